@@ -1,0 +1,1 @@
+"""Limit predictions (replica fixed points, state evolution, kernels); filled by later work."""

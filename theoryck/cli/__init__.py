@@ -1,0 +1,1 @@
+"""The theoryck program: one small module per command."""

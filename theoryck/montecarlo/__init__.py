@@ -1,0 +1,1 @@
+"""Estimates: seeds, blocks, streaming moments, executors; knows a sampler only as a callable."""

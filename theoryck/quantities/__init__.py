@@ -1,0 +1,1 @@
+"""What can be measured; each quantity offers exact(...), draw(...) or both."""

@@ -1,0 +1,1 @@
+"""Rates, scaling paths and the fit of an exponent."""
