@@ -34,7 +34,7 @@ _HOME = {
     "Scaling": "theoryck.claims",
     "ScalingPath": "theoryck.rates",
     "Verdict": "theoryck.records",
-    "check": "theoryck.check",
+    "check_claims": "theoryck.check",
     "conjecture": "theoryck.claims",
     "doubling": "theoryck.rates",
     "falsehood": "theoryck.claims",
