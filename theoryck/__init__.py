@@ -50,7 +50,7 @@ _MODULES = {
     "strategies": "theoryck.models.strategies",
 }
 
-__all__ = sorted([*_HOME, *_MODULES])  # noqa: PLE0605
+__all__ = sorted([*_HOME, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:

@@ -152,9 +152,7 @@ class Enclosure:
 
     def __post_init__(self) -> None:
         if not (self.midpoint.is_finite() and self.radius.is_finite() and self.radius >= 0):
-            raise ValueError(
-                f"an enclosure needs a finite midpoint and a radius >= 0, got {self.midpoint} +/- {self.radius}"
-            )
+            raise ValueError(f"an enclosure needs a finite midpoint and a radius >= 0, got {self.midpoint} +/- {self.radius}")
 
     @property
     def low(self) -> Decimal:
