@@ -37,6 +37,7 @@ _HOME = {
     "check_claims": "theoryck.check",
     "conjecture": "theoryck.claims",
     "doubling": "theoryck.rates",
+    "example": "theoryck.claims",
     "falsehood": "theoryck.claims",
     "for_all": "theoryck.claims",
     "norm_deviation": "theoryck.quantities",
