@@ -1,0 +1,257 @@
+"""Claims: functions that return a statement, registered with an id and a status, generalised over generated instances."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from theoryck.claims.statements import ClaimError, Statement
+from theoryck.models import Activation, DeepNetwork
+from theoryck.records import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Where a statement comes from.
+
+    >>> print(Reference("Camilli, Tieplova, Bergamin, Barbier", 2025, "Information-theoretic reduction of deep neural networks"))
+    Camilli, Tieplova, Bergamin, Barbier (2025), Information-theoretic reduction of deep neural networks
+    """
+
+    authors: str
+    year: int
+    title: str
+    arxiv: str | None = None
+    note: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.authors} ({self.year}), {self.title}"
+        if self.arxiv:
+            text += f", arXiv:{self.arxiv}"
+        return f"{text}, {self.note}" if self.note else text
+
+
+def describe(value: Any) -> Any:
+    """Return a JSON-ready form of an instance's parameter: the text that names it in tables, seeds and files.
+
+    >>> describe(Fraction(1, 2)), describe((1, 2)), describe(Activation("tanh"))
+    ('1/2', [1, 2], 'tanh(x)')
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Activation):
+        return value.text
+    if isinstance(value, Fraction | Decimal | DeepNetwork):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): describe(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [describe(item) for item in value]
+    return getattr(value, "name", None) or repr(value)
+
+
+def describe_instance(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the instance as JSON-ready data, in the order of the claim's arguments."""
+    return {name: describe(value) for name, value in parameters.items()}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A function that returns a statement, with a permanent id, a status and a reference.
+
+    Attributes: ``id``, ``status``, ``reference`` (or None), ``function``, ``strategies`` (name -> hypothesis strategy),
+    ``examples`` (explicit instances, always tested), and what ``inspect`` knows: ``statement``, ``doc``, ``module``, ``path``, ``line``.
+    """
+
+    __theoryck_claim__: ClassVar[bool] = True
+    __test__: ClassVar[bool] = False
+
+    id: str
+    status: Status
+    function: Callable[..., Statement]
+    reference: Reference | None = None
+    strategies: Mapping[str, Any] = field(default_factory=dict)
+    examples: tuple[Mapping[str, Any], ...] = ()
+
+    def __call__(self, **parameters: Any) -> Statement:
+        """Return the statement at one instance."""
+        return self.build(parameters)
+
+    @property
+    def doc(self) -> str:
+        """The whole docstring."""
+        return inspect.getdoc(self.function) or ""
+
+    @property
+    def statement(self) -> str:
+        """The statement in one line: the first line of the docstring."""
+        return self.doc.splitlines()[0] if self.doc else ""
+
+    @property
+    def module(self) -> str:
+        """The module that makes the claim."""
+        return self.function.__module__
+
+    @property
+    def path(self) -> str:
+        """The file that makes the claim."""
+        return inspect.getsourcefile(self.function) or "<unknown>"
+
+    @property
+    def line(self) -> int:
+        """The line where the function starts."""
+        return self.function.__code__.co_firstlineno
+
+    @property
+    def setting(self) -> str:
+        """The docstring of the module: the setting in which the statement holds."""
+        return inspect.getdoc(inspect.getmodule(self.function)) or ""
+
+    def build(self, parameters: Mapping[str, Any]) -> Statement:
+        """Return the statement at one instance, with its prediction checked; errors name the claim."""
+        statement = self.function(**parameters)
+        if not isinstance(statement, Statement):
+            raise ClaimError(
+                f"claim {self.id!r} must return a statement (Identity, Bound, Scaling, Limit or Law), got {statement!r}"
+                + (": is a return missing?" if statement is None else "")
+            )
+        return statement
+
+    def instances(self, number: int, seed: int = 0) -> list[tuple[dict[str, Any], Statement]]:
+        """Return at most ``number`` generated instances (and every explicit example), each with its statement.
+
+        Hypothesis picks the structure from ``seed`` alone; an instance that does not meet the claim's assumptions
+        (``hypothesis.assume``) is left out, so the list may be empty.
+        """
+        found: dict[str, tuple[dict[str, Any], Statement]] = {}
+        for example in self.examples:
+            found[_canonical(example)] = (dict(example), self.build(example))
+        if self.strategies:
+            wanted = len(found) + number
+            for parameters, statement in _generate(self, wanted, seed):
+                if len(found) < wanted:
+                    found.setdefault(_canonical(parameters), (parameters, statement))
+        elif not self.examples:
+            found["{}"] = ({}, self.build({}))
+        return list(found.values())
+
+
+def _canonical(parameters: Mapping[str, Any]) -> str:
+    return json.dumps(describe_instance(parameters), sort_keys=True)
+
+
+def _generate(claim: Claim, wanted: int, seed: int) -> list[tuple[dict[str, Any], Statement]]:
+    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import seed as fixed
+    from hypothesis.errors import Unsatisfiable
+    from hypothesis.strategies import fixed_dictionaries
+
+    made: list[tuple[dict[str, Any], Statement]] = []
+
+    # Hypothesis repeats itself and its first examples are its simplest: asking for four times as many
+    # leaves enough distinct ones without searching for long.
+    @fixed(seed)
+    @settings(
+        max_examples=4 * wanted,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(fixed_dictionaries(dict(claim.strategies)))
+    def collect(parameters: dict[str, Any]) -> None:
+        made.append((parameters, claim.build(parameters)))
+
+    try:
+        collect()
+    except Unsatisfiable:
+        return []
+    return made
+
+
+def for_all(**strategies: Any) -> Callable[[Callable[..., Statement]], Callable[..., Statement]]:
+    """Generalise a claim over its arguments, each drawn from a hypothesis strategy of the same name.
+
+    >>> from hypothesis.strategies import integers
+    >>> @for_all(depth=integers(1, 3))
+    ... def statement(depth): ...
+    """
+    from hypothesis.strategies import SearchStrategy
+
+    for name, strategy in strategies.items():
+        if not isinstance(strategy, SearchStrategy):
+            raise ClaimError(f"for_all: {name} must be a hypothesis strategy such as integers(1, 4), got {strategy!r}")
+
+    def decorate(function: Callable[..., Statement]) -> Callable[..., Statement]:
+        _check_arguments(function, strategies, "for_all")
+        function.__theoryck_strategies__ = dict(strategies)  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def example(**parameters: Any) -> Callable[[Callable[..., Statement]], Callable[..., Statement]]:
+    """Add one explicit instance that is always tested, as ``hypothesis.example`` does."""
+
+    def decorate(function: Callable[..., Statement]) -> Callable[..., Statement]:
+        _check_arguments(function, parameters, "example")
+        known = getattr(function, "__theoryck_examples__", ())
+        function.__theoryck_examples__ = ({**parameters}, *known)  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def _check_arguments(function: Callable[..., Any], given: Mapping[str, Any], decorator: str) -> None:
+    wanted = set(inspect.signature(function).parameters)
+    if wanted != set(given):
+        missing, extra = sorted(wanted - set(given)), sorted(set(given) - wanted)
+        parts = [f"nothing is given for {', '.join(missing)}"] * bool(missing)
+        parts += [f"{', '.join(extra)} is not an argument of {function.__name__}"] * bool(extra)
+        raise ClaimError(f"{decorator} on {function.__name__}{inspect.signature(function)}: {'; '.join(parts)}")
+
+
+def _claim(status: Status, identifier: str, reference: Reference | None) -> Callable[[Callable[..., Statement]], Claim]:
+    if not isinstance(identifier, str) or not identifier or any(c.isspace() for c in identifier):
+        raise ClaimError(f"id must be a text without spaces such as 'camilli2025/moment-control', got {identifier!r}")
+    if reference is not None and not isinstance(reference, Reference):
+        raise ClaimError(f"reference of {identifier!r} must be a theoryck.Reference, got {reference!r}")
+
+    def decorate(function: Callable[..., Statement]) -> Claim:
+        strategies = getattr(function, "__theoryck_strategies__", {})
+        examples = getattr(function, "__theoryck_examples__", ())
+        if not strategies and not examples:
+            _check_arguments(function, {}, f"claim {identifier!r}")
+        return Claim(identifier, status, function, reference, strategies, examples)
+
+    return decorate
+
+
+def theorem(id: str, reference: Reference | None = None) -> Callable[[Callable[..., Statement]], Claim]:
+    """Register a proved statement under a permanent ``id``; it must not come out REFUTED.
+
+    >>> from theoryck.quantities import sigma
+    >>> from theoryck.models import Activation
+    >>> @theorem("example/sigma-identity")
+    ... def linear():
+    ...     "sigma_1 = 1 for phi(x) = x"
+    ...     return Identity(sigma(Activation("x"), 1), 1)
+    >>> linear.id, linear.statement
+    ('example/sigma-identity', 'sigma_1 = 1 for phi(x) = x')
+    """
+    return _claim(Status.THEOREM, id, reference)
+
+
+def conjecture(id: str, reference: Reference | None = None) -> Callable[[Callable[..., Statement]], Claim]:
+    """Register a believed statement under a permanent ``id``; see :func:`theorem`."""
+    return _claim(Status.CONJECTURE, id, reference)
+
+
+def falsehood(id: str, reference: Reference | None = None) -> Callable[[Callable[..., Statement]], Claim]:
+    """Register a statement known to be false: every instance must come out REFUTED, strictly; see :func:`theorem`."""
+    return _claim(Status.FALSEHOOD, id, reference)

@@ -1,0 +1,38 @@
+"""Frozen leaf types that every room exchanges: values, predictions, evidence, judgements, results, reports.
+
+Nothing here imports another part of theoryck or a numerical library, so a record can be read, judged again and rendered
+again years later without measuring anything.  ``to_json`` gives plain ``dict``/``list``/``str``/``float`` data that follow the
+schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact values travel as decimal strings.
+"""
+
+from theoryck.records.results import (
+    SCHEMA_VERSION,
+    Contract,
+    Judgement,
+    Prediction,
+    Report,
+    Result,
+    Rival,
+    Route,
+)
+from theoryck.records.values import Bracket, Enclosure, Estimate, Interval, Kind, Point, Status, Tightness, Verdict
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "Bracket",
+    "Contract",
+    "Enclosure",
+    "Estimate",
+    "Interval",
+    "Judgement",
+    "Kind",
+    "Point",
+    "Prediction",
+    "Report",
+    "Result",
+    "Rival",
+    "Route",
+    "Status",
+    "Tightness",
+    "Verdict",
+]
