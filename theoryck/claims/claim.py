@@ -65,7 +65,8 @@ class Claim:
     """A function that returns a statement, with a permanent id, a status and a reference.
 
     Attributes: ``id``, ``status``, ``reference`` (or None), ``function``, ``strategies`` (name -> hypothesis strategy),
-    ``examples`` (explicit instances, always tested), and what ``inspect`` knows: ``statement``, ``doc``, ``module``, ``path``, ``line``.
+    ``examples`` (explicit instances, always tested), and what ``inspect`` knows: ``statement``, ``doc``, ``module``,
+    ``path``, ``line``.
     """
 
     __theoryck_claim__: ClassVar[bool] = True
