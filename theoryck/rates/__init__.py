@@ -1,1 +1,7 @@
-"""Rates, scaling paths and the fit of an exponent."""
+"""Rates, scaling paths and the fit of an exponent: everything here is blind to what is claimed."""
+
+from theoryck.rates.parsing import RateError
+from theoryck.rates.paths import PathError, ScalingPath, doubling
+from theoryck.rates.rate import Rate
+
+__all__ = ["PathError", "Rate", "RateError", "ScalingPath", "doubling"]

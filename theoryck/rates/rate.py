@@ -1,0 +1,136 @@
+"""Rate: a finite sum of monomials ``c * prod x_i**q_i * log(x_i)**r_i`` in the sizes, with exact rational powers.
+
+Along a path on which every size is ``x_i ~ alpha_i d**gamma_i`` a monomial grows like ``d**(sum q_i gamma_i)``, so the exponent
+of the sum is the maximum of linear functions of the gammas: it is computed in rationals, never by a symbolic limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from theoryck.rates.parsing import Monomial, RateError, close_match, parse_sum, shown
+
+if TYPE_CHECKING:
+    from theoryck.rates.paths import ScalingPath
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A rate such as ``d**(-k/2)`` or ``(1 + sqrt(n/d) + n/d)/sqrt(d)``, made by :meth:`parse`.
+
+    Two rates are equal if they have the same terms; ``str`` gives a text that parses back to an equal rate.
+
+    >>> rate = Rate.parse("(1 + sqrt(n/d) + n/d)/sqrt(d)")
+    >>> rate.names
+    ('d', 'n')
+    >>> rate({"d": 4, "n": 16})
+    3.5
+    >>> rate.exponent({"d": Fraction(1), "n": Fraction(2)})
+    Fraction(1, 2)
+    """
+
+    terms: tuple[Monomial, ...]
+    text: str = field(compare=False, default="")
+
+    @classmethod
+    def parse(cls, text: str, /, **parameters: Any) -> Rate:
+        """Read a rate; ``parameters`` (int, Fraction or decimal text) replace their names exactly, unused ones are ignored.
+
+        Raises RateError on anything but sums, products, powers, sqrt() and log() of sizes and numbers.
+
+        >>> str(Rate.parse("d**(-(k+1)/2)", k=4))
+        'd**(-5/2)'
+        >>> Rate.parse("exp(-d)")
+        Traceback (most recent call last):
+        theoryck.rates.parsing.RateError: rate 'exp(-d)': unknown function 'exp'; known names: log, sqrt
+        """
+        terms = parse_sum(text, parameters)
+        if not isinstance(terms, tuple) or not terms:
+            raise RateError(f"rate {shown(text)} is zero: a rate must be positive")
+        return cls(tuple(sorted(terms, key=lambda term: (term.powers, term.logs, term.roots))), text.strip())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The sizes that occur, sorted."""
+        return tuple(sorted({name for term in self.terms for name, _ in (*term.powers, *term.logs)}))
+
+    def require(self, known: Iterable[str], *, parameters: Iterable[str] = ()) -> None:
+        """Raise RateError if a name is not among the ``known`` sizes; ``parameters`` only serve the suggestion."""
+        sizes = set(known)
+        for name in self.names:
+            if name not in sizes:
+                hint = close_match(name, sizes | set(parameters))
+                raise RateError(
+                    f"rate {shown(self.text or str(self))}: {name!r} is neither a size of the path nor a parameter{hint}"
+                )
+
+    def log_value(self, sizes: Mapping[str, int]) -> float:
+        """Return log(rate) at ``sizes`` (positive numbers), without overflow.
+
+        >>> Rate.parse("d**(-400)").log_value({"d": 10}) / math.log(10)
+        -400.0
+        """
+        self.require(sizes)
+        for name in self.names:
+            if not sizes[name] > 0:
+                raise RateError(f"size {name} = {sizes[name]!r} must be positive")
+        values = [self._log_term(term, sizes) for term in self.terms]
+        top = max(values)
+        if math.isinf(top):
+            raise RateError(f"rate {self} is zero at {dict(sizes)}: start the path at a larger size")
+        return top + math.log(math.fsum(math.exp(value - top) for value in values))
+
+    @staticmethod
+    def _log_term(term: Monomial, sizes: Mapping[str, int]) -> float:
+        value = term.log_constant + math.fsum(float(power) * math.log(sizes[name]) for name, power in term.powers)
+        for name, power in term.logs:
+            inner = math.log(sizes[name])
+            if inner < 0 or (inner == 0 and power < 0):
+                raise RateError(
+                    f"log({name})**({power}) is not a positive number at {name} = {sizes[name]}: start at a larger size"
+                )
+            value += float(power) * math.log(inner) if inner else -math.inf
+        return value
+
+    def __call__(self, sizes: Mapping[str, int]) -> float:
+        """Return the rate at ``sizes``."""
+        return math.exp(self.log_value(sizes))
+
+    def exponent(self, path: ScalingPath | Mapping[str, Fraction]) -> Fraction:
+        """Return the exact exponent of the rate in the base of ``path`` (or for given exponents of the sizes).
+
+        >>> Rate.parse("1/d + sqrt(log(d))/n").exponent({"d": Fraction(1), "n": Fraction(3, 4)})
+        Fraction(-3, 4)
+        """
+        return self._leading(path)[0]
+
+    def log_power(self, path: ScalingPath | Mapping[str, Fraction]) -> Fraction:
+        """Return the power of the logarithm of the base that multiplies the leading term.
+
+        >>> Rate.parse("sqrt(log(d)/d)").log_power({"d": Fraction(1)})
+        Fraction(1, 2)
+        """
+        return self._leading(path)[1]
+
+    def _leading(self, path: ScalingPath | Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
+        if isinstance(path, Mapping):
+            self.require(path)
+            exponents = {name: Fraction(path[name]) for name in self.names}
+        else:
+            self.require(path.names)
+            exponents = {name: path.exponent_of(name) for name in self.names}
+        # log(x) ~ gamma log(d) counts as a power of log d only where x grows; a fixed size gives a constant.
+        return max(
+            (
+                sum((q * exponents[name] for name, q in term.powers), Fraction(0)),
+                sum((r for name, r in term.logs if exponents[name] != 0), Fraction(0)),
+            )
+            for term in self.terms
+        )
+
+    def __str__(self) -> str:
+        return " + ".join(str(term) for term in self.terms)
