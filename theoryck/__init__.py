@@ -43,6 +43,7 @@ _HOME = {
     "norm_deviation": "theoryck.quantities",
     "overlap_moment": "theoryck.quantities",
     "quantity": "theoryck.quantities",
+    "size": "theoryck.models",
     "theorem": "theoryck.claims",
 }
 _MODULES = {

@@ -1,0 +1,91 @@
+"""The constants sigma_l, rho_l, epsilon_l, eta_0, gamma_0 and the identities between them.
+
+Setting.   Z ~ N(0, 1),  sigma_0 = 1,  sigma_l = E phi(sqrt(sigma_{l-1}) Z)^2,  rho_l = E phi'(sqrt(sigma_{l-1}) Z),
+           epsilon_l = sigma_l - sigma_{l-1} rho_l^2,  eta_0 = prod_i rho_i,  gamma_0 = sum_j epsilon_j prod_{i>j} rho_i^2.
+Both sides of every identity are enclosures; closed forms share no code with the Gaussian expectations they are compared with.
+"""
+
+from fractions import Fraction
+
+import theoryck as tc
+from hypothesis import assume
+from hypothesis.strategies import integers, sampled_from
+from sympy import asin, exp, pi, sinh, sqrt
+from theoryck.models import x
+from theoryck.quantities import closed_form, epsilon, eta0, gamma0, gaussian_mean, kernel, rho, sigma
+
+from . import CAMILLI2025
+
+layers = integers(1, 4)
+variances = sampled_from([Fraction(1, 4), Fraction(1, 2), Fraction(2), Fraction(4)])
+any_activation = sampled_from([*tc.activations.smooth_odd, tc.activations.relu, tc.activations.he2, tc.activations.gelu])
+
+
+@tc.theorem("camilli2025/stein", CAMILLI2025)
+@tc.for_all(phi=tc.strategies.smooth_odd_activations(), s=variances)
+def stein(phi, s):
+    """E[X phi(X)] = s E[phi'(X)] for X ~ N(0, s)"""
+    derivative_mean = gaussian_mean(phi.derivative(), s)
+    return tc.Identity(gaussian_mean(x * phi.expression, s), s * derivative_mean, rivals=[derivative_mean, s**2 * derivative_mean])
+
+
+@tc.theorem("camilli2025/bessel", CAMILLI2025)
+@tc.for_all(phi=any_activation, layer=layers)
+def bessel(phi, layer):
+    """epsilon_l > 0 unless phi is linear"""
+    assume(not phi.properties.linear.value)
+    return tc.Bound(-epsilon(phi, layer), at_most=0)
+
+
+@tc.theorem("camilli2025/bessel-equality", CAMILLI2025)
+@tc.for_all(slope=sampled_from([Fraction(1, 3), Fraction(1), Fraction(-2)]), layer=layers)
+def bessel_equality(slope, layer):
+    """epsilon_l = 0 when phi is linear"""
+    return tc.Identity(epsilon(tc.Activation(slope * x), layer), 0, rivals=[Fraction(1, 1000)])
+
+
+@tc.theorem("camilli2025/telescoping", CAMILLI2025)
+@tc.for_all(phi=tc.strategies.smooth_odd_activations(), depth=layers)
+def telescoping(phi, depth):
+    """sigma_L = eta_0^2 + gamma_0"""
+    return tc.Identity(sigma(phi, depth), eta0(phi, depth) ** 2 + gamma0(phi, depth), rivals=[eta0(phi, depth) + gamma0(phi, depth)])
+
+
+@tc.theorem("camilli2025/tanh-derivative", CAMILLI2025)
+@tc.for_all(layer=layers)
+def tanh_derivative(layer):
+    """rho_l = 1 - sigma_l for phi = tanh"""
+    phi = tc.activations.tanh
+    return tc.Identity(rho(phi, layer), 1 - sigma(phi, layer), rivals=[sigma(phi, layer)])
+
+
+@tc.theorem("camilli2025/closed-form-erf", CAMILLI2025)
+@tc.for_all(s=variances, t=variances, share=sampled_from([Fraction(-3, 4), Fraction(1, 10), Fraction(1, 2)]))
+def closed_form_erf(s, t, share):
+    """E erf(U) erf(V) = (2/pi) asin(2c / sqrt((1+2s)(1+2t))), (U, V) Gaussian with variances s, t and covariance c"""
+    c = share * min(s, t)
+    return tc.Identity(
+        kernel(tc.activations.erf, s, t, c),
+        closed_form(2 / pi * asin(2 * c / sqrt((1 + 2 * s) * (1 + 2 * t)))),
+        rivals=[closed_form(2 / pi * asin(c / sqrt((1 + s) * (1 + t))))],
+    )
+
+
+@tc.theorem("camilli2025/closed-form-sin", CAMILLI2025)
+@tc.for_all(s=variances, t=variances, share=sampled_from([Fraction(-3, 4), Fraction(1, 10), Fraction(1, 2)]))
+def closed_form_sin(s, t, share):
+    """E sin(U) sin(V) = exp(-(s+t)/2) sinh(c)"""
+    c = share * min(s, t)
+    return tc.Identity(
+        kernel(tc.activations.sin, s, t, c), closed_form(exp(-(s + t) / 2) * sinh(c)), rivals=[closed_form(exp(-(s + t) / 2) * c)]
+    )
+
+
+@tc.theorem("camilli2025/closed-form-x-gauss", CAMILLI2025)
+@tc.for_all(s=variances)
+def closed_form_x_gauss(s):
+    """E phi(X)^2 = s (1+2s)^(-3/2) for phi(x) = x exp(-x^2/2) and X ~ N(0, s)"""
+    phi = tc.activations.x_gauss
+    return tc.Identity(
+        gaussian_mean(phi.expression**2, s), closed_form(s * (1 + 2 * s) ** Fraction(-3, 2)), rivals=[closed_form(s / (1 + 2 * s))]
+    )
