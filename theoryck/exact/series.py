@@ -1,0 +1,235 @@
+"""Expansion of moments of the Gram chain in inverse widths: graded polynomials and one exact conditional step.
+
+Given the layer below, the Gram entries of a layer are means of d independent terms, so their joint cumulants are exactly
+``d^(1-j) kappa_beta(X)``, |beta| = j, with ``kappa_beta`` smooth in the Gram X below.  Write ``Delta`` for the deviation of X from
+its deterministic limit and ``eps = 1/d_min``.  Everything here is a polynomial in (Delta, eps), graded by
+
+    weight(Delta) = 1,   weight(eps) = 2,
+
+because Delta is of size d^(-1/2).  One conditional expectation never lowers the weight, so a truncation at weight W is exact up to
+O(d^(-(W+1)/2)) after any number of layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import product
+from math import comb
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+Index = tuple[int, ...]
+Vector = Any  # one-dimensional numpy object array of arb balls
+
+
+def zeros(*shape: int) -> Any:
+    """Return an object array of exact zeros (Python integers mix with balls and stay exact)."""
+    return np.zeros(shape, dtype=object)
+
+
+class Grading:
+    """The monomials ``Delta^alpha eps^a`` of weight at most ``weight`` in ``variables`` deviations, in order of weight.
+
+    ``exponents`` has shape (N, variables + 1), the power of eps last; ``free`` numbers the monomials without eps.  ``pairs`` lists
+    all products (monomial, eps-free monomial) that stay within the weight, sorted by the product.
+    """
+
+    def __init__(self, variables: int, weight: int) -> None:
+        self.variables, self.weight = variables, weight
+        free = [e for e in product(range(weight + 1), repeat=variables) if sum(e) <= weight]
+        free.sort(key=lambda e: (sum(e), e))
+        full = [(*e, a) for e in free for a in range((weight - sum(e)) // 2 + 1)]
+        full.sort(key=lambda e: (sum(e) + e[-1], e))
+        self.free_index: dict[Index, int] = {e: i for i, e in enumerate(free)}
+        self.exponents = np.array(full, dtype=np.int64)
+        self.free_exponents = np.array(free, dtype=np.int64).reshape(len(free), variables)
+        self.weights = self.exponents.sum(axis=1) + self.exponents[:, -1]
+        self.free_weights = self.free_exponents.sum(axis=1)
+        self.count = np.searchsorted(self.weights, np.arange(weight + 1), side="right")
+        self.free_count = np.searchsorted(self.free_weights, np.arange(weight + 1), side="right")
+        self._lookup = np.full((weight + 1,) * variables + (weight // 2 + 1,), -1, dtype=np.int64)
+        self._lookup[tuple(self.exponents.T)] = np.arange(len(full))
+        self.pairs = self._pairs(self.exponents, self.weights)
+        keep = self.exponents[self.pairs[0], -1] == 0
+        position = self._lookup[(*tuple(self.free_exponents.T), np.zeros(len(free), dtype=np.int64))]
+        renumber = np.full(len(full), -1, dtype=np.int64)
+        renumber[position] = np.arange(len(free))
+        self.free_position = position
+        self.free_pairs = (renumber[self.pairs[0][keep]], self.pairs[1][keep], renumber[self.pairs[2][keep]])
+
+    def _pairs(self, exponents: Any, weights: Any) -> tuple[Any, Any, Any]:
+        parts = []
+        for j, (step, size) in enumerate(zip(self.free_exponents, self.free_weights)):
+            left = np.arange(self.count[self.weight - size])
+            target = self._lookup[tuple((exponents[left] + np.append(step, 0)).T)]
+            parts.append(np.stack([left, np.full(len(left), j), target]))
+        triples = np.concatenate(parts, axis=1)
+        triples = triples[:, np.argsort(triples[2], kind="stable")]
+        return triples[0], triples[1], triples[2]
+
+    def index(self, monomials: Any) -> Any:
+        """Return the numbers of monomials given as exponent rows of shape (n, variables + 1)."""
+        return self._lookup[tuple(np.asarray(monomials).T)]
+
+    def times_eps(self, numbers: Any, power: int) -> Any:
+        """Return the numbers of the monomials multiplied by ``eps**power``."""
+        moved = self.exponents[numbers].copy()
+        moved[:, -1] += power
+        return self.index(moved)
+
+
+@lru_cache(maxsize=16)
+def grading(variables: int, weight: int) -> Grading:
+    """Return the (shared, read-only) grading."""
+    return Grading(variables, weight)
+
+
+def contract(left: Any, right: Vector, triples: tuple[Any, Any, Any]) -> tuple[Any, Any]:
+    """Multiply each row of ``left`` by ``right``: (numbers of the products, values of shape (rows, numbers))."""
+    i, j, k = triples
+    if len(k) == 0:
+        return k, zeros(len(left), 0)
+    starts = np.flatnonzero(np.append(True, k[1:] != k[:-1]))
+    return k[starts], np.add.reduceat(left[:, i] * right[j], starts, axis=1)
+
+
+def multi_indices(variables: int, order: int) -> list[Index]:
+    """Return all multi-indices of total order exactly ``order``."""
+    return [e for e in product(range(order + 1), repeat=variables) if sum(e) == order]
+
+
+def _first(alpha: Index) -> int:
+    return next(i for i, a in enumerate(alpha) if a)
+
+
+def recursion_coefficient(alpha: Index, beta: Index) -> int:
+    """Return the multiplicity of ``kappa_beta m_(alpha-beta)`` in the moment ``m_alpha``: 0 unless beta holds the marked factor.
+
+    m_alpha = sum_beta C kappa_beta m_(alpha-beta), the block of the set partition that contains one marked factor being beta.
+
+    >>> recursion_coefficient((4,), (2,))
+    3
+    """
+    if any(b > a for a, b in zip(alpha, beta)):
+        return 0
+    mark = _first(alpha)
+    if beta[mark] == 0:
+        return 0
+    value = 1
+    for i, (a, b) in enumerate(zip(alpha, beta)):
+        value *= comb(a - 1, b - 1) if i == mark else comb(a, b)
+    return value
+
+
+def cumulants_from_moments(space: Grading, moments: Mapping[Index, Vector], degrees: Mapping[int, int]) -> dict[Index, Vector]:
+    """Return joint cumulants (eps-free power series) from raw moments; ``degrees[order]`` is the degree to which each is needed."""
+    cumulants: dict[Index, Vector] = {}
+    for order in sorted(degrees):
+        size = space.free_count[degrees[order]]
+        within = space.free_weights[space.free_pairs[2]] <= degrees[order]
+        for beta in multi_indices(space.variables, order):
+            total = moments[beta][:size].copy()
+            for gamma in product(*(range(b + 1) for b in beta)):
+                weight = recursion_coefficient(beta, gamma)
+                if gamma == beta or weight == 0:
+                    continue
+                rest = tuple(b - g for b, g in zip(beta, gamma))
+                _multiply_into(total, cumulants[gamma], moments[rest], -weight, space.free_pairs, within)
+            cumulants[beta] = total
+    return cumulants
+
+
+def nonzero(values: Any) -> Any:
+    """Return the mask of entries that are not exactly zero."""
+    return np.fromiter((not (v == 0) if isinstance(v, int) else not v.is_zero() for v in values), dtype=bool, count=len(values))
+
+
+def _multiply_into(total: Vector, a: Vector, b: Vector, factor: int, triples: tuple[Any, Any, Any], within: Any) -> None:
+    i, j, k = triples
+    keep = np.flatnonzero(within)
+    i, j, k = i[keep], j[keep], k[keep]
+    alive = nonzero(a)[i] & nonzero(b)[j]
+    i, j, k = i[alive], j[alive], k[alive]
+    numbers, values = contract((a * factor)[None, :], b, (i, j, k))
+    total[numbers] += values[0]
+
+
+def cumulant_degrees(weight: int) -> dict[int, int]:
+    """Return {order: degree in Delta} of the cumulants that can matter at a total weight: each costs eps^(order-1)."""
+    return {order: weight - 2 * order + 2 for order in range(1, weight // 2 + 2)}
+
+
+class _Stack:
+    """Coefficients of the unresolved factors ``Delta_l^alpha``, |alpha| = order: polynomials in the layer below, one row each."""
+
+    def __init__(self, space: Grading, order: int) -> None:
+        self.indices = multi_indices(space.variables, order)
+        self.row = {alpha: i for i, alpha in enumerate(self.indices)}
+        columns = int(space.count[space.weight - order])
+        self.values = zeros(len(self.indices), columns)
+        self.alive = np.zeros((len(self.indices), columns), dtype=bool)
+
+
+def conditional_expectation(space: Grading, poly: Vector, cumulants: Mapping[Index, Vector], ratio: Any) -> Vector:
+    """Return E[poly(Delta_l, eps) | layer l-1] as a polynomial in (Delta_(l-1), eps).
+
+    ``cumulants[beta]`` are the eps-free power series of the joint cumulants of ONE term (the limit subtracted from the means) and
+    ``ratio = d_min / d_l``.  The factors Delta_l^alpha are resolved from the highest order down (the adjoint of the recursion from
+    cumulants to moments), so that the weight still available, weight - |alpha|, is small where there are many alpha.
+    """
+    weight = space.weight
+    stacks = [_Stack(space, order) for order in range(weight + 1)]
+    for number in np.flatnonzero(nonzero(poly)):
+        alpha, power = tuple(int(e) for e in space.exponents[number][:-1]), int(space.exponents[number][-1])
+        stack = stacks[sum(alpha)]
+        column = space.index([[0] * space.variables + [power]])[0]
+        stack.values[stack.row[alpha], column] += poly[number]
+        stack.alive[stack.row[alpha], column] = True
+    masks = {beta: nonzero(series) for beta, series in cumulants.items()}
+    for order in range(weight, 0, -1):
+        for beta in masks:
+            if sum(beta) <= order:
+                _resolve(space, stacks, order, beta, cumulants[beta] * ratio ** (sum(beta) - 1), masks[beta])
+    result = zeros(len(space.exponents))
+    result[:] = stacks[0].values[0]
+    return result
+
+
+def _resolve(space: Grading, stacks: list[_Stack], order: int, beta: Index, series: Vector, mask: Any) -> None:
+    """Move every row of the stack of this order along ``alpha -> alpha - beta`` with the factor ``eps^(|beta|-1) kappa_beta``."""
+    size = sum(beta)
+    budget = space.weight - order - size + 2
+    if budget < 0 or not mask.any():
+        return
+    source, target = stacks[order], stacks[order - size]
+    rows = [(i, recursion_coefficient(alpha, beta)) for i, alpha in enumerate(source.indices)]
+    rows = [(i, c) for i, c in rows if c and source.alive[i].any()]
+    for parity in (0, 1):  # rows of one parity in the last variable share their zeros when phi is odd
+        group = [(i, c) for i, c in rows if source.indices[i][-1] % 2 == parity]
+        if not group:
+            continue
+        numbers = np.array([i for i, _ in group])
+        factors = np.array([c for _, c in group], dtype=object)[:, None]
+        alive = source.alive[numbers].any(axis=0)
+        stop = np.searchsorted(space.pairs[2], space.count[min(budget, space.weight)])
+        i, j, k = (t[:stop] for t in space.pairs)
+        inside = (i < len(alive)) & (j < len(mask))
+        i, j, k = i[inside], j[inside], k[inside]
+        keep = alive[i] & mask[j]
+        columns, values = contract(source.values[numbers] * factors, series, (i[keep], j[keep], k[keep]))
+        if len(columns) == 0:
+            continue
+        columns = space.times_eps(columns, size - 1)
+        into = np.array([target.row[tuple(a - b for a, b in zip(source.indices[n], beta))] for n in numbers])
+        target.values[into[:, None], columns[None, :]] += values
+        target.alive[into[:, None], columns[None, :]] = True
+
+
+def monomial(space: Grading, alpha: Index, coefficient: Any = 1) -> Vector:
+    """Return ``coefficient * Delta^alpha`` as a vector of the grading."""
+    poly = zeros(len(space.exponents))
+    poly[space.index([[*alpha, 0]])[0]] = coefficient if isinstance(coefficient, arb) else arb(coefficient)
+    return poly
