@@ -1,1 +1,34 @@
-"""Estimates: seeds, blocks, streaming moments, executors; knows a sampler only as a callable."""
+"""Monte Carlo estimates of anything that is a sampler, a callable ``(rng, draws) -> array (draws,)``.
+
+Four parts: which random numbers a block gets (:mod:`seeds`), what is kept of it (:mod:`moments`, :mod:`histogram`), where it runs
+(:mod:`executors`, :mod:`processes`) and how blocks become one estimate (:mod:`sampling`).  Same seed, claim, instance and sizes:
+same bits, for any number of workers, interrupted or not.
+"""
+
+from theoryck.montecarlo.executors import DaskExecutor, Executor, SerialExecutor, available_workers, make_executor
+from theoryck.montecarlo.histogram import Histogram
+from theoryck.montecarlo.moments import Moments
+from theoryck.montecarlo.payload import PayloadError
+from theoryck.montecarlo.processes import ProcessExecutor, WorkerDied, WorkerError
+from theoryck.montecarlo.sampling import Sampler, SamplerError, check_block, sample
+from theoryck.montecarlo.seeds import Key, block_generator
+
+__all__ = [
+    "DaskExecutor",
+    "Executor",
+    "Histogram",
+    "Key",
+    "Moments",
+    "PayloadError",
+    "ProcessExecutor",
+    "Sampler",
+    "SamplerError",
+    "SerialExecutor",
+    "WorkerDied",
+    "WorkerError",
+    "available_workers",
+    "block_generator",
+    "check_block",
+    "make_executor",
+    "sample",
+]

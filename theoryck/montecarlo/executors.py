@@ -1,0 +1,135 @@
+"""Where blocks run: here, in worker processes, or on a Dask cluster; results come in order and have the same bits everywhere.
+
+An executor is anything with ``map(function, items)``: it yields ``function(item)`` in the order of ``items``, holds a bounded number
+of results at a time, and raises what ``function`` raised at the place of that item.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+
+from theoryck.montecarlo.payload import encode, run_encoded
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+WORKER_VARIABLE = "THEORYCK_WORKER"
+"""Set in the environment of worker processes: executors made there run serially."""
+
+
+@runtime_checkable
+class Executor(Protocol):
+    """Anything that maps a function over items in order; ``workers`` says how many run at a time."""
+
+    workers: int
+
+    def map(self, function: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
+        """Yield ``function(item)`` for every item, in order."""
+        ...
+
+    def close(self) -> None:
+        """Let go of processes; the executor may be used again."""
+        ...
+
+
+class _Closing:
+    """Context manager: closes the executor at the end of the block."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of processes; the executor may be used again."""
+
+
+class SerialExecutor(_Closing):
+    """Runs everything in this process, one item after another.
+
+    BLAS is held to one thread while an item runs, as in every worker: the last bits of a matrix product depend on the number of
+    threads, and a result must not depend on the executor.
+
+    >>> list(SerialExecutor().map(abs, [-1, 2]))
+    [1, 2]
+    """
+
+    workers = 1
+
+    def map(self, function: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
+        """Yield ``function(item)`` for every item, in order."""
+        from threadpoolctl import ThreadpoolController
+
+        controller = ThreadpoolController()
+        for item in items:
+            with controller.limit(limits=1, user_api="blas"):
+                value = function(item)
+            yield value
+
+
+class DaskExecutor(_Closing):
+    """Runs items on a Dask cluster through a ``distributed.Client`` (``pip install theoryck[dask]``); theoryck must be installed there.
+
+    At most ``ahead`` items per worker are in flight.  Raises what ``function`` raised, and what Dask raises for a lost cluster.
+    """
+
+    def __init__(self, client: Any, ahead: int = 3) -> None:
+        if not hasattr(client, "submit"):
+            raise TypeError(f"client must be a distributed.Client, got {client!r} of type {type(client).__name__}")
+        self.client = client
+        self.ahead = ahead
+
+    @property
+    def workers(self) -> int:  # type: ignore[override]
+        """Number of threads of the cluster."""
+        return max(1, sum(self.client.nthreads().values()))
+
+    def map(self, function: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
+        """Yield ``function(item)`` for every item, in order."""
+        payload = encode(function)
+        limit = self.ahead * self.workers
+        flying: deque[Any] = deque()
+        try:
+            for item in items:
+                # pure=False: equal arguments must not be taken for a result that is already known.
+                flying.append(self.client.submit(run_encoded, payload, item, pure=False))
+                if len(flying) >= limit:
+                    yield flying[0].result()
+                    flying.popleft()
+            while flying:
+                yield flying[0].result()
+                flying.popleft()
+        finally:
+            for future in flying:
+                future.cancel()
+
+
+def available_workers() -> int:
+    """Return the number of CPUs this process may use (its affinity where the system tells)."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+def make_executor(workers: int | None = None) -> Executor:
+    """Return an executor with ``workers`` processes: None for all available CPUs, 1 for this process; no process starts before use.
+
+    Raises ValueError unless ``workers`` is None or an integer >= 1.
+
+    >>> make_executor(1).workers
+    1
+    """
+    if workers is None:
+        workers = available_workers()
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise ValueError(f"workers must be an integer >= 1, or None for all CPUs this process may use, got {workers!r}")
+    if workers == 1 or os.environ.get(WORKER_VARIABLE):
+        return SerialExecutor()
+    from theoryck.montecarlo.processes import ProcessExecutor
+
+    return ProcessExecutor(workers)

@@ -1,0 +1,225 @@
+"""Run a sampler in numbered blocks, check every block, and merge the moments in the order of the blocks.
+
+A sampler is a callable ``(rng, draws) -> array (draws,)`` and is known as nothing else.  Every block has its own generator
+(:mod:`theoryck.montecarlo.seeds`), blocks are merged left to right, and so a result has the same bits for any number of workers and
+whether or not it was interrupted and resumed after a whole block.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theoryck.montecarlo.executors import Executor, SerialExecutor
+from theoryck.montecarlo.moments import Moments
+from theoryck.montecarlo.seeds import Key
+
+Sampler = Callable[[np.random.Generator, int], Any]
+Progress = Callable[[int, int], None]
+
+_HEAD = 64
+_PROBE_DRAWS = 16
+_PROBE_SHARE = 64  # a sampler is probed only when three probes cost less than 3/64 of the first block
+_CHANCE = -12.0  # log10 of the probability below which equal blocks are not put down to chance
+
+
+class SamplerError(RuntimeError):
+    """A sampler broke its contract; the message says how, where, which generator repeats it, and what to do.
+
+    ``partial`` holds the moments of all blocks before, ``next_block`` the number of the first block that is missing.
+    """
+
+    partial: Moments | None = None
+    next_block: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """What a worker sends back: the moments, a fingerprint of the array, log10 of the chance that another block equals it."""
+
+    moments: Moments
+    fingerprint: bytes
+    coincidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class _BlockTask:
+    """Draws one block and checks it; the callable that travels to the workers."""
+
+    sampler: Sampler
+    key: Key
+    bins: tuple[float, ...] | None
+    probe: int | None
+
+    def __call__(self, item: tuple[int, int]) -> _Block:
+        block, draws = item
+        if self.probe == block:
+            self._probe(min(_PROBE_DRAWS, draws // _PROBE_SHARE))
+        values = self._draw(self.key.generator(block), draws, f"block {block}", self.key.repeat(block))
+        fingerprint = hashlib.blake2b(values, digest_size=16).digest()
+        return _Block(Moments.of(values, self.bins), fingerprint, _coincidence(values))
+
+    def _draw(self, rng: np.random.Generator, draws: int, where: str, repeat: str) -> NDArray[np.float64]:
+        before = _global_states()
+        try:
+            values = self.sampler(rng, draws)
+        except SamplerError:
+            raise
+        except Exception as error:
+            text = "".join(traceback.format_exception(error)).rstrip()
+            raise SamplerError(
+                f"the sampler raised {type(error).__name__} in {where}: {error}\nrepeat with {repeat}\n{text}"
+            ) from error
+        if before != _global_states():
+            raise SamplerError(
+                f"the sampler draws from the global random state of numpy or of `random` (seen in {where}), so its draws depend on "
+                "what ran before: take every random number from the argument rng"
+            )
+        return check_block(values, draws, where, repeat)
+
+    def _probe(self, draws: int) -> None:
+        """Try a few draws twice with one generator and once with another: same, same, different."""
+        if draws < 1:
+            return
+        repeat = f"{self.key!r}.probe_generator(0)"
+        first, again = (self._draw(self.key.probe_generator(0), draws, "a first try", repeat) for _ in range(2))
+        if not np.array_equal(first, again):
+            raise SamplerError(
+                "the sampler gives different draws for the same rng: it keeps state between calls or makes its own generator; "
+                f"take every random number from the argument rng (compare two calls with {repeat})"
+            )
+        other = self._draw(self.key.probe_generator(1), draws, "a first try", repeat)
+        if np.array_equal(first, other) and _coincidence(first) < _CHANCE:
+            raise _ignores_rng("two tries with different generators gave the same draws")
+
+
+def _global_states() -> tuple[Any, ...]:
+    """Return the global random states; a sampler that moves one of them does not take its numbers from rng."""
+    name, words, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 (watched, not used)
+    return name, bytes(words), *rest, random.getstate()
+
+
+def _ignores_rng(seen: str) -> SamplerError:
+    return SamplerError(
+        f"the sampler ignores rng: {seen}; take every random number from the argument rng "
+        "(rng.standard_normal(...), rng.random(...)), and set no seed inside the sampler"
+    )
+
+
+def _coincidence(values: NDArray[np.float64]) -> float:
+    """Return log10 of a rough chance that independent draws of the same law repeat this array: c^m over its first m <= 64 draws.
+
+    c = sum of squared frequencies estimates the chance that two draws are equal.  All equal gives 0: that says nothing.
+    """
+    head = values[:_HEAD]
+    counts = np.unique(head, return_counts=True)[1]
+    return len(head) * math.log10(float(np.square(counts).sum()) / len(head) ** 2)
+
+
+def check_block(values: Any, draws: int, where: str, repeat: str) -> NDArray[np.float64]:
+    """Return what a sampler gave as float64 (draws,), or raise SamplerError saying what is wrong and what to do.
+
+    >>> check_block([1, 2], 2, "block 0", "...")
+    array([1., 2.])
+    """
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        raise SamplerError(
+            f"the sampler must return real numbers, got an array of dtype {array.dtype} in {where}; "
+            f"return for example values.real or values.astype(float) (repeat with {repeat})"
+        )
+    if array.shape != (draws,):
+        hint = "one number per draw: average over every axis but the draws" if array.ndim != 1 else "use the argument draws"
+        raise SamplerError(
+            f"the sampler must return an array of shape ({draws},), got shape {array.shape} in {where}; return {hint}"
+        )
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    finite = np.isfinite(array)
+    if not finite.all():
+        wrong = np.flatnonzero(~finite)
+        raise SamplerError(
+            f"the sampler returned {len(wrong)} of {draws} draws that are not finite in {where}: the first is {array[wrong[0]]} at "
+            f"position {wrong[0]}; repeat with rng = {repeat} and draws = {draws}; a mean needs every draw, so mend the "
+            "sampler (work with logarithms, avoid 0/0) instead of dropping draws"
+        )
+    return array
+
+
+class _Repeats:
+    """Notices blocks that equal the first one or the one before more often than chance allows."""
+
+    def __init__(self) -> None:
+        self.first: _Block | None = None
+        self.chance = 0.0
+
+    def see(self, number: int, block: _Block) -> None:
+        if self.first is None:
+            self.first = block
+        elif block.fingerprint == self.first.fingerprint:
+            self.chance += block.coincidence
+            if self.chance < _CHANCE:
+                raise _ignores_rng(f"block {number} has exactly the draws of an earlier block")
+
+
+def _plan(draws: int, block_draws: int, first_block: int) -> list[tuple[int, int]]:
+    for name, value, least in (("draws", draws, 1), ("block_draws", block_draws, 1), ("first_block", first_block, 0)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    whole, rest = divmod(int(draws), int(block_draws))
+    sizes = [int(block_draws)] * whole + ([rest] if rest else [])
+    return [(int(first_block) + position, size) for position, size in enumerate(sizes)]
+
+
+def sample(
+    sampler: Sampler,
+    key: Key,
+    *,
+    draws: int,
+    block_draws: int,
+    executor: Executor | None = None,
+    first_block: int = 0,
+    initial: Moments | None = None,
+    bins: Sequence[float] | None = None,
+    progress: Progress | None = None,
+) -> Moments:
+    """Return the moments of ``draws`` new draws, merged after ``initial``: blocks first_block, first_block + 1, ... of ``block_draws``.
+
+    Only the last block may be shorter.  To resume, pass the moments so far as ``initial`` and the number of blocks they hold as
+    ``first_block``: when those were whole blocks the result has the bits of one uninterrupted run.  ``bins`` are edges of a
+    histogram; ``progress(done, draws)`` is called after each block.  Raises SamplerError when the sampler breaks its contract
+    (shape, dtype, NaN, ignoring rng); any exception that leaves here, also KeyboardInterrupt, carries ``.partial``
+    (the moments of all blocks before, None if there are none) and ``.next_block``.
+
+    >>> m = sample(lambda rng, draws: rng.random(draws), Key(0, "demo"), draws=1000, block_draws=300)
+    >>> m.count, abs(m.estimate().value - 0.5) < 5 * m.estimate().stderr
+    (1000, True)
+    """
+    plan = _plan(draws, block_draws, first_block)
+    edges = None if bins is None else tuple(float(edge) for edge in bins)
+    task = _BlockTask(sampler, key, edges, probe=0 if first_block == 0 else None)
+    repeats, total, done, following = _Repeats(), initial, 0, plan[0][0]
+    results = (executor or SerialExecutor()).map(task, plan)
+    try:
+        for (number, size), block in zip(plan, results):
+            repeats.see(number, block)
+            total = block.moments if total is None else total.merge(block.moments)
+            done, following = done + size, number + 1
+            if progress is not None:
+                progress(done, int(draws))
+    except BaseException as error:
+        error.partial, error.next_block = total, following  # type: ignore[attr-defined]
+        raise
+    finally:
+        close = getattr(results, "close", None)
+        if close is not None:
+            close()
+    assert total is not None  # the plan holds at least one block
+    return total
