@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
@@ -172,7 +173,7 @@ def _sequence(name: str, value: Any, *, distinct: bool) -> tuple[int, ...]:
         raise PathError(f"size {name} has {len(sizes)} values: at most {MAX_POINTS} are allowed")
     if len(set(sizes)) < 2 and distinct:
         raise PathError(f"size {name} needs at least two different values to show a trend, got {list(sizes)}")
-    if distinct and any(later <= earlier for earlier, later in zip(sizes, sizes[1:])):
+    if distinct and any(later <= earlier for earlier, later in itertools.pairwise(sizes)):
         raise PathError(
             f"size {name} must increase from value to value, got {shown(str(list(sizes)))}: sort it and drop duplicates"
         )

@@ -1,0 +1,390 @@
+"""fit_rate: the exponent of ``Q ~ A d**s`` with an interval that covers statistical error and corrections to scaling.
+
+The model is ``Q_i = +-exp(a + s log d_i + sum_j B_j d_i**-w_j) + noise_i`` with the standard errors given, flat priors on a and s and the
+priors of :mod:`theoryck.rates.corrections` on B.  On the logarithm it is linear and solved in closed form; a few Gauss-Newton
+steps on the value itself then remove the bias of a logarithm of noisy data (of order (stderr/value)**2), and give points under the
+noise floor, and points with the wrong sign, exactly the weight they deserve.  Nothing is clipped and nothing is dropped.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.stats
+from numpy.typing import NDArray
+
+from theoryck.rates.corrections import CorrectionFamily
+from theoryck.records import Interval
+
+Array = NDArray[np.float64]
+
+MIN_SIZES = 3  # distinct sizes: two determine a slope but say nothing of corrections
+NOISE_FLOOR = 5.0  # values below this many stderr are flagged
+STANDS_OUT = 3.0  # and at least MIN_SIZES values must exceed this many
+POOR_FIT = 0.01  # below this p-value the interval is widened by sqrt(chi2/dof)
+_STEPS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSlope:
+    """The slope of log Q between two neighbouring sizes, with its statistical error; None where a value has the wrong sign."""
+
+    low: int | float
+    high: int | float
+    slope: float | None
+    stderr: float | None
+
+
+@dataclass(frozen=True)
+class RateFit:
+    """What :func:`fit_rate` found; ``reason`` is empty if the exponent is identifiable, else says why it is not.
+
+    ``stderr`` is that of the exponent and contains corrections; ``constant`` is the prefactor A of ``A d**s`` (a value of the fitted
+    curve inside the window is given by :meth:`value_at`); ``sign`` is +1 or -1.
+    """
+
+    exponent: Interval
+    constant: Interval
+    stderr: float
+    chi2: float
+    dof: int
+    p_value: float
+    window: tuple[int, int]
+    sign: int
+    family: CorrectionFamily
+    local_slopes: tuple[LocalSlope, ...] = ()
+    flags: tuple[str, ...] = ()
+    reason: str = ""
+    system: _System | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def identifiable(self) -> bool:
+        """Whether the exponent has a finite interval."""
+        return not self.reason
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Return the two-sided interval of the exponent at confidence ``level``."""
+        reach = _quantile(0.5 + level / 2) * self.stderr if self.identifiable else math.inf
+        return Interval(self.exponent.estimate, self.exponent.estimate - reach, self.exponent.estimate + reach, level)
+
+    def upper(self, error_rate: float) -> float:
+        """Return the upper limit of the exponent that is too low with probability ``error_rate``."""
+        return self.exponent.estimate + _quantile(1 - error_rate) * self.stderr if self.identifiable else math.inf
+
+    def lower(self, error_rate: float) -> float:
+        """Return the lower limit of the exponent that is too high with probability ``error_rate``."""
+        return self.exponent.estimate - _quantile(1 - error_rate) * self.stderr if self.identifiable else -math.inf
+
+    def stderr_with(self, factor: float) -> float:
+        """Return the stderr of the exponent if every size had ``factor`` times the draws; ``math.inf`` leaves corrections alone."""
+        if self.system is None or not self.identifiable:
+            return math.inf
+        return self.system.stderr_with(factor) * self.system.inflation
+
+    def value_at(self, size: float, level: float = 0.95) -> Interval:
+        """Return the fitted curve at ``size``, with its interval."""
+        if self.system is None or not self.identifiable:
+            return Interval(math.nan, -math.inf, math.inf, level)
+        centre, spread = self.system.predict(size)
+        return _signed(self.sign, centre, _quantile(0.5 + level / 2) * spread, level)
+
+
+@dataclass(frozen=True)
+class _System:
+    """The weighted linear system at the solution: unknowns (a, s, b_1, ...), b_j with prior N(0, 1)."""
+
+    design: Array  # (points, unknowns)
+    weights: Array  # 1 / relative error
+    theta: Array
+    covariance: Array
+    flat: int  # number of unknowns without a prior
+    last: float
+    first: float
+    family: CorrectionFamily
+    inflation: float = 1.0
+
+    def row(self, size: float) -> Array:
+        return _design(np.array([math.log(size)]), self.first, self.last, self.family, self.flat == 2)[0]
+
+    def predict(self, size: float) -> tuple[float, float]:
+        row = self.row(size)
+        return float(row @ self.theta), math.sqrt(max(float(row @ self.covariance @ row), 0.0)) * self.inflation
+
+    def stderr_with(self, factor: float) -> float:
+        if self.flat < 2:
+            return 0.0
+        weights = self.weights * math.sqrt(factor) if math.isfinite(factor) else np.full_like(self.weights, 1e14)
+        _, covariance, _ = _solve(self.design, np.zeros(len(self.design)), weights, self.flat)
+        return math.sqrt(covariance[1, 1])
+
+
+def fit_rate(
+    sizes: Sequence[float],
+    values: Sequence[float],
+    stderrs: Sequence[float],
+    *,
+    correction: float | None = None,
+    amplitude: float | None = None,
+    level: float = 0.95,
+    exponent: float | None = None,
+    log_values: bool = False,
+) -> RateFit:
+    """Fit ``Q = A d**s (1 + corrections)`` to values with standard errors and return s with an honest interval.
+
+    ``sizes``, ``values`` and ``stderrs`` have one entry per measurement, in any order; a stderr of 0 means exact.  ``correction`` declares the relative
+    power of the next term, ``amplitude`` its size (see :mod:`theoryck.rates.corrections`), ``exponent`` fixes s and leaves the constant to be
+    fitted.  With ``log_values`` the values are log Q (for Q beyond the range of floats) and the stderrs relative ones.  With fewer than three
+    sizes, a change of sign or nothing above the noise the interval is infinite and ``reason`` says why.  Raises ValueError on
+    sizes that are not positive, on NaN or infinite values, and on negative stderrs, naming the entry.
+
+    >>> sizes = [16, 32, 64, 128, 256]
+    >>> fit = fit_rate(sizes, [3 * d**-0.5 for d in sizes], [0.0] * 5, correction=1)
+    >>> round(fit.exponent.estimate, 4), fit.flags
+    (-0.5, ())
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
+    data = _Data.read(sizes, values, stderrs, log_values)
+    noise = float(np.min(data.log_stderr - np.maximum(data.log_size, data.log_stderr)))
+    family = CorrectionFamily.choose(math.exp(data.x.min()), correction, amplitude, math.exp(noise))
+    flags = data.flags()
+    window = (round(math.exp(data.x.min())), round(math.exp(data.x.max())))
+    slopes = _local_slopes(data)
+    sign, reason = data.sign()
+    distinct = len(np.unique(data.x))
+    if distinct < MIN_SIZES:
+        reason = f"{distinct} sizes cannot show an exponent together with its corrections: measure at least {MIN_SIZES}, better 6"
+    if reason:
+        nothing = Interval(math.nan, -math.inf, math.inf, level)
+        return RateFit(nothing, nothing, math.inf, math.nan, 0, math.nan, window, sign, family, slopes, flags, reason)
+    system, chi2 = _maximise(data, sign, family, exponent)
+    dof = len(data.x) - system.flat
+    p_value = float(scipy.stats.chi2.sf(chi2, dof))
+    if p_value < POOR_FIT:
+        flags += ("poor-fit",)
+        system = _System(**{**system.__dict__, "inflation": math.sqrt(chi2 / dof)})
+    return _result(system, sign, exponent, level, chi2, dof, p_value, window, family, slopes, flags)
+
+
+def _result(
+    system: _System,
+    sign: int,
+    fixed: float | None,
+    level: float,
+    chi2: float,
+    dof: int,
+    p_value: float,
+    window: tuple[int, int],
+    family: CorrectionFamily,
+    slopes: tuple[LocalSlope, ...],
+    flags: tuple[str, ...],
+) -> RateFit:
+    reach = _quantile(0.5 + level / 2)
+    shift = -math.log(system.last)  # the design is centred at the largest size: log A = a - s log d_last
+    if fixed is None:
+        estimate = float(system.theta[1])
+        stderr = math.sqrt(system.covariance[1, 1]) * system.inflation
+        row = np.array([1.0, shift])
+    else:
+        estimate, stderr = fixed, 0.0
+        row = np.array([1.0])
+    spread = math.sqrt(max(float(row @ system.covariance[: len(row), : len(row)] @ row), 0.0)) * system.inflation
+    centre = float(row @ system.theta[: len(row)]) + (0.0 if fixed is None else fixed * shift)
+    exponent = Interval(estimate, estimate - reach * stderr, estimate + reach * stderr, level)
+    constant = _signed(sign, centre, reach * spread, level)
+    return RateFit(exponent, constant, stderr, chi2, dof, p_value, window, sign, family, slopes, flags, "", system)
+
+
+@dataclass(frozen=True)
+class _Data:
+    """Measurements as signs, log-magnitudes and log-stderrs, so that no value is too large or too small."""
+
+    x: Array  # log size
+    signs: Array
+    log_size: Array  # log|value|, -inf for zero
+    log_stderr: Array
+
+    @classmethod
+    def read(cls, sizes: Any, values: Any, stderrs: Any, log_values: bool) -> _Data:
+        d, v, e = (_vector(name, data) for name, data in (("sizes", sizes), ("values", values), ("stderrs", stderrs)))
+        if not len(d) == len(v) == len(e):
+            raise ValueError(f"sizes, values and stderrs must have the same length, got {len(d)}, {len(v)} and {len(e)}")
+        if len(d) == 0:
+            raise ValueError("sizes is empty: there is nothing to fit")
+        _require(d > 0, "sizes", d, "must be positive")
+        _require(e >= 0, "stderrs", e, "must not be negative")
+        order = np.argsort(d, kind="stable")
+        d, v, e = d[order], v[order], e[order]
+        with np.errstate(divide="ignore"):  # log(0) = -inf is meant
+            size = v if log_values else np.log(np.abs(v))
+            stderr = size + np.log(e) if log_values else np.log(e)
+        signs = np.ones_like(v) if log_values else np.sign(v)
+        # The logarithm of a float is known to a few units of its last place: no datum is more exact than that.
+        floor = np.log(4 * np.finfo(float).eps * np.maximum(1.0, np.where(np.isfinite(size), np.abs(size), 0.0)))
+        return cls(np.log(d), signs, size, np.maximum(stderr, size + floor))
+
+    @property
+    def z(self) -> Array:
+        """Value over stderr, signed."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = self.signs * np.exp(np.minimum(self.log_size - self.log_stderr, 700.0))
+        return np.where(self.signs == 0, 0.0, ratio)
+
+    def flags(self) -> tuple[str, ...]:
+        below = [f"{math.exp(x):.0f}" for x, z in zip(self.x, self.z) if abs(z) < NOISE_FLOOR]
+        return (f"noise floor at {', '.join(below)}",) if below else ()
+
+    def sign(self) -> tuple[int, str]:
+        """Return the common sign, and the reason if there is none."""
+        z = self.z
+        if np.isneginf(self.log_stderr).any():
+            where = math.exp(self.x[np.isneginf(self.log_stderr)][0])
+            return 0, f"the value at size {where:.0f} is exactly 0, which no power of the size is"
+        up, down = z > STANDS_OUT + 1, z < -STANDS_OUT - 1
+        if up.any() and down.any():
+            where = f"{math.exp(self.x[up][0]):.0f} (positive) and {math.exp(self.x[down][0]):.0f} (negative)"
+            return 0, f"the values change sign, at sizes {where}: no power law describes them"
+        sign = 1 if z[np.argmax(np.abs(z))] >= 0 else -1
+        if len(np.unique(self.x[sign * z > STANDS_OUT])) < MIN_SIZES:
+            return sign, (
+                f"fewer than {MIN_SIZES} sizes stand {STANDS_OUT:g} stderr above zero (the largest value is {np.abs(z).max():.2g} stderr)"
+            )
+        return sign, ""
+
+
+def _vector(name: str, data: Any) -> Array:
+    try:
+        vector = np.asarray(data, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, got {data!r}"[:300]) from None
+    if vector.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {vector.shape}")
+    _require(np.isfinite(vector), name, vector, "must be finite")
+    return vector
+
+
+def _require(good: NDArray[np.bool_], name: str, vector: Array, what: str) -> None:
+    if not good.all():
+        index = int(np.argmin(good))
+        raise ValueError(f"{name}[{index}] = {vector[index]} {what}")
+
+
+def _design(x: Array, first: float, last: float, family: CorrectionFamily, free: bool) -> Array:
+    """Columns 1, log(d/d_last) if the exponent is free, and the corrections in units of their prior deviation."""
+    columns = [np.ones_like(x)] + ([x - math.log(last)] if free else [])
+    columns += [dev * np.exp(-power * (x - math.log(first))) for power, dev in zip(family.powers, family.deviations)]
+    return np.stack(columns, axis=1)
+
+
+def _solve(design: Array, target: Array, weights: Array, flat: int) -> tuple[Array, Array, float]:
+    """Return the minimiser of ``|W (target - X theta)|^2 + |theta[flat:]|^2``, its covariance, and the minimum.
+
+    Rows of very different weight (1e12 for exact data, 1 for a prior) are safe in Householder QR if the heavy rows come first and
+    columns are pivoted (Higham, Accuracy and Stability of Numerical Algorithms, section 20.3).
+    """
+    unknowns = design.shape[1]
+    prior = np.eye(unknowns)[flat:]
+    order = np.argsort(-weights, kind="stable")
+    matrix = np.vstack([(design * weights[:, None])[order], prior])
+    right = np.concatenate([(target * weights)[order], np.zeros(len(prior))])
+    q, r, pivot = scipy.linalg.qr(matrix, mode="economic", pivoting=True, check_finite=False)
+    projected = q.T @ right
+    inverse = scipy.linalg.solve_triangular(r, np.eye(unknowns), check_finite=False)
+    theta = np.empty(unknowns)
+    theta[pivot] = inverse @ projected
+    covariance = np.empty((unknowns, unknowns))
+    covariance[np.ix_(pivot, pivot)] = inverse @ inverse.T
+    residual = right - matrix @ theta
+    return theta, covariance, float(residual @ residual)
+
+
+def _maximise(data: _Data, sign: int, family: CorrectionFamily, fixed: float | None) -> tuple[_System, float]:
+    """Return the posterior mode with its curvature: the log-linear solution refined by Gauss-Newton on the values."""
+    flat = 2 if fixed is None else 1
+    first, last = math.exp(data.x.min()), math.exp(data.x.max())
+    design = _design(data.x, first, last, family, fixed is None)
+    offset = np.zeros_like(data.x) if fixed is None else fixed * (data.x - math.log(last))
+    theta = _starting_point(data, sign, design, offset, flat)
+    objective = _objective(data, sign, design @ theta + offset, theta[flat:])
+    covariance = np.zeros((design.shape[1], design.shape[1]))
+    for _ in range(_STEPS):
+        eta = design @ theta + offset
+        weights = np.exp(np.minimum(eta - data.log_stderr, 600.0))
+        residual = _relative_residual(data, sign, eta)
+        proposal, covariance, _ = _solve(design, eta - offset + residual, weights, flat)
+        step = proposal - theta
+        for _ in range(30):
+            trial = theta + step
+            better = _objective(data, sign, design @ trial + offset, trial[flat:])
+            if better <= objective * (1 + 1e-12):
+                break
+            step = 0.5 * step
+        theta, gain, objective = trial, objective - better, better
+        if gain <= 1e-9 * (1 + objective):
+            break
+    eta = design @ theta + offset
+    weights = np.exp(np.minimum(eta - data.log_stderr, 600.0))
+    _, covariance, _ = _solve(design, eta, weights, flat)
+    return _System(design, weights, theta, covariance, flat, last, first, family), objective
+
+
+def _starting_point(data: _Data, sign: int, design: Array, offset: Array, flat: int) -> Array:
+    usable = data.signs == sign
+    relative = np.exp(data.log_stderr - np.where(usable, data.log_size, 0.0))
+    # E log(Q + noise) = log Q - relative^2/2 to second order, hence the shift; points deep in noise start with little weight.
+    spread = np.sqrt(np.log1p(relative**2)) + relative**2
+    target = np.where(usable, data.log_size, 0.0) + 0.5 * np.minimum(relative, 1.0) ** 2 - offset
+    theta, _, _ = _solve(design[usable], target[usable], 1 / spread[usable], flat)
+    return theta
+
+
+def _relative_residual(data: _Data, sign: int, eta: Array) -> Array:
+    """(value - model) / model, accurate where it is tiny."""
+    same = data.signs == sign
+    with np.errstate(over="ignore"):
+        ahead = np.expm1(np.minimum(np.where(same, data.log_size, -np.inf) - eta, 300.0))
+        behind = -1.0 - np.exp(np.minimum(data.log_size - eta, 300.0))
+    return np.where(same, ahead, np.where(data.signs == 0, -1.0, behind))
+
+
+def _objective(data: _Data, sign: int, eta: Array, corrections: Array) -> float:
+    with np.errstate(over="ignore"):
+        pulls = _relative_residual(data, sign, eta) * np.exp(np.minimum(eta - data.log_stderr, 300.0))
+        return float(pulls @ pulls + corrections @ corrections)
+
+
+def _local_slopes(data: _Data) -> tuple[LocalSlope, ...]:
+    slopes = []
+    for i, j in itertools.pairwise(range(len(data.x))):
+        gap = data.x[j] - data.x[i]
+        if gap == 0:
+            continue
+        low, high = (int(size) if float(size).is_integer() else float(size) for size in np.round(np.exp(data.x[[i, j]]), 6))
+        if data.signs[i] * data.signs[j] <= 0:
+            slopes.append(LocalSlope(low, high, None, None))
+            continue
+        relative = np.exp(data.log_stderr[[i, j]] - data.log_size[[i, j]])
+        slopes.append(LocalSlope(low, high, float((data.log_size[j] - data.log_size[i]) / gap), float(math.hypot(*relative) / gap)))
+    return tuple(slopes)
+
+
+def _signed(sign: int, centre: float, reach: float, level: float) -> Interval:
+    values = [_exp(centre + shift) for shift in (0.0, -reach, reach)]
+    if sign < 0:
+        return Interval(-values[0], -values[2], -values[1], level)
+    return Interval(values[0], values[1], values[2], level)
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 709.0 else math.inf
+
+
+def _quantile(probability: float) -> float:
+    return NormalDist().inv_cdf(probability)
