@@ -1,0 +1,219 @@
+"""Reports made by hand, one for each case that a renderer must show well; no measurement behind them."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+from theoryck.records import (
+    Contract,
+    Enclosure,
+    Estimate,
+    Interval,
+    Judgement,
+    Kind,
+    Point,
+    Prediction,
+    Report,
+    Result,
+    Rival,
+    Route,
+    Status,
+    Tightness,
+    Verdict,
+)
+
+DIGITS = Decimal("1e-12")
+PREDICTION = Prediction(
+    Kind.BOUND,
+    "norm_deviation(tanh(x), depth=2, power=2)",
+    base="d",
+    path={"d": "16, 32, ..., 4096", "width": "d", "input_dim": "d"},
+    rate="d**(-k/2)",
+    rivals=("d**(-(k+1)/2)",),
+    parameters={"k": "2"},
+    correction=1.0,
+)
+JUDGEMENT = Judgement(
+    Verdict.SUPPORTED,
+    "the ratio to the rate stays bounded on the same grid: its exponent is at most 0.05 at level 97.5%",
+    tightness=Tightness.TIGHT,
+    exponent=Interval(-1.002, -1.011, -0.993, 0.95),
+    claimed_exponent=-1.0,
+    slack=Interval(0.002, -0.007, 0.011, 0.95),
+    constant=Interval(0.8412, 0.8331, 0.8493, 0.95),
+    window=(16, 4096),
+    routes=(
+        Route("exact", Verdict.SUPPORTED, Interval(-1.00001, -1.00002, -1.0, 0.95), rigorous=True),
+        Route("montecarlo", Verdict.SUPPORTED, Interval(-1.002, -1.011, -0.993, 0.95)),
+    ),
+    rivals=(Rival("d**(-(k+1)/2)", True),),
+    assuming="corrections O(d^-1)",
+)
+RESULT = Result(
+    claim="camilli2025/moment-control",
+    status=Status.THEOREM,
+    instance={"phi": "tanh(x)", "depth": 2, "k": 2},
+    judgement=JUDGEMENT,
+    prediction=PREDICTION,
+    points=tuple(
+        Point(
+            {"d": d, "width": d, "input_dim": d},
+            Estimate(0.84 / d, 0.001 / d, 100_000),
+            Enclosure(Decimal("0.84") / d, DIGITS),
+        )
+        for d in (16, 64, 256, 1024, 4096)
+    ),
+    contract=Contract(false_refute_rate=1e-3),
+    draws=2_100_000,
+    seconds=3.21,
+    seed=0,
+    statement="E | |x_l|^2 - sigma_l |^k = O(d_min^(-k/2))",
+    reference="Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577",
+    repeat="theoryck check proofs/camilli2025/moment_control.py --only 'camilli2025/moment-control' --profile quick --seed 0",
+)
+
+
+def judged(result=RESULT, /, *, judgement=(), **changes):
+    """A result like RESULT, with other fields of its judgement or of itself."""
+    return replace(result, judgement=replace(result.judgement, **dict(judgement)), **changes)
+
+
+REFUTED = judged(
+    instance={"phi": "relu(x)", "depth": 3, "k": 4},
+    judgement={
+        "verdict": Verdict.REFUTED,
+        "reason": "the whole interval of the exponent lies above the claimed one (confirmed with a fresh seed and a larger budget)",
+        "tightness": None,
+        "exponent": Interval(-0.4121, -0.4203, -0.4042, 0.95),
+        "claimed_exponent": -2.0,
+        "slack": Interval(-1.5879, -1.5958, -1.5797, 0.95),
+        "routes": (
+            Route("exact", Verdict.REFUTED, Interval(-0.41, -0.42, -0.40, 0.95), reason="both ends lie above -2"),
+            Route("montecarlo", Verdict.REFUTED, Interval(-0.4121, -0.4203, -0.4042, 0.95)),
+        ),
+        "rivals": (Rival("d**(-(k+1)/2)", True),),
+        "flags": ("heavy-tail",),
+    },
+    prediction=replace(PREDICTION, parameters={"k": "4"}),
+)
+INCONCLUSIVE = judged(
+    claim="spectral-gap",
+    status=Status.CONJECTURE,
+    instance={},
+    reference="",
+    statement="the gap closes like 1/sqrt(d)",
+    judgement={
+        "verdict": Verdict.INCONCLUSIVE,
+        "reason": "the interval of the exponent is wider than 0.15; about 3.2e7 draws a size would decide",
+        "tightness": None,
+        "exponent": Interval(-0.48, -0.71, -0.25, 0.95),
+        "claimed_exponent": -0.5,
+        "slack": Interval(-0.02, -0.25, 0.21, 0.95),
+        "routes": (),
+        "rivals": (Rival("1/d", False),),
+        "window": (8, 512),
+        "settled": False,
+    },
+    draws=40_000,
+)
+FALSEHOOD = judged(
+    REFUTED,
+    claim="camilli2025/one-power-too-many",
+    status=Status.FALSEHOOD,
+    statement="E | |x_l|^2 - sigma_l |^k = O(d_min^(-(k+1)/2))",
+    judgement={"rivals": ()},
+)
+STANDING = judged(claim="camilli2025/one-power-too-many", status=Status.FALSEHOOD, judgement={"rivals": ()})
+VACUOUS = judged(
+    claim="camilli2025/kernel",
+    judgement={
+        "verdict": Verdict.VACUOUS,
+        "reason": "no instance met the assumptions of the claim: widen its strategies or its assume()",
+        "tightness": None,
+        "exponent": None,
+        "claimed_exponent": None,
+        "slack": None,
+        "constant": None,
+        "window": None,
+        "routes": (),
+        "rivals": (),
+        "assuming": "",
+    },
+    instance={},
+    prediction=None,
+    points=(),
+    draws=0,
+    seconds=0.0,
+)
+IDENTITY = judged(
+    VACUOUS,
+    claim="camilli2025/telescoping",
+    statement="sigma_L = eta_0^2 + gamma_0",
+    instance={"phi": "erf(x)", "depth": 3},
+    judgement={
+        "verdict": Verdict.CERTIFIED,
+        "reason": "both sides agree to 1e-30",
+        "rivals": (Rival("0.5", True),),
+    },
+    prediction=Prediction(Kind.IDENTITY, "sigma(erf, 3)", value=Enclosure(Decimal("0.31830988618"), Decimal("1e-25"))),
+    points=(Point({}, exact=Enclosure(Decimal("0.31830988618"), Decimal("2e-25"))),),
+)
+LOOSE = judged(
+    claim="camilli2025/main-theorem",
+    judgement={"tightness": Tightness.LOOSE, "claimed_exponent": -0.5, "slack": Interval(0.502, 0.49, 0.51, 0.95)},
+)
+RIVAL = judged(claim="camilli2025/main-theorem", judgement={"rivals": (Rival("1/d", True), Rival("d**(-3/2)", False))})
+
+
+def extreme(value):
+    """A result whose numbers are all ``value``, one that floating point can just hold."""
+    interval = Interval(value, 0.99 * value, 1.01 * value, 0.95)
+    slack = Interval(0.0, -0.01 * value, 0.01 * value, 0.95)
+    return judged(
+        claim=f"extreme/{value}",
+        judgement={
+            "exponent": interval,
+            "claimed_exponent": value,
+            "slack": slack,
+            "constant": interval,
+        },
+        draws=10**15,
+        seconds=123456.7,
+    )
+
+
+LONG = judged(
+    claim="a-paper-with-a-very-long-folder-name-2025/and-a-claim-whose-name-says-everything-about-it-in-one-go",
+    instance={
+        "phi": "x*exp(-x**2/2) + tanh(x)/sqrt(2) - erf(x/sqrt(2))/3",
+        "widths": [64, 128, 64, 192],
+        "noise": "lognormal",
+        "k": 3,
+    },
+)
+HOSTILE = judged(claim="paper/\x1b[31mred", instance={"phi": "first\nsecond\t\x07", "名前": "東京"}, statement="line one\nline two")
+NAN = judged(
+    REFUTED,
+    claim="nan/from-a-sampler",
+    judgement={"exponent": Interval(float("nan"), float("-inf"), float("inf"), 0.95), "slack": None, "constant": None},
+)
+
+
+def report(*results, **changes):
+    """A report on the given results."""
+    return Report(**{"profile": "quick", "seed": 0, "results": results, "version": "0.1.0", **changes})
+
+
+REPORTS = {
+    "all-well": report(RESULT, judged(instance={"phi": "erf(x)", "depth": 1, "k": 3}), IDENTITY, LOOSE, FALSEHOOD),
+    "refuted": report(RESULT, REFUTED, IDENTITY),
+    "inconclusive": report(RESULT, INCONCLUSIVE),
+    "vacuous": report(VACUOUS, RESULT),
+    "falsehood-stands": report(RESULT, STANDING),
+    "rival-stands": report(RIVAL),
+    "long-names": report(LONG, REFUTED),
+    "extremes": report(extreme(1e-300), extreme(1e300)),
+    "hostile-names": report(HOSTILE),
+    "nan": report(NAN),
+    "interrupted": report(RESULT, interrupted=True),
+    "zero-claims": report(),
+}

@@ -1,0 +1,129 @@
+"""What went wrong with a claim, in a paragraph: measured, window, assumption, seed, and the command that repeats it."""
+
+from __future__ import annotations
+
+from theoryck.records import Kind, Point, Prediction, Result, Status, Verdict
+from theoryck.report import numbers
+from theoryck.report.claims import Outcome, clean, instance_text, outcome
+from theoryck.report.layout import Style, fields, wrap
+
+
+def headline(result: Result) -> str:
+    """Say in one line what became of a result, and whether that was declared.
+
+    A falsehood that fell is told apart from a theorem that fell by its words, not by its colour.
+    """
+    verdict = result.verdict.value
+    if result.status is Status.FALSEHOOD:
+        if result.ok:
+            return "refuted, as it should"
+        return f"{verdict}, but this is a falsehood: it must be refuted"
+    if result.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED) and not result.ok:
+        return f"{verdict}, but a rival was not rejected: this check could not have failed"
+    if result.verdict is Verdict.VACUOUS:
+        return "VACUOUS: nothing was tested"
+    return verdict
+
+
+def paragraph(result: Result, style: Style | None = None) -> str:
+    """Return everything a reader needs to weigh and repeat one result."""
+    style = style or Style()
+    color = {Outcome.FAILED: "bad", Outcome.UNDECIDED: "open", Outcome.WELL: "good"}[outcome(result)]
+    instance = instance_text(result.instance)
+    title = f"{clean(result.claim)} ({instance})" if instance else clean(result.claim)
+    lines = [style.paint(line, color) for line in wrap(f"{headline(result)}: {title}", style.width, rest="  ")]
+    return "\n".join([*lines, *fields(_facts(result), style, whole=("repeat",))])
+
+
+def _facts(result: Result) -> list[tuple[str, str]]:
+    judgement = result.judgement
+    prediction = result.prediction
+    return [
+        ("statement", clean(result.statement)),
+        ("claimed", _claimed(result)),
+        ("measured", _measured(result)),
+        ("reason", clean(judgement.reason)),
+        ("window", _window(result)),
+        ("assuming", clean(judgement.assuming)),
+        ("routes", _routes(result)),
+        ("rivals", "; ".join(f"{clean(r.rate)} {'rejected' if r.rejected else 'NOT rejected'}" for r in judgement.rivals)),
+        ("flags", clean(", ".join(judgement.flags))),
+        ("quantity", clean(prediction.quantity) if prediction else ""),
+        ("effort", f"{numbers.count(result.draws)} draws, {numbers.seconds(result.seconds)}s, seed {result.seed}"),
+        ("reference", clean(result.reference)),
+        ("repeat", clean(result.repeat)),
+    ]
+
+
+def _claimed(result: Result) -> str:
+    prediction = result.prediction
+    exponent = result.judgement.claimed_exponent
+    if prediction is None:
+        return "" if exponent is None else f"exponent {numbers.plain(exponent)}"
+    parts = []
+    if prediction.rate is not None:
+        parts.append(f"{_sign(prediction)} {clean(prediction.rate)}{_parameters(prediction)}")
+    if prediction.value is not None:
+        parts.append(f"value {numbers.enclosed(prediction.value)}")
+    if prediction.constant is not None:
+        parts.append(f"constant {numbers.plain(prediction.constant)}")
+    if exponent is not None:
+        parts.append(f"exponent {numbers.plain(exponent)}" + (f" in {clean(prediction.base)}" if prediction.base else ""))
+    return ", ".join(parts)
+
+
+def _sign(prediction: Prediction) -> str:
+    return "at most a constant times" if prediction.kind is Kind.BOUND and prediction.constant is None else "rate"
+
+
+def _parameters(prediction: Prediction) -> str:
+    used = ", ".join(f"{clean(name)}={clean(value)}" for name, value in prediction.parameters.items())
+    return f" at {used}" if used else ""
+
+
+def _measured(result: Result) -> str:
+    judgement = result.judgement
+    named = [("exponent", judgement.exponent), ("slack", judgement.slack), ("constant", judgement.constant)]
+    intervals = [(name, interval) for name, interval in named if interval is not None]
+    text = ", ".join(f"{name} {numbers.written_out(interval)}" for name, interval in intervals)
+    if intervals:
+        levels = sorted({interval.level for _, interval in intervals})
+        text += f" (at level {' and '.join(f'{100 * level:g}%' for level in levels)})"
+    if len(result.points) == 1 and judgement.exponent is None:
+        text = ", ".join(part for part in (text, point_text(result.points[0])) if part)
+    return text
+
+
+def point_text(point: Point) -> str:
+    """Write what was measured at one point, by each route that was taken."""
+    routes = []
+    if point.exact is not None:
+        routes.append(("" if point.exact.rigorous else "not proved: ") + numbers.enclosed(point.exact))
+    if point.estimate is not None:
+        routes.append(f"Monte Carlo {numbers.uncertain(point.estimate.value, point.estimate.stderr)} (one standard error)")
+    if point.bracket is not None:
+        routes.append(f"between {point.bracket.low:.6g} and {point.bracket.high:.6g}")
+    return ", ".join(routes)
+
+
+def _window(result: Result) -> str:
+    prediction = result.prediction
+    window = result.judgement.window
+    base = clean(prediction.base) if prediction and prediction.base else "sizes"
+    parts = [f"{base} = {window[0]}..{window[1]}"] if window else []
+    if prediction:
+        others = [f"{clean(name)} = {clean(size)}" for name, size in prediction.path.items() if name != prediction.base]
+        parts.extend(others)
+    return ", ".join(parts)
+
+
+def _routes(result: Result) -> str:
+    routes = result.judgement.routes
+    if len(routes) < 2 and not any(route.reason for route in routes):
+        return ""
+    shown = []
+    for route in routes:
+        exponent = f" exponent {numbers.measured(route.exponent)}" if route.exponent else ""
+        reason = f" ({clean(route.reason)})" if route.reason and route.reason != result.reason else ""
+        shown.append(f"{clean(route.name)} {route.verdict.value}{exponent}{reason}")
+    return "; ".join(shown)
