@@ -1,0 +1,152 @@
+"""Hermite coefficients of the powers of an activation: E[phi(sqrt(s) Z)^j He_m(Z)] for all j and m from shared nodes.
+
+He_m are the probabilists' Hermite polynomials, not normalised: E He_m(Z)^2 = m!.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from flint import arb, arb_mat
+from sympy import Expr
+
+from theoryck.exact.balls import ExactError, plus_minus, precision, to_ball
+from theoryck.exact.strips import Growth, strip_size
+from theoryck.exact.trapezoid import (
+    BOUND_BITS,
+    Grid,
+    choose_grid,
+    grid_error,
+    line_growth,
+    mean_of_growth,
+    nodes,
+    tail_of_growth,
+)
+from theoryck.exact.trees import REAL, parity, tree_of
+
+
+def expression_of(activation: Any) -> Expr:
+    """Return the sympy expression of an Activation (or of an expression itself)."""
+    return getattr(activation, "expression", activation)
+
+
+def hermite_table(activation: Any, variance: arb, powers: int, orders: int, prec: int) -> list[list[arb]]:
+    """Return ``table[j][m]`` = E[phi(sqrt(variance) Z)^j He_m(Z)] for 0 <= j <= powers and 0 <= m <= orders.
+
+    ``activation`` is an Activation or an expression in x, ``variance`` a ball (or number) >= 0, ``prec`` the bits wanted: the
+    radius of entry (j, m) is about 2^-prec sqrt(m!) times the size of phi^j, proved; it never is smaller than what was proved.
+
+    >>> import sympy
+    >>> table = hermite_table(sympy.tanh(sympy.Symbol("x", real=True)), 1, 2, 3, 100)
+    >>> table[0][0] == 1, bool(table[1][0].contains(0)), bool(table[1][1] > table[2][2] / 2)
+    (True, True, True)
+    """
+    if powers < 0 or orders < 0:
+        raise ExactError(f"powers and orders must be >= 0, got {powers} and {orders}")
+    expression = expression_of(activation)
+    with precision(prec + 32):
+        s = to_ball(variance)
+        if not s > 0:
+            raise ExactError(f"variance must be positive, got {variance}")
+        return _smooth_table(expression, s, powers, orders, prec)
+
+
+def _smooth_table(expression: Expr, s: arb, powers: int, orders: int, prec: int) -> list[list[arb]]:
+    grid = choose_grid(expression, s, prec + 4, degree=max(orders, 1), power=max(powers, 1))
+    with precision(prec + 24 + guard_bits(grid, orders)):
+        sums = _sums(expression, s, grid, powers, orders)
+    with precision(BOUND_BITS):
+        errors = _errors(expression, s, grid, powers, orders)
+    mark = parity(expression)
+    table: list[list[arb]] = []
+    with precision(prec + 24):
+        for j in range(powers + 1):
+            row: list[arb] = []
+            for m in range(orders + 1):
+                if j == 0:
+                    row.append(arb(int(m == 0)))
+                elif (mark == -1 and (j + m) % 2) or (mark == 1 and m % 2):
+                    row.append(arb(0))
+                else:
+                    row.append(sums[j, m] + plus_minus(errors[j][m]))
+            table.append(row)
+    return table
+
+
+def guard_bits(grid: Grid, orders: int) -> int:
+    """Bits lost to the three-term recurrence: radii grow like E(x + Z)^m <~ sqrt(m!) exp(x sqrt m), and the weight gives back x^2/2."""
+    root = math.sqrt(orders)
+    far = min(root, grid.count * float(grid.step))
+    return 16 + math.ceil((far * root - far * far / 2) / math.log(2)) + 2 * grid.count.bit_length()
+
+
+def _sums(expression: Expr, s: arb, grid: Grid, powers: int, orders: int) -> arb_mat:
+    """The trapezoidal sums as one matrix product (powers+1, nodes) x (nodes, orders+1)."""
+    points, weights = nodes(grid)
+    root = s.sqrt()
+    mark = parity(expression)
+    ahead = [root * z for z in points]
+    values = tree_of((expression,)).columns(REAL, ahead)[0]
+    mirrored = None if mark else tree_of((expression,)).columns(REAL, [-u for u in ahead])[0]
+    if mark:
+        # phi^j He_m is even wherever it is needed, so that both halves are equal and 0 counts once.
+        doubled = [weights[0], *(2 * w for w in weights[1:])]
+        return _rows(doubled, values, powers) * _hermite_columns(points, orders)
+    right = _rows(weights, values, powers) * _hermite_columns(points, orders)
+    left = _rows(weights[1:], mirrored[1:] if mirrored else [], powers) * _hermite_columns([-z for z in points[1:]], orders)
+    return right + left
+
+
+def _rows(weights: list[arb], values: list[arb], powers: int) -> arb_mat:
+    rows = [weights]
+    for _ in range(powers):
+        rows.append([a * b for a, b in zip(rows[-1], values)])
+    return arb_mat(rows)
+
+
+def _hermite_columns(points: list[arb], orders: int) -> arb_mat:
+    """He_m at the nodes: He_{m+1} = x He_m - m He_{m-1}."""
+    columns = [[arb(1)] * len(points), list(points)]
+    for m in range(1, orders):
+        columns.append([z * a - m * b for z, a, b in zip(points, columns[m], columns[m - 1])])
+    return arb_mat(columns[: orders + 1]).transpose()
+
+
+def _errors(expression: Expr, s: arb, grid: Grid, powers: int, orders: int) -> list[list[arb]]:
+    """Proved errors of every entry: discretisation by Cauchy-Schwarz, and the two tails."""
+    top = arb(s.upper())
+    y = arb(grid.v) / top.sqrt()
+    strip = strip_size(expression, arb(grid.v))
+    means = [mean_of_growth(strip.power(2 * j), top).sqrt() for j in range(powers + 1)]
+    norms = shifted_norms(y, orders)
+    cut = grid.step * grid.count
+    line = line_growth(expression)
+    table = []
+    for j in range(powers + 1):
+        growth = line.power(j)
+        tails = [_tail(growth, top, cut, m) for m in range(orders + 1)]
+        table.append([grid_error(grid, means[j] * norms[m], y) + tails[m] for m in range(orders + 1)])
+    return table
+
+
+def shifted_norms(y: arb, orders: int) -> list[arb]:
+    """Return sqrt(E |He_m(Z + iy)|^2) for m <= orders: He_m(Z + iy) = sum_i C(m, i) He_i(Z) (iy)^(m-i), orthogonal terms.
+
+    Increasing in y, hence a bound on every line of the strip |Im z| <= y.
+    """
+    squares = [(y * y) ** k for k in range(orders + 1)]
+    factorials = [arb(math.factorial(i)) for i in range(orders + 1)]
+    return [
+        sum((math.comb(m, i) ** 2 * factorials[i] * squares[m - i] for i in range(m + 1)), arb(0)).sqrt() for m in range(orders + 1)
+    ]
+
+
+def _tail(growth: Growth, s: arb, cut: arb, m: int) -> arb:
+    """Both tails of growth(sqrt(s)|z|) |He_m(z)|, where |He_m(z)| <= z^m exp(m^2/(2 cut^2)) for z >= cut.
+
+    Indeed sum_k m!/(k! (m-2k)! 2^k) z^(m-2k) <= z^m sum_k (m^2/2z^2)^k/k!.
+    """
+    root = s.sqrt()
+    shifted = Growth(tuple([arb(0)] * m) + tuple(a / root**m for a in growth.coefficients), growth.rate, growth.square)
+    return 2 * (m * m / (2 * cut * cut)).exp() * tail_of_growth(shifted, s, cut)
