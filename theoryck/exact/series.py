@@ -22,12 +22,12 @@ import numpy as np
 from flint import arb
 
 Index = tuple[int, ...]
-Vector = Any  # one-dimensional numpy object array of arb balls
+Vector = Any  # one-dimensional numpy array: object (arb balls, exact zeros) or float64
 
 
-def zeros(*shape: int) -> Any:
-    """Return an object array of exact zeros (Python integers mix with balls and stay exact)."""
-    return np.zeros(shape, dtype=object)
+def zeros(*shape: int, dtype: Any = object) -> Any:
+    """Return an array of exact zeros (Python integers in an object array mix with balls and stay exact)."""
+    return np.zeros(shape, dtype=dtype)
 
 
 class Grading:
@@ -91,7 +91,7 @@ def contract(left: Any, right: Vector, triples: tuple[Any, Any, Any]) -> tuple[A
     """Multiply each row of ``left`` by ``right``: (numbers of the products, values of shape (rows, numbers))."""
     i, j, k = triples
     if len(k) == 0:
-        return k, zeros(len(left), 0)
+        return k, zeros(len(left), 0, dtype=left.dtype)
     starts = np.flatnonzero(np.append(True, k[1:] != k[:-1]))
     return k[starts], np.add.reduceat(left[:, i] * right[j], starts, axis=1)
 
@@ -129,7 +129,8 @@ def cumulants_from_moments(space: Grading, moments: Mapping[Index, Vector], degr
     cumulants: dict[Index, Vector] = {}
     for order in sorted(degrees):
         size = space.free_count[degrees[order]]
-        within = space.free_weights[space.free_pairs[2]] <= degrees[order]
+        stop = int(np.searchsorted(space.free_pairs[2], size))
+        triples = (space.free_pairs[0][:stop], space.free_pairs[1][:stop], space.free_pairs[2][:stop])
         for beta in multi_indices(space.variables, order):
             total = moments[beta][:size].copy()
             for gamma in product(*(range(b + 1) for b in beta)):
@@ -137,20 +138,20 @@ def cumulants_from_moments(space: Grading, moments: Mapping[Index, Vector], degr
                 if gamma == beta or weight == 0:
                     continue
                 rest = tuple(b - g for b, g in zip(beta, gamma))
-                _multiply_into(total, cumulants[gamma], moments[rest], -weight, space.free_pairs, within)
+                _multiply_into(total, cumulants[gamma], moments[rest], -weight, triples)
             cumulants[beta] = total
     return cumulants
 
 
 def nonzero(values: Any) -> Any:
     """Return the mask of entries that are not exactly zero."""
+    if values.dtype != object:
+        return values != 0
     return np.fromiter((not (v == 0) if isinstance(v, int) else not v.is_zero() for v in values), dtype=bool, count=len(values))
 
 
-def _multiply_into(total: Vector, a: Vector, b: Vector, factor: int, triples: tuple[Any, Any, Any], within: Any) -> None:
+def _multiply_into(total: Vector, a: Vector, b: Vector, factor: int, triples: tuple[Any, Any, Any]) -> None:
     i, j, k = triples
-    keep = np.flatnonzero(within)
-    i, j, k = i[keep], j[keep], k[keep]
     alive = nonzero(a)[i] & nonzero(b)[j]
     i, j, k = i[alive], j[alive], k[alive]
     numbers, values = contract((a * factor)[None, :], b, (i, j, k))
@@ -165,11 +166,11 @@ def cumulant_degrees(weight: int) -> dict[int, int]:
 class _Stack:
     """Coefficients of the unresolved factors ``Delta_l^alpha``, |alpha| = order: polynomials in the layer below, one row each."""
 
-    def __init__(self, space: Grading, order: int) -> None:
+    def __init__(self, space: Grading, order: int, dtype: Any) -> None:
         self.indices = multi_indices(space.variables, order)
         self.row = {alpha: i for i, alpha in enumerate(self.indices)}
         columns = int(space.count[space.weight - order])
-        self.values = zeros(len(self.indices), columns)
+        self.values = zeros(len(self.indices), columns, dtype=dtype)
         self.alive = np.zeros((len(self.indices), columns), dtype=bool)
 
 
@@ -181,7 +182,7 @@ def conditional_expectation(space: Grading, poly: Vector, cumulants: Mapping[Ind
     cumulants to moments), so that the weight still available, weight - |alpha|, is small where there are many alpha.
     """
     weight = space.weight
-    stacks = [_Stack(space, order) for order in range(weight + 1)]
+    stacks = [_Stack(space, order, poly.dtype) for order in range(weight + 1)]
     for number in np.flatnonzero(nonzero(poly)):
         alpha, power = tuple(int(e) for e in space.exponents[number][:-1]), int(space.exponents[number][-1])
         stack = stacks[sum(alpha)]
@@ -193,7 +194,7 @@ def conditional_expectation(space: Grading, poly: Vector, cumulants: Mapping[Ind
         for beta in masks:
             if sum(beta) <= order:
                 _resolve(space, stacks, order, beta, cumulants[beta] * ratio ** (sum(beta) - 1), masks[beta])
-    result = zeros(len(space.exponents))
+    result = zeros(len(space.exponents), dtype=poly.dtype)
     result[:] = stacks[0].values[0]
     return result
 
@@ -205,31 +206,44 @@ def _resolve(space: Grading, stacks: list[_Stack], order: int, beta: Index, seri
     if budget < 0 or not mask.any():
         return
     source, target = stacks[order], stacks[order - size]
-    rows = [(i, recursion_coefficient(alpha, beta)) for i, alpha in enumerate(source.indices)]
-    rows = [(i, c) for i, c in rows if c and source.alive[i].any()]
-    for parity in (0, 1):  # rows of one parity in the last variable share their zeros when phi is odd
-        group = [(i, c) for i, c in rows if source.indices[i][-1] % 2 == parity]
-        if not group:
+    for rows, factors, targets in _moves(space.variables, order, beta):
+        live = source.alive[rows].any(axis=1)
+        if not live.any():
             continue
-        numbers = np.array([i for i, _ in group])
-        factors = np.array([c for _, c in group], dtype=object)[:, None]
-        alive = source.alive[numbers].any(axis=0)
+        left = source.values[rows[live]] * factors[live, None].astype(source.values.dtype)
+        alive = source.alive[rows[live]].any(axis=0)
         stop = np.searchsorted(space.pairs[2], space.count[min(budget, space.weight)])
         i, j, k = (t[:stop] for t in space.pairs)
         inside = (i < len(alive)) & (j < len(mask))
         i, j, k = i[inside], j[inside], k[inside]
         keep = alive[i] & mask[j]
-        columns, values = contract(source.values[numbers] * factors, series, (i[keep], j[keep], k[keep]))
+        columns, values = contract(left, series, (i[keep], j[keep], k[keep]))
         if len(columns) == 0:
             continue
         columns = space.times_eps(columns, size - 1)
-        into = np.array([target.row[tuple(a - b for a, b in zip(source.indices[n], beta))] for n in numbers])
-        target.values[into[:, None], columns[None, :]] += values
-        target.alive[into[:, None], columns[None, :]] = True
+        into = targets[live][:, None]
+        target.values[into, columns[None, :]] += values
+        target.alive[into, columns[None, :]] = True
 
 
-def monomial(space: Grading, alpha: Index, coefficient: Any = 1) -> Vector:
-    """Return ``coefficient * Delta^alpha`` as a vector of the grading."""
-    poly = zeros(len(space.exponents))
-    poly[space.index([[*alpha, 0]])[0]] = coefficient if isinstance(coefficient, arb) else arb(coefficient)
+@lru_cache(maxsize=4096)
+def _moves(variables: int, order: int, beta: Index) -> tuple[tuple[Any, Any, Any], ...]:
+    """Return (rows, coefficients, target rows) of ``alpha -> alpha - beta``, split by the parity of the last index of alpha.
+
+    Rows of one parity share their zeros when phi is odd, so each group multiplies only what is there.
+    """
+    target = {alpha: i for i, alpha in enumerate(multi_indices(variables, order - sum(beta)))}
+    groups: tuple[list[tuple[int, int, int]], ...] = ([], [])
+    for i, alpha in enumerate(multi_indices(variables, order)):
+        coefficient = recursion_coefficient(alpha, beta)
+        if coefficient:
+            groups[alpha[-1] % 2].append((i, coefficient, target[tuple(a - b for a, b in zip(alpha, beta))]))
+    columns = [tuple(zip(*group)) for group in groups if group]
+    return tuple((np.array(rows), np.array(factors, dtype=object), np.array(targets)) for rows, factors, targets in columns)
+
+
+def monomial(space: Grading, alpha: Index, dtype: Any = object) -> Vector:
+    """Return ``Delta^alpha`` as a vector of the grading."""
+    poly = zeros(len(space.exponents), dtype=dtype)
+    poly[space.index([[*alpha, 0]])[0]] = arb(1) if dtype is object else 1
     return poly

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from math import factorial
 from typing import Any
 
+import numpy as np
 from flint import arb, ctx
 
 from theoryck.exact.series import Grading, Index, Vector, cumulant_degrees, cumulants_from_moments, multi_indices, zeros
@@ -78,8 +79,8 @@ def _kernel(table: HermiteTable, overlap: arb | None) -> Callable[[int, int, int
     return kernel
 
 
-def _series(values: list[arb]) -> Vector:
-    out = zeros(len(values))
+def _series(values: list[Any]) -> Vector:
+    out = zeros(len(values), dtype=object if isinstance(values[0], arb) else np.float64)
     out[:] = values
     return out
 
@@ -88,7 +89,7 @@ def _centred(cumulants: dict[Index, Vector]) -> dict[Index, Vector]:
     """Subtract the deterministic limit from the means: their constant term becomes exactly zero."""
     for beta, values in cumulants.items():
         if sum(beta) == 1:
-            values[0] = arb(0)
+            values[0] = values[0] * 0
     return cumulants
 
 
