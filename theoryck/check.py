@@ -18,7 +18,8 @@ from theoryck import __version__, planning
 from theoryck.claims import Claim, Statement, describe_instance
 from theoryck.claims.statements import Law, numeric
 from theoryck.judge import judge
-from theoryck.montecarlo import Executor, Key, SamplerError, make_executor, sample
+from theoryck.montecarlo import Executor, Key, make_executor, sample
+from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.profiles import Profile, profile_named
 from theoryck.quantities import Quantity
 from theoryck.records import (
@@ -38,7 +39,6 @@ from theoryck.records import (
 Progress = Callable[[Mapping[str, Any]], None]
 
 CONFIRMATION_FACTOR = 2.0
-LAW_BINS = 1024
 
 
 @dataclass
@@ -314,29 +314,16 @@ class _Measurement:
         return tuple(made)
 
     def _estimate(self, moments: Any) -> Estimate:
-        return moments.estimate() if self.edges is None else _distance(self.statement, self.edges, moments)
+        if isinstance(self.statement, Law):
+            return squared_distance(moments.histogram, self.statement.distribution.cdf)
+        return moments.estimate()
 
 
 def _edges(statement: Statement) -> Any:
     """Return the bin edges at which a law is compared: quantiles of the claimed distribution."""
     if not isinstance(statement, Law):
         return None
-    import numpy as np
-
-    return np.unique(statement.distribution.ppf(np.linspace(0, 1, LAW_BINS + 1)[1:-1]))
-
-
-def _distance(statement: Statement, edges: Any, moments: Any) -> Estimate:
-    """Kolmogorov distance at the bin edges; its error by the Dvoretzky-Kiefer-Wolfowitz inequality.
-
-    P(sup|F_n - F| > e) <= 2 exp(-2 n e^2), so e = sqrt(log(2/p)/(2n)) at p = 2(1 - Phi(1)) plays the part of one standard error.
-    """
-    import numpy as np
-
-    assert isinstance(statement, Law)
-    below = np.cumsum(moments.histogram)[:-1] / moments.count
-    distance = float(np.max(np.abs(below - statement.distribution.cdf(edges))))
-    return Estimate(distance, math.sqrt(math.log(2 / 0.3173) / (2 * moments.count)), moments.count)
+    return tuple(quantile_edges(statement.distribution.ppf))
 
 
 def _result(

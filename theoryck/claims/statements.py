@@ -226,14 +226,15 @@ class Law(Statement):
     """The law of ``statistic`` tends to ``distribution`` in the ``metric``, at the given ``rate`` if there is one.
 
     ``distribution`` is a frozen continuous distribution of ``scipy.stats`` (or anything with ``cdf`` and ``ppf``).  The metric
-    "kolmogorov" is the largest distance of the two distribution functions.
+    "cramer-von-mises" is the SQUARED L2 distance ``int (G - F)^2 dF`` of the two distribution functions: it has an unbiased
+    estimate, which the largest distance has not.  A law that is reached at rate 1/sqrt(d) has rate="1/d" in it.
     """
 
     kind: ClassVar[Kind] = Kind.LAW
     statistic: Quantity
     along: ScalingPath
     distribution: Any
-    metric: str = "kolmogorov"
+    metric: str = "cramer-von-mises"
     rate: Any = None
     rivals: Sequence[Any] = ()
     correction: float | None = None
@@ -243,8 +244,8 @@ class Law(Statement):
     def __post_init__(self) -> None:
         _quantity(self.statistic, "statistic")
         _path(self.along)
-        if self.metric != "kolmogorov":
-            raise ClaimError(f"metric must be 'kolmogorov', got {self.metric!r}")
+        if self.metric != "cramer-von-mises":
+            raise ClaimError(f"metric must be 'cramer-von-mises', got {self.metric!r}")
         for method in ("cdf", "ppf"):
             if not callable(getattr(self.distribution, method, None)):
                 raise ClaimError(f"distribution needs a method {method}, as scipy.stats.norm() has; got {self.distribution!r}")
