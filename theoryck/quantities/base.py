@@ -1,0 +1,104 @@
+"""What a quantity is: a number that depends on sizes, and the routes by which it can be had."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theoryck.montecarlo import Sampler, check_block
+from theoryck.records import Bracket, Enclosure
+
+NUMBERS_PER_BLOCK = 2**22
+"""Random numbers a block takes (about 50 ms): long enough that its overhead does not show, short enough to stop soon."""
+
+LARGEST_BLOCK = 2**16
+
+Sizes = Mapping[str, int]
+
+
+class QuantityError(ValueError):
+    """A quantity was asked for something it cannot give, or built from something it cannot use; the message says what to do."""
+
+
+class Quantity:
+    """A number that depends on sizes, offered by Monte Carlo (``sampler``), exactly (``exact``) or both.
+
+    ``name`` is what people read, ``parameters`` the JSON-able instance, ``version`` counts changes of the sampler that change its
+    draws, ``size_names`` are the sizes it needs (None when it takes what it finds).  Subclasses override :meth:`sampler` and set
+    ``can_draw``, or override :meth:`exact` and set ``can_exact``.
+    """
+
+    version: int = 1
+    can_draw: bool = False
+    can_exact: bool = False
+
+    @property
+    def name(self) -> str:
+        """What people read in tables and messages."""
+        raise NotImplementedError
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The instance as JSON-able data."""
+        return {}
+
+    @property
+    def size_names(self) -> tuple[str, ...] | None:
+        """The sizes it needs, or None when it takes what it finds."""
+        return ()
+
+    def sampler(self, sizes: Sizes) -> Sampler:
+        """Return the callable (rng, draws) -> array (draws,) whose mean is the quantity at ``sizes``; QuantityError if there is none."""
+        raise QuantityError(f"{self.name} has no Monte Carlo route: use exact(sizes, digits)")
+
+    def draw(self, rng: np.random.Generator, draws: int, sizes: Sizes) -> NDArray[np.float64]:
+        """Return ``draws`` independent replicates (draws,) at ``sizes``, checked; raises SamplerError for a broken sampler."""
+        return check_block(self.sampler(sizes)(rng, draws), draws, f"{self.name} at {dict(sizes)}", "the same rng")
+
+    def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
+        """Return the value at ``sizes`` with about ``digits`` digits, or None when it has no exact route here."""
+        return None
+
+    def cost(self, sizes: Sizes) -> float | None:
+        """Return the random numbers one draw takes (None when unknown)."""
+        return None
+
+    def exact_cost(self, sizes: Sizes) -> float | None:
+        """Return roughly the seconds that ``exact`` takes (None when unknown)."""
+        return None
+
+    def block_draws(self, sizes: Sizes) -> int:
+        """Return the draws of one block at ``sizes``: a power of two that depends on the quantity and the sizes only."""
+        cost = self.cost(sizes)
+        if cost is None:
+            # A sampler of unknown cost may hold a matrix of size x size per draw.
+            largest = max([1, *sizes.values()])
+            return min(max(_power_of_two_below(2**20 / largest**2), 64), 4096)
+        return min(max(_power_of_two_below(NUMBERS_PER_BLOCK / max(cost, 1.0)), 1), LARGEST_BLOCK)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<quantity {self.name}>"
+
+
+def _power_of_two_below(number: float) -> int:
+    return 1 << max(int(number).bit_length() - 1, 0)
+
+
+def need_sizes(who: str, needed: Iterable[str], sizes: Sizes) -> None:
+    """Raise QuantityError for a size that is missing (with a close match) or not an integer >= 1."""
+    for name in needed:
+        if name not in sizes:
+            close = difflib.get_close_matches(name, list(sizes), n=1, cutoff=0.4)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            given = ", ".join(repr(entry) for entry in sizes) or "none"
+            raise QuantityError(f"{who} needs the size {name!r}, the sizes given are {given}{hint}")
+        value = sizes[name]
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise QuantityError(f"the size {name!r} of {who} must be an integer >= 1, got {value!r}")

@@ -1,0 +1,214 @@
+"""Markov chains that have the law of deep random networks without a weight matrix, in cache-sized pieces.
+
+Given the layer below, the pre-activations of a layer are independent Gaussian vectors whose covariance is the Gram matrix of that
+layer.  So the squared norm S_l of one input, and the Gram matrix of two, are Markov chains:
+    S_0 = chi^2_{d_0}/d_0,    S_l = (1/d_l) sum_i phi(sqrt(S_{l-1}) Z_i)^2,
+    (u_i, v_i) iid N(0, G_{l-1}),    G_l = (1/d_l) sum_i phi(u_i, v_i) phi(u_i, v_i)^T.
+A layer costs d_l (or 2 d_l) normals per draw.  Where phi(x) = c x the sums are chi-square and Wishart variables, taken directly: a few
+numbers per draw whatever the width.  The input layer is such a layer with unit Gram matrix below.
+
+The order in which random numbers are used depends on the widths and the number of draws only.  Everything is float64: the
+quantities are differences S_L - sigma_L of size d^(-1/2) raised to a power, and the normals cost twice what they would in
+float32, but 24 bits would leave an error of 1e-7 sqrt(d) relative to the difference, visible at many draws.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+PIECE = 16_384
+"""Entries of a working array: 128 KiB, so that three of them and the temporaries of phi stay in a second-level cache."""
+
+NARROW = 64
+"""Below this width a working array is laid out (width, draws), so that inner loops run over the draws."""
+
+
+@functools.lru_cache(maxsize=64)
+def _shared(build: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    return build(*arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The network as the chains see it: ``widths`` (d_0, ..., d_L), phi, and its slope when phi(x) = slope * x (else None)."""
+
+    activation: Any
+    slope: float | None
+    widths: tuple[int, ...]
+
+    @property
+    def numbers(self) -> int:
+        """Normals (or a few gammas) per draw and input."""
+        return 1 + sum(1 if self.slope is not None else width for width in self.widths[1:])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A worker meets the same activation at many sizes: compiling it once is enough.
+        return _rebuilt, (self.activation.__reduce__(), self.slope, self.widths)
+
+
+def _rebuilt(activation: tuple[Any, ...], slope: float | None, widths: tuple[int, ...]) -> Layers:
+    return Layers(_shared(activation[0], activation[1]), slope, widths)
+
+
+def norm_chain(layers: Layers, rng: np.random.Generator, draws: int) -> Array:
+    """Return S_L = |x_L|^2 for ``draws`` independent networks and inputs, shape (draws,)."""
+    width, *later = layers.widths
+    norms = _chi_square(rng, width, draws) / width
+    buffer = np.empty(PIECE)
+    for width in later:
+        if layers.slope is not None:
+            norms *= _chi_square(rng, width, draws)
+            norms *= layers.slope**2 / width
+        else:
+            norms = _norm_layer(layers.activation, rng, norms, width, buffer)
+    return norms
+
+
+def overlap_chain(layers: Layers, rng: np.random.Generator, draws: int) -> Array:
+    """Return Q_L = x_L(mu) . x_L(nu) for two independent inputs of each of ``draws`` independent networks, shape (draws,)."""
+    width, *later = layers.widths
+    one, zero = np.ones(draws), np.zeros(draws)
+    factor = _wishart_factor(rng, (one, zero, one), width, 1.0)
+    overlap = factor[0] * factor[1]
+    buffers = np.empty((3, PIECE))
+    for index, width in enumerate(later, start=1):
+        if layers.slope is not None:
+            factor = _wishart_factor(rng, factor, width, layers.slope)
+            overlap = factor[0] * factor[1]
+        else:
+            last = index == len(later)
+            first, overlap, second = _overlap_layer(layers.activation, rng, factor, width, buffers, last)
+            factor = factor if last else _cholesky(first, overlap, second)
+    return overlap
+
+
+Factor = tuple[Array, Array, Array]
+"""(a, b, c): the Gram matrix is [[a^2, a b], [a b, b^2 + c^2]], so (a z1, b z1 + c z2) has it as covariance."""
+
+
+def _chi_square(rng: np.random.Generator, degrees: int, draws: int) -> Array:
+    """Return chi-square variables (draws,) as 2 Gamma(degrees/2); zero degrees give 0."""
+    values = rng.standard_gamma(0.5 * degrees, size=draws)
+    values *= 2.0
+    return values
+
+
+def _wishart_factor(rng: np.random.Generator, factor: Factor, width: int, slope: float) -> Factor:
+    """Return the factor of slope^2 W/width, W Wishart with ``width`` degrees: Bartlett's decomposition, no cancellation."""
+    a, b, c = factor
+    draws = len(a)
+    scale = slope / np.sqrt(width)
+    left = np.sqrt(_chi_square(rng, width, draws))
+    cross = rng.standard_normal(draws)
+    right = np.sqrt(_chi_square(rng, width - 1, draws))
+    # |slope| on the first and last entry keeps them >= 0; a sign of slope cancels in the Gram matrix.
+    return a * left * abs(scale), (b * left + c * cross) * abs(scale), c * right * abs(scale)
+
+
+def _cholesky(first: Array, overlap: Array, second: Array) -> Factor:
+    """Return the factor of Gram matrices given by |x|^2, x.y, |y|^2."""
+    a = np.sqrt(first)
+    # |x| = 0 forces x.y = 0: then b = 0 is the factor.
+    b = np.divide(overlap, a, out=np.zeros_like(a), where=a > 0)
+    # Cauchy-Schwarz makes |y|^2 - b^2 >= 0; rounding may leave it below by an ulp of |y|^2.
+    return a, b, np.sqrt(np.maximum(second - b * b, 0.0))
+
+
+def _norm_layer(phi: Any, rng: np.random.Generator, norms: Array, width: int, buffer: Array) -> Array:
+    root, result = np.sqrt(norms), np.empty_like(norms)
+    if width > PIECE:
+        for index in range(len(norms)):
+            result[index] = _wide_norm(phi, rng, root[index], width, buffer)
+        result /= width
+        return result
+    step = PIECE // width
+    for start in range(0, len(norms), step):
+        piece = slice(start, min(start + step, len(norms)))
+        scale, out = root[piece], result[piece]
+        view = _view(buffer, len(scale), width)
+        rng.standard_normal(out=view)
+        view *= _spread(scale, width)
+        phi.into(view)
+        _row_sums(view, view, out, width)
+    result /= width
+    return result
+
+
+def _overlap_layer(
+    phi: Any, rng: np.random.Generator, factor: Factor, width: int, buffers: Array, last: bool
+) -> tuple[Array, Array, Array]:
+    """Return |x|^2, x.y, |y|^2 of the next layer; after the last layer only x.y is computed."""
+    draws = len(factor[0])
+    results = np.zeros((3, draws))
+    step = max(PIECE // width, 1)
+    for start in range(0, draws, step):
+        piece = slice(start, min(start + step, draws))
+        scales = (factor[0][piece], factor[1][piece], factor[2][piece])
+        # A width above PIECE is summed in parts, one draw at a time.
+        for offset in range(0, width, PIECE):
+            part = min(PIECE, width - offset)
+            u, v = _pair(phi, rng, scales, part, buffers)
+            _add_products(u, v, results[:, piece], part, width, last)
+    results /= width
+    return results[0], results[1], results[2]
+
+
+def _pair(phi: Any, rng: np.random.Generator, scales: Factor, width: int, buffers: Array) -> tuple[Array, Array]:
+    u, v, spare = (_view(buffer, len(scales[0]), width) for buffer in buffers)
+    a, b, c = (_spread(scale, width) for scale in scales)
+    rng.standard_normal(out=u)
+    rng.standard_normal(out=v)
+    np.multiply(u, b, out=spare)
+    v *= c
+    v += spare
+    u *= a
+    phi.into(u)
+    phi.into(v)
+    return u, v
+
+
+def _add_products(u: Array, v: Array, results: Array, part: int, width: int, last: bool) -> None:
+    pairs = ((u, v, 1),) if last else ((u, v, 1), (u, u, 0), (v, v, 2))
+    for left, right, row in pairs:
+        if part == width:
+            # v is overwritten by its own square only after every product with it is done.
+            _row_sums(left, right, results[row], part, keep=not last and row == 1)
+        else:
+            results[row] += np.einsum("ij,ij->i", left, right)
+
+
+def _wide_norm(phi: Any, rng: np.random.Generator, root: float, width: int, buffer: Array) -> float:
+    total = 0.0
+    for offset in range(0, width, PIECE):
+        view = buffer[: min(PIECE, width - offset)]
+        rng.standard_normal(out=view)
+        view *= root
+        phi.into(view)
+        total += float(np.einsum("i,i->", view, view))
+    return total
+
+
+def _view(buffer: Array, draws: int, width: int) -> Array:
+    shape = (width, draws) if width < NARROW else (draws, width)
+    return buffer[: draws * width].reshape(shape)
+
+
+def _spread(scale: Array, width: int) -> Array:
+    return scale if width < NARROW else scale[:, None]
+
+
+def _row_sums(left: Array, right: Array, out: Array, width: int, keep: bool = False) -> None:
+    """Write sum over the width of left * right to ``out`` (draws,); without ``keep`` the narrow layout overwrites ``left``."""
+    if width < NARROW:
+        product = np.multiply(left, right, out=None if keep else left)
+        np.add.reduce(product, axis=0, out=out)
+    else:
+        np.einsum("ij,ij->i", left, right, out=out)

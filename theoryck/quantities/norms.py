@@ -1,0 +1,115 @@
+"""E | |x_L|^2 - sigma_L |^k of a deep random network."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theoryck.quantities.base import Quantity, QuantityError, Sizes
+from theoryck.quantities.chains import Layers, norm_chain
+from theoryck.quantities.network import NetworkMoment, Power, absolute_power
+from theoryck.records import Bracket, Enclosure
+
+if TYPE_CHECKING:
+    from theoryck.models import Activation, DeepNetwork
+
+
+@dataclass(frozen=True, slots=True)
+class NormSampler:
+    """Draws |S_L - centre|^power by the chain of :mod:`theoryck.quantities.chains`."""
+
+    layers: Layers
+    centre: float
+    power: Power
+
+    def __call__(self, rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
+        """Return ``draws`` independent values (draws,)."""
+        norms = norm_chain(self.layers, rng, draws)
+        norms -= self.centre
+        return absolute_power(norms, self.power, "the deviation of a norm")
+
+
+class NormDeviation(NetworkMoment):
+    """What :func:`norm_deviation` returns."""
+
+    kind = "norm_deviation"
+
+    def __init__(self, network: DeepNetwork, power: Any, centre: Any) -> None:
+        super().__init__(network, power)
+        self.centre = None if centre is None else _centre(centre)
+
+    @property
+    def name(self) -> str:
+        """What people read."""
+        if self.centre is None:
+            return super().name
+        return f"{super().name[:-1]}, centre={self.centre[0]})"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The instance as JSON-able data."""
+        return super().parameters | ({} if self.centre is None else {"centre": self.centre[0]})
+
+    @property
+    def can_exact(self) -> bool:  # type: ignore[override]
+        """Whether the exact room has this moment: integer powers about sigma_L."""
+        return super().can_exact and self.centre is None
+
+    def sampler(self, sizes: Sizes) -> NormSampler:
+        """Return the sampler at ``sizes``; errors of the widths name the size that is missing."""
+        layers = self.layers(sizes)
+        centre = limit_norm(self.network.activation, self.network.depth) if self.centre is None else self.centre[1]
+        return NormSampler(layers, centre, self.power)
+
+    def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
+        """Return E| |x_L|^2 - sigma_L |^k at ``sizes``, from cumulants and Gaussian expectations; None where there is no exact route."""
+        if not self.can_exact:
+            return None
+        from theoryck.exact import norm_moment
+
+        return norm_moment(self.network.activation, self.network.layer_widths(sizes), self.power, digits=digits)
+
+
+def norm_deviation(network: DeepNetwork, power: Any = 2, centre: Any = None) -> NormDeviation:
+    """Return E | |x_L|^2 - sigma_L |^power for x_0 ~ N(0, I/d_0), x_l = phi(W_l x_{l-1})/sqrt(d_l), as a quantity with both routes.
+
+    ``power`` is any real number > 0 (integers also exactly).  ``centre`` replaces sigma_L: a number or an exact-only quantity (then
+    Monte Carlo only).  Monte Carlo runs a Markov chain of squared norms without weight matrices (see
+    :mod:`theoryck.quantities.chains`).  Source: Camilli, Tieplova, Bergamin, Barbier (2025), moment control.  Raises QuantityError.
+
+    >>> from theoryck.models import DeepNetwork
+    >>> q = norm_deviation(DeepNetwork("x", depth=1), power=2)
+    >>> draws = q.draw(np.random.default_rng(0), 10_000, {"input_dim": 4, "width": 4})
+    >>> bool(abs(draws.mean() - 1.25) < 5 * draws.std() / 100)  # (1 + 2/4)^2 - 1
+    True
+    """
+    return NormDeviation(network, power, centre)
+
+
+@functools.lru_cache(maxsize=256)
+def limit_norm(activation: Activation, depth: int) -> float:
+    """Return sigma_L as a float: 1 at depth 0."""
+    if depth == 0:
+        return 1.0
+    from theoryck.exact import network_constants
+
+    return float(network_constants(activation, depth, digits=20).sigma[depth])
+
+
+def _centre(centre: Any) -> tuple[str, float]:
+    if isinstance(centre, Quantity):
+        value = centre.exact({}, 20) if centre.can_exact and not centre.size_names else None
+        if isinstance(value, Enclosure):
+            return centre.name, float(value)
+        raise QuantityError(f"centre must be a number or an exact quantity without sizes, got {centre!r}")
+    if isinstance(centre, int | float | Fraction | Decimal | Enclosure) and not isinstance(centre, bool):
+        value = float(centre)
+        if np.isfinite(value):
+            return str(value), value
+    raise QuantityError(f"centre must be a finite number or an exact quantity such as sigma(phi, 1), got {centre!r}")

@@ -1,0 +1,169 @@
+"""``@quantity``: a user's own sampler as a quantity."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, overload
+
+import numpy as np
+
+from theoryck.montecarlo import Sampler
+from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
+from theoryck.records import Bracket, Enclosure
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _BoundSampler:
+    """The user's function with its sizes filled in: what travels to the workers."""
+
+    function: Function
+    sizes: dict[str, int]
+
+    def __call__(self, rng: np.random.Generator, draws: int) -> Any:
+        return self.function(rng, draws, **self.sizes)
+
+
+class UserQuantity(Quantity):
+    """What :func:`quantity` returns; calling it calls the function."""
+
+    can_draw = True
+
+    def __init__(
+        self, function: Function, name: str | None, cost: Any, exact: Callable[..., Any] | None, version: int
+    ) -> None:
+        self.function = function
+        self._name = name or getattr(function, "__name__", "quantity")
+        self._needed, self._optional = _check_signature(function, self._name)
+        self._cost = _check_cost(cost, self._name)
+        self._exact = exact
+        self.can_exact = exact is not None
+        self.version = version
+        functools.update_wrapper(self, function)
+
+    def __call__(self, rng: np.random.Generator, draws: int, **sizes: int) -> Any:
+        """Return what the function returns, unchecked."""
+        return self.function(rng, draws, **sizes)
+
+    @property
+    def name(self) -> str:
+        """The name given, or the function's."""
+        return self._name
+
+    @property
+    def size_names(self) -> tuple[str, ...]:
+        """The keyword-only arguments without a default."""
+        return self._needed
+
+    def _arguments(self, sizes: Sizes) -> dict[str, int]:
+        need_sizes(f"the quantity {self._name!r}", self._needed, sizes)
+        return {name: int(sizes[name]) for name in (*self._needed, *self._optional) if name in sizes}
+
+    def sampler(self, sizes: Sizes) -> Sampler:
+        """Return the function with its sizes filled in; QuantityError names a size that is missing."""
+        return _BoundSampler(self.function, self._arguments(sizes))
+
+    def cost(self, sizes: Sizes) -> float | None:
+        """Return the declared cost: a number, or the function of the sizes evaluated."""
+        value = self._cost(dict(sizes)) if callable(self._cost) else self._cost
+        if value is None:
+            return None
+        if not (isinstance(value, int | float | np.number) and value > 0):
+            raise QuantityError(f"cost of {self._name!r} must be a positive number of random numbers per draw, got {value!r}")
+        return float(value)
+
+    def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
+        """Return what the declared ``exact(sizes, digits)`` gives: an Enclosure, a Bracket, None, or an exact int, Fraction or Decimal."""
+        if self._exact is None:
+            return None
+        value = self._exact(dict(sizes), digits)
+        if value is None or isinstance(value, Enclosure | Bracket):
+            return value
+        if isinstance(value, int | Fraction | Decimal) and not isinstance(value, bool):
+            from theoryck.exact.arithmetic import enclose
+
+            return enclose(value, digits)
+        raise QuantityError(
+            f"exact of {self._name!r} must return an Enclosure, a Bracket, None, or an exact number (int, Fraction, Decimal), got "
+            f"{value!r}; a float says nothing of its error: return Enclosure(Decimal(...), radius, rigorous=False)"
+        )
+
+
+def _check_signature(function: Function, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the sizes a function needs and those it may take; QuantityError names the argument that is wrong."""
+    wanted = "write it as f(rng, draws, *, d, ...), with every size after the star"
+    try:
+        arguments = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError) as error:
+        raise QuantityError(f"the sampler {name!r} has no signature that can be read ({error}); {wanted}") from error
+    first = [argument for argument in arguments if argument.kind is not inspect.Parameter.KEYWORD_ONLY]
+    for argument in first:
+        if argument.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            raise QuantityError(f"the sampler {name!r} must name its sizes, but has the argument {argument}; {wanted}")
+    if len(first) < 2:
+        missing = " and ".join(["rng", "draws"][len(first) :])
+        raise QuantityError(f"the sampler {name!r} is missing the argument {missing}; {wanted}")
+    if len(first) > 2:
+        raise QuantityError(f"the argument {first[2].name!r} of the sampler {name!r} must be keyword-only; {wanted}")
+    sizes = [argument for argument in arguments if argument.kind is inspect.Parameter.KEYWORD_ONLY]
+    needed = tuple(argument.name for argument in sizes if argument.default is inspect.Parameter.empty)
+    return needed, tuple(argument.name for argument in sizes if argument.name not in needed)
+
+
+def _check_cost(cost: Any, name: str) -> Any:
+    if cost is None or callable(cost):
+        return cost
+    if isinstance(cost, int | float) and not isinstance(cost, bool) and cost > 0:
+        return cost
+    raise QuantityError(
+        f"cost of {name!r} must be a positive number of random numbers per draw, or a function of the sizes such as "
+        f"lambda sizes: sizes['d']**2; got {cost!r}"
+    )
+
+
+@overload
+def quantity(function: Function) -> UserQuantity: ...
+@overload
+def quantity(
+    function: None = None, *, cost: Any = None, exact: Callable[..., Any] | None = None, name: str | None = None, version: int = 1
+) -> Callable[[Function], UserQuantity]: ...
+def quantity(
+    function: Function | None = None,
+    *,
+    cost: Any = None,
+    exact: Callable[..., Any] | None = None,
+    name: str | None = None,
+    version: int = 1,
+) -> UserQuantity | Callable[[Function], UserQuantity]:
+    """Turn a sampler ``f(rng, draws, *, d, ...) -> array (draws,)`` into a quantity: its value is the mean of the draws.
+
+    Every random number must come from ``rng``.  The keyword-only names are the sizes the sampler needs; those with a default may be
+    missing from a path.  ``cost`` is the number of random numbers one draw takes, or a function of the mapping of sizes;
+    without it the budget is set by the clock.  ``exact(sizes, digits)`` is an optional second route.  Raises QuantityError for a
+    signature that cannot be used; what the sampler returns is checked when it is drawn (SamplerError).
+
+    >>> @quantity(cost=lambda sizes: sizes["d"], exact=lambda sizes, digits: Fraction(1, sizes["d"]))
+    ... def squared_mean(rng, draws, *, d):
+    ...     return rng.standard_normal((draws, d)).mean(axis=1) ** 2
+    >>> squared_mean.name, squared_mean.size_names, squared_mean.cost({"d": 8}), squared_mean.exact({"d": 8}).to_json()["value"]
+    ('squared_mean', ('d',), 8.0, '0.125')
+    >>> squared_mean.draw(np.random.default_rng(0), 3, {"d": 8}).shape
+    (3,)
+    """
+    if function is None:
+        return lambda decorated: _made(decorated, name, cost, exact, version)
+    return _made(function, name, cost, exact, version)
+
+
+def _made(function: Any, name: str | None, cost: Any, exact: Callable[..., Any] | None, version: int) -> UserQuantity:
+    if isinstance(function, Quantity) or not callable(function):
+        raise QuantityError(f"quantity decorates a function f(rng, draws, *, d, ...), got {function!r}")
+    if exact is not None and not callable(exact):
+        raise QuantityError(f"exact must be a function of (sizes, digits), got {exact!r}")
+    return UserQuantity(function, name, cost, exact, version)
