@@ -13,7 +13,7 @@ from math import factorial
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb, arb_mat
 
 from theoryck.exact.series import Grading, Index, Vector, cumulant_degrees, cumulants_from_moments, multi_indices, zeros
 
@@ -46,7 +46,7 @@ def norm_cumulants(space: Grading, table: HermiteTable) -> dict[Index, Vector]:
 def gram_cumulants(space: Grading, table: HermiteTable, overlap: arb | None = None) -> dict[Index, Vector]:
     """Return the joint cumulants of (phi(u)^2, phi(v)^2, phi(u) phi(v)) as series about (sigma, sigma, q); three variables."""
     degrees = cumulant_degrees(space.weight)
-    kernel = _kernel(table, overlap)
+    kernel = _kernel(table, overlap, 2 * space.weight)
     moments: dict[Index, Vector] = {}
     for order, degree in degrees.items():
         exponents = space.free_exponents[: space.free_count[degree]]
@@ -60,21 +60,22 @@ def gram_cumulants(space: Grading, table: HermiteTable, overlap: arb | None = No
     return _centred(cumulants_from_moments(space, moments, degrees))
 
 
-def _kernel(table: HermiteTable, overlap: arb | None) -> Callable[[int, int, int, int], arb]:
+def _kernel(table: HermiteTable, overlap: arb | None, orders: int) -> Callable[[int, int, int, int], arb]:
     """Return (p, q, n, n') -> E[f^(n)(u) g^(n')(v)], f = phi^p, g = phi^q, at the overlap (None: independent u and v)."""
     if overlap is None:
         return lambda p, q, n, n2: table[p][n] * table[q][n2]
-    cache: dict[tuple[int, int, int, int], arb] = {}
+    length = len(table[0])
     scales = [arb(1)]
-    for r in range(1, len(table[0])):
+    for r in range(1, length):
         scales.append(scales[-1] * overlap / r)
+    blocks: dict[tuple[int, int], arb_mat] = {}
 
     def kernel(p: int, q: int, n: int, n2: int) -> arb:
-        key = (p, q, n, n2)
-        if key not in cache:
-            terms = min(len(table[p]) - n, len(table[q]) - n2)
-            cache[key] = sum((scales[r] * table[p][n + r] * table[q][n2 + r] for r in range(terms)), arb(0))
-        return cache[key]
+        if (p, q) not in blocks:
+            left = arb_mat([[table[p][i + r] * scales[r] for r in range(length - orders)] for i in range(orders + 1)])
+            right = arb_mat([[table[q][j + r] for j in range(orders + 1)] for r in range(length - orders)])
+            blocks[p, q] = left * right
+        return blocks[p, q][n, n2]
 
     return kernel
 
@@ -109,8 +110,3 @@ def input_cumulants(space: Grading) -> dict[Index, Vector]:
 def _gaussian_moment(power: int) -> int:
     """Return E Z^power = (power - 1)!! for even powers, 0 for odd ones."""
     return 0 if power % 2 else factorial(power) // (2 ** (power // 2) * factorial(power // 2))
-
-
-def working_precision(bits: int) -> Any:
-    """Return a context manager that sets flint's (global) precision and restores it."""
-    return ctx.workprec(bits)

@@ -1,0 +1,202 @@
+"""Moments of the Gram chain as truncated series in 1/d_min, computed once per (activation, ratios of widths, power).
+
+``norm_expansion`` and ``overlap_expansion`` run the backward recursion of :mod:`theoryck.exact.series` from the top layer to the
+input; :func:`evaluate` sums a series at one d_min.  The coefficients are exact up to their balls, the truncation is estimated: the
+series is asymptotic, so the sum stops at its smallest term and that term is the radius.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq
+
+from theoryck.exact.balls import ExactError, plus_minus, precision
+from theoryck.exact.hermite import hermite_table
+from theoryck.exact.series import Grading, Index, Vector, conditional_expectation, grading, monomial
+from theoryck.exact.series_tables import (
+    HermiteTable,
+    derivative_table,
+    gram_cumulants,
+    input_cumulants,
+    norm_cumulants,
+    orders_needed,
+)
+
+NORM_WEIGHT = 32  # even powers up to 8 keep at least 12 corrections; costs about 0.3 s a layer
+BALL_CORRECTIONS = 2  # corrections of an overlap moment kept as balls; further ones in float64
+FLOAT_CORRECTIONS = 6
+MAX_OVERLAP_WEIGHT = 20
+MAX_OVERLAP_POWER = 16
+MEHLER_TERMS = 400
+
+Ratios = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """``E = sum_i coefficients[i] eps^(first + i)`` with eps = 1/d_min, asymptotic as d_min grows at fixed ratios."""
+
+    first: int
+    coefficients: tuple[arb, ...]
+
+
+@lru_cache(maxsize=256)
+def limits(activation: Any, layer: int, bits: int) -> tuple[arb, arb]:
+    """Return the deterministic limits (sigma_l, q_l) of |x_l|^2 and of x_mu . x_nu; q_l is exactly 0 when every mean is 0."""
+    with precision(bits + 32):
+        if layer == 0:
+            return arb(1), arb(0)
+        below, overlap = limits(activation, layer - 1, bits)
+        orders = 0 if overlap.is_zero() else MEHLER_TERMS
+        table = hermite_table(activation, below, 2, orders, bits)
+        mean = table[1][0]
+        if overlap.is_zero():
+            return table[2][0], arb(0) if vanishes(mean, bits) else mean * mean
+        return table[2][0], _mehler(table[1], overlap / below)
+
+
+def vanishes(mean: arb, bits: int) -> bool:
+    """Whether a mean is zero as far as ``bits`` can tell (a parity gives an exact zero, He_2 at variance 1 a tiny ball)."""
+    return bool(mean.contains(0) and mean.rad() < arb(2) ** (-bits // 2))
+
+
+def _mehler(row: Sequence[arb], correlation: arb) -> arb:
+    """Return E[f(u) f(v)] = sum_m c^m/m! (E f He_m)^2, the tail bounded by the last terms' geometric decay."""
+    total, scale = arb(0), arb(1)
+    term = arb(0)
+    for m, value in enumerate(row):
+        if m:
+            scale = scale * correlation / m
+        term = scale * value * value
+        total += term
+    # sum_{m>M} c^m a_m^2 <= c^(M+1) E f^2, because sum a_m^2 <= E f^2 (Bessel); the omitted E f^2 is at most a few units here.
+    return total + plus_minus(correlation ** len(row) * 10)
+
+
+@lru_cache(maxsize=64)
+def _norm_layer(activation: Any, layer: int, weight: int, bits: int) -> dict[Index, Vector]:
+    powers, orders = orders_needed(weight)
+    with precision(bits + 32):
+        variance = limits(activation, layer - 1, bits)[0]
+        table = derivative_table(hermite_table(activation, variance, powers, orders, bits), variance)
+        return norm_cumulants(grading(1, weight), table)
+
+
+@lru_cache(maxsize=64)
+def _gram_layer(activation: Any, layer: int, weight: int, bits: int, floating: bool) -> dict[Index, Vector]:
+    powers, orders = orders_needed(weight)
+    with precision(bits + 32):
+        variance, overlap = limits(activation, layer - 1, bits)
+        mehler = 0 if overlap.is_zero() else MEHLER_TERMS
+        table: Any = derivative_table(hermite_table(activation, variance, powers, orders + mehler, bits), variance)
+        if vanishes(table[1][0], bits):
+            table[1][0] = arb(0)
+        if floating and not mehler:
+            table = [[float(value) for value in row] for row in table]
+        cumulants = gram_cumulants(grading(3, weight), table, overlap if mehler else None)
+        return {beta: np.array([float(v) for v in series]) for beta, series in cumulants.items()} if floating else cumulants
+
+
+@lru_cache(maxsize=16)
+def _input_layer(variables: int, weight: int, floating: bool) -> dict[Index, Vector]:
+    cumulants = input_cumulants(grading(variables, weight))
+    return {beta: series.astype(np.float64) for beta, series in cumulants.items()} if floating else cumulants
+
+
+def _ratio(value: Fraction, floating: bool) -> Any:
+    return float(value) if floating else arb(fmpq(value.numerator, value.denominator))
+
+
+def _constants(space: Grading, poly: Vector) -> list[Any]:
+    zero = [0] * space.variables
+    return [poly[space.index([[*zero, a]])[0]] for a in range(space.weight // 2 + 1)]
+
+
+@lru_cache(maxsize=512)
+def norm_expansion(activation: Any, ratios: Ratios, power: int, bits: int) -> Expansion:
+    """Return the series of E(|x_L|^2 - sigma_L)^power; ``ratios`` are d_l / d_min for l = 0..L, ``power`` is even."""
+    weight = max(NORM_WEIGHT, power + 12)
+    space = grading(1, weight)
+    with precision(bits + 32):
+        poly = monomial(space, (power,))
+        for layer in range(len(ratios) - 1, 0, -1):
+            poly = conditional_expectation(
+                space, poly, _norm_layer(activation, layer, weight, bits), _ratio(1 / ratios[layer], False)
+            )
+        poly = conditional_expectation(space, poly, _input_layer(1, weight, False), _ratio(1 / ratios[0], False))
+    return _expansion(_constants(space, poly), power // 2)
+
+
+@lru_cache(maxsize=512)
+def overlap_expansion(activation: Any, ratios: Ratios, power: int, bits: int) -> Expansion:
+    """Return the series of E(x_mu . x_nu)^power; leading terms as balls, further ones in float64 with a measured relative error."""
+    if power > MAX_OVERLAP_POWER:
+        raise ExactError(f"power must be at most {MAX_OVERLAP_POWER} for overlaps above the input layer, got {power}")
+    centred = limits(activation, len(ratios) - 1, bits)[1].is_zero()
+    first = power // 2 if centred else 0
+    sharp_weight = 2 * (first + BALL_CORRECTIONS)
+    sharp = _overlap_constants(activation, ratios, power, bits, sharp_weight, False)
+    weight = min(2 * (first + FLOAT_CORRECTIONS), MAX_OVERLAP_WEIGHT)
+    if weight <= sharp_weight:
+        return _expansion(sharp, first)
+    rough = _overlap_constants(activation, ratios, power, bits, weight, True)
+    known = [(abs(r - float(s)), abs(float(s))) for r, s in zip(rough, sharp) if float(s)]
+    # float64 loses what the sharp coefficients show it to lose; a factor 1000 leaves room for the higher orders.
+    error = 1e3 * max([2.0**-53, *(gap / size for gap, size in known)])
+    tail = [arb(value, abs(value) * error) for value in rough[len(sharp) :]]
+    return _expansion([*sharp, *tail], first)
+
+
+def _overlap_constants(activation: Any, ratios: Ratios, power: int, bits: int, weight: int, floating: bool) -> list[Any]:
+    space = grading(3, weight)
+    with precision(bits + 32):
+        poly = _overlap_power(space, limits(activation, len(ratios) - 1, bits)[1], power, floating)
+        for layer in range(len(ratios) - 1, 0, -1):
+            cumulants = _gram_layer(activation, layer, weight, bits, floating)
+            poly = conditional_expectation(space, poly, cumulants, _ratio(1 / ratios[layer], floating))
+        poly = conditional_expectation(space, poly, _input_layer(3, weight, floating), _ratio(1 / ratios[0], floating))
+    return _constants(space, poly)
+
+
+def _overlap_power(space: Grading, limit: arb, power: int, floating: bool) -> Vector:
+    """Return (q + Delta_Q)^power, truncated at the weight of the grading."""
+    dtype: Any = np.float64 if floating else object
+    if limit.is_zero():
+        return monomial(space, (0, 0, power), dtype)
+    poly = np.zeros(len(space.exponents), dtype=dtype)
+    coefficient = limit**power
+    for j in range(min(power, space.weight) + 1):
+        poly += monomial(space, (0, 0, j), dtype) * (float(coefficient) if floating else coefficient)
+        coefficient = coefficient * (power - j) / (j + 1) / limit
+    return poly
+
+
+def _expansion(constants: Sequence[Any], first: int) -> Expansion:
+    return Expansion(first, tuple(value if isinstance(value, arb) else arb(value) for value in constants[first:]))
+
+
+def evaluate(expansion: Expansion, d_min: int) -> arb:
+    """Return the sum of the series at ``d_min`` as a ball: truncation estimate (not proved) plus the balls of the coefficients.
+
+    The sum through term n is charged with e_n = max(|t_n|, |t_(n+1)|, sqrt|t_n t_(n-1)|), which one accidentally small term cannot make
+    small, and n is chosen where e_n is least.
+    """
+    eps = arb(1) / d_min
+    terms = [c * eps ** (expansion.first + i) for i, c in enumerate(expansion.coefficients)]
+    sizes = [abs(term) for term in terms]
+    best: tuple[arb, int] | None = None
+    for n in range(1, len(terms)):
+        error = sizes[n].max((sizes[n] * sizes[n - 1]).sqrt())
+        if n + 1 < len(terms):
+            error = error.max(sizes[n + 1])
+        if best is None or error.mid() < best[0].mid():
+            best = (error, n)
+    if best is None:
+        raise ExactError("the series has no correction term: its truncation cannot be estimated")
+    return sum(terms[: best[1] + 1], arb(0)) + plus_minus(best[0])
