@@ -16,7 +16,7 @@ from typing import Any
 
 from theoryck import __version__, planning
 from theoryck.claims import Claim, Statement, describe_instance
-from theoryck.claims.statements import Law, numeric
+from theoryck.claims.statements import Law
 from theoryck.judge import judge
 from theoryck.montecarlo import Executor, Key, make_executor, sample
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
@@ -28,7 +28,6 @@ from theoryck.records import (
     Enclosure,
     Estimate,
     Judgement,
-    Kind,
     Point,
     Prediction,
     Report,

@@ -1,0 +1,219 @@
+"""check: claims meet measurement.  Samplers here have known means, so the right verdict is known."""
+
+import numpy as np
+import pytest
+import theoryck as tc
+from hypothesis.strategies import integers
+from theoryck.check import Session, check_claim
+from theoryck.montecarlo import SamplerError
+from theoryck.profiles import PROFILES, Profile
+from theoryck.records import Report, Tightness, Verdict
+
+SMALL = Profile("quick", instances=2, random_numbers=2e6, seconds=1.0, within=0.15)
+
+
+def power_law(exponent, noise=0.3):
+    @tc.quantity(cost=lambda sizes: 1.0)
+    def quantity(rng, draws, *, d):
+        return d**exponent * (1 + noise * rng.standard_normal(draws))
+
+    return quantity
+
+
+def path(last=1024):
+    return tc.ScalingPath(d=tc.doubling(16, last))
+
+
+def check(claim, **options):
+    return tc.check_claims(claim, profile=SMALL, workers=1, **options)
+
+
+def claim_of(statement, status=tc.conjecture):
+    @status("demo/claim")
+    def claim():
+        return statement
+
+    return claim
+
+
+@pytest.mark.parametrize(
+    ("exponent", "rate", "verdict", "tightness"),
+    [
+        (-0.5, "1/sqrt(d)", Verdict.SUPPORTED, Tightness.TIGHT),
+        (-1.0, "1/sqrt(d)", Verdict.SUPPORTED, Tightness.LOOSE),
+        (-0.5, "1/d", Verdict.REFUTED, None),
+        (1.0, "1/sqrt(d)", Verdict.REFUTED, None),
+    ],
+)
+def test_bounds(exponent, rate, verdict, tightness):
+    [result] = check(claim_of(tc.Bound(power_law(exponent), rate=rate, along=path()))).results
+    assert (result.verdict, result.tightness) == (verdict, tightness)
+    assert result.exponent.contains(exponent)
+    assert result.draws == sum(point.estimate.draws for point in result.points) or verdict is Verdict.REFUTED
+
+
+def test_a_faster_rival_is_rejected_and_a_coinciding_one_is_vacuous():
+    [result] = check(claim_of(tc.Bound(power_law(-0.5), rate="1/sqrt(d)", along=path(), rivals=["1/d"]))).results
+    assert [(rival.rate, rival.rejected) for rival in result.rivals] == [("1/d", True)]
+    [result] = check(claim_of(tc.Bound(power_law(-0.5), rate="1/sqrt(d)", along=path(), rivals=["d**(-1/2)"]))).results
+    assert result.verdict is Verdict.VACUOUS
+    assert not result.ok
+
+
+def test_a_refutation_is_confirmed_with_fresh_draws():
+    [result] = check(claim_of(tc.Bound(power_law(-0.5), rate="1/d", along=path()), tc.falsehood)).results
+    assert result.ok
+    assert "confirmed with a fresh seed" in result.reason
+    assert result.draws > sum(point.estimate.draws for point in result.points)
+
+
+def test_a_falsehood_that_stands_fails_the_report():
+    report = check(claim_of(tc.Bound(power_law(-0.5), rate="1/sqrt(d)", along=path()), tc.falsehood))
+    assert report.exit_code == 1
+
+
+def test_scaling_limit_and_law():
+    scaling = tc.Scaling(power_law(-0.5), path(), "-1/2", rivals=[-1])
+    [result] = check(claim_of(scaling)).results
+    assert (result.verdict, result.rivals[0].rejected) == (Verdict.SUPPORTED, True)
+    [result] = check(claim_of(tc.Scaling(power_law(-0.5), path(), -1))).results
+    assert result.verdict is Verdict.REFUTED
+
+    @tc.quantity(cost=lambda sizes: 1.0)
+    def towards_two(rng, draws, *, d):
+        return 2 + 1 / d + 0.1 * rng.standard_normal(draws)
+
+    [result] = check(claim_of(tc.Limit(towards_two, path(), 2, tolerance="0.1", rivals=[3], correction=1))).results
+    assert (result.verdict, result.rivals[0].rejected) == (Verdict.SUPPORTED, True)
+    [result] = check(claim_of(tc.Limit(towards_two, path(), 3, tolerance="0.1", correction=1))).results
+    assert result.verdict is Verdict.REFUTED
+
+
+def test_a_law_and_its_twin():
+    import scipy.stats
+
+    @tc.quantity(cost=lambda sizes: sizes["d"])
+    def mean_of_exponentials(rng, draws, *, d):
+        return (rng.standard_gamma(d, size=draws) - d) / np.sqrt(d)
+
+    small = tc.ScalingPath(d=(2, 4, 8, 16, 32))
+    profile = Profile("quick", instances=1, random_numbers=4e7, seconds=1.0, within=0.3)
+    # Edgeworth: the distribution function is off by skewness/6 ~ d^(-1/2), its square by 1/d.
+    statement = tc.Law(mean_of_exponentials, small, scipy.stats.norm(), rate="1/d", correction=1)
+    [result] = tc.check_claims(claim_of(statement), profile=profile, workers=1).results
+    assert (result.verdict, result.tightness) == (Verdict.SUPPORTED, Tightness.TIGHT)
+    twin = tc.Law(mean_of_exponentials, small, scipy.stats.norm(loc=0.1), rate="1/d", correction=1)
+    [result] = tc.check_claims(claim_of(twin), profile=profile, workers=1).results
+    assert result.verdict is Verdict.REFUTED
+
+
+def test_exact_identities_certify_support_and_refute():
+    from theoryck.quantities import sigma
+
+    phi = tc.activations.erf
+    [result] = check(claim_of(tc.Identity(sigma(tc.Activation("x"), 3), 1))).results
+    assert result.verdict is Verdict.CERTIFIED
+    [result] = check(claim_of(tc.Bound(sigma(phi, 2), at_most=sigma(phi, 1)))).results
+    assert result.verdict is Verdict.CERTIFIED
+    [result] = check(claim_of(tc.Bound(sigma(phi, 1), at_most=sigma(phi, 2)))).results
+    assert result.verdict is Verdict.REFUTED
+    [result] = check(claim_of(tc.Identity(sigma(phi, 1), sigma(phi, 2)))).results
+    assert result.verdict is Verdict.REFUTED
+
+
+def test_routes_that_disagree_are_a_failure_of_their_own():
+    from fractions import Fraction
+
+    @tc.quantity(cost=lambda sizes: 1.0, exact=lambda sizes, digits: Fraction(2, sizes["d"]))
+    def wrong_by_two(rng, draws, *, d):
+        return (1 + 0.1 * rng.standard_normal(draws)) / d
+
+    for status in (tc.theorem, tc.falsehood):
+        [result] = check(claim_of(tc.Bound(wrong_by_two, rate="1/d", along=path()), status)).results
+        assert result.reason.startswith("the two routes disagree")
+        assert not result.ok
+
+
+def test_the_same_seed_gives_the_same_bits_for_any_number_of_workers():
+    claim = claim_of(tc.Bound(power_law(-0.5), rate="1/sqrt(d)", along=path(64)))
+    first = tc.check_claims(claim, profile=SMALL, seed=7, workers=1)
+    second = tc.check_claims(claim, profile=SMALL, seed=7, workers=2)
+    other = tc.check_claims(claim, profile=SMALL, seed=8, workers=1)
+    assert first.results[0].points == second.results[0].points
+    assert first.results[0].points != other.results[0].points
+
+
+def test_a_broken_sampler_is_an_error_and_loses_no_other_claim():
+    @tc.quantity(cost=lambda sizes: 1.0)
+    def broken(rng, draws, *, d):
+        return np.full(draws, np.nan)
+
+    bad = claim_of(tc.Bound(broken, rate="1/d", along=path()))
+    good = claim_of(tc.Bound(power_law(-0.5), rate="1/sqrt(d)", along=path()))
+    with Session(SMALL, workers=1) as session, pytest.raises(SamplerError, match="not finite"):
+        check_claim(bad, session)
+    report = check([bad, good])
+    assert [result.verdict for result in report.results] == [Verdict.VACUOUS, Verdict.SUPPORTED]
+    assert "not finite" in report.results[0].reason
+    assert report.exit_code == 1
+
+
+def test_no_instance_is_vacuous():
+    from hypothesis import assume
+
+    @tc.theorem("demo/never")
+    @tc.for_all(k=integers(1, 8))
+    def never(k):
+        assume(k > 8)
+
+    [result] = check(never).results
+    assert result.verdict is Verdict.VACUOUS
+    assert "no instance met the assumptions" in result.reason
+
+
+def test_draws_can_be_fixed_and_a_sampler_of_unknown_cost_is_limited_by_the_clock():
+    @tc.quantity
+    def unknown(rng, draws, *, d):
+        return (1 + 0.1 * rng.standard_normal(draws)) / d
+
+    claim = claim_of(tc.Bound(unknown, rate="1/d", along=path()))
+    [result] = check(claim).results
+    assert result.verdict is Verdict.SUPPORTED
+    assert "draws set by the clock" in result.judgement.flags
+    assert "--draws" in result.repeat
+    [fixed] = check(claim, draws=1000).results
+    assert all(point.estimate.draws >= 1000 for point in fixed.points)
+    assert "draws set by the clock" not in fixed.judgement.flags
+
+
+def test_a_report_survives_json():
+    report = check(claim_of(tc.Bound(power_law(-0.5), rate="1/sqrt(d)", along=path(), rivals=["1/d"])))
+    assert Report.from_json(report.to_json()) == report
+
+
+def test_saved_evidence_is_judged_the_same_again():
+    from theoryck.judge import judge
+
+    [result] = check(claim_of(tc.Bound(power_law(-0.5), rate="1/sqrt(d)", along=path(), rivals=["1/d"]))).results
+    again = judge(result.prediction, result.points, result.contract)
+    assert again.verdict is result.verdict
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"profile": "quik"}, "did you mean 'quick'"),
+        ({"seed": -1}, "seed must be an integer >= 0, got -1"),
+        ({"draws": 1}, "draws must be at least 2, got 1"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        tc.check_claims([], **options)
+
+
+def test_error_rates_are_shared():
+    with Session("quick", claims=10, workers=1) as session:
+        contract = session.contract(instances=4, within=None)
+    assert contract.false_refute_rate <= PROFILES["quick"].false_refute_rate / 40 * (1 + 1e-12)
+    assert contract.within == PROFILES["quick"].within

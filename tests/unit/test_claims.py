@@ -1,0 +1,148 @@
+"""Claims: what a statement accepts, which instances it is tested on, and what its errors say."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+import theoryck as tc
+from hypothesis import assume
+from hypothesis.strategies import integers, sampled_from
+from theoryck.claims import ClaimError, describe_instance
+from theoryck.records import Enclosure, Kind, Status
+
+
+@tc.quantity(cost=lambda sizes: 1.0)
+def squared_mean(rng, draws, *, d):
+    return rng.standard_normal(draws) ** 2 / d
+
+
+def path():
+    return tc.ScalingPath(d=tc.doubling(16, 256))
+
+
+def test_a_claim_knows_where_it_stands():
+    @tc.theorem("demo/one", tc.Reference("Author", 2020, "Title", arxiv="2001.00001", note="Theorem 2"))
+    def one():
+        """E Q = O(1/d)
+
+        The proof is left to the reader.
+        """
+        return tc.Bound(squared_mean, rate="1/d", along=path())
+
+    assert (one.id, one.status, one.statement) == ("demo/one", Status.THEOREM, "E Q = O(1/d)")
+    assert str(one.reference) == "Author (2020), Title, arXiv:2001.00001, Theorem 2"
+    assert one.path == __file__
+    assert one.line > 0
+    assert one.setting.startswith("Claims:")
+    [(parameters, statement)] = one.instances(5)
+    assert parameters == {}
+    assert statement.prediction({}).kind is Kind.BOUND
+
+
+def test_instances_come_from_the_seed_alone_and_are_distinct():
+    @tc.conjecture("demo/many")
+    @tc.for_all(k=integers(1, 8), name=sampled_from(["a", "b"]))
+    def many(k, name):
+        return tc.Bound(squared_mean, rate="d**(-k/2)", along=path())
+
+    first = [parameters for parameters, _ in many.instances(6, seed=3)]
+    assert first == [parameters for parameters, _ in many.instances(6, seed=3)]
+    assert first != [parameters for parameters, _ in many.instances(6, seed=4)]
+    assert len({str(parameters) for parameters in first}) == len(first) == 6
+
+
+def test_a_small_space_is_exhausted():
+    @tc.conjecture("demo/small")
+    @tc.for_all(k=integers(1, 3))
+    def small(k):
+        return tc.Bound(squared_mean, rate="d**(-k/2)", along=path())
+
+    assert sorted(parameters["k"] for parameters, _ in small.instances(50)) == [1, 2, 3]
+
+
+def test_explicit_examples_come_first_and_always():
+    @tc.conjecture("demo/example")
+    @tc.for_all(k=integers(1, 100))
+    @tc.example(k=77)
+    def with_example(k):
+        return tc.Bound(squared_mean, rate="d**(-k/2)", along=path())
+
+    assert with_example.instances(1)[0][0] == {"k": 77}
+
+
+def test_assumptions_leave_instances_out():
+    @tc.conjecture("demo/assume")
+    @tc.for_all(k=integers(1, 8))
+    def even_only(k):
+        assume(k % 2 == 0)
+        return tc.Bound(squared_mean, rate="d**(-k/2)", along=path())
+
+    @tc.conjecture("demo/never")
+    @tc.for_all(k=integers(1, 8))
+    def never(k):
+        assume(k > 8)
+
+    assert {parameters["k"] for parameters, _ in even_only.instances(8)} <= {2, 4, 6, 8}
+    assert never.instances(8) == []
+
+
+def test_parameters_are_substituted_exactly():
+    statement = tc.Bound(squared_mean, rate="d**(-k/2)", along=path(), rivals=["d**(-(k+1)/2)"])
+    prediction = statement.prediction({"k": 3, "phi": tc.Activation("tanh")})
+    assert prediction.parameters == {"k": "3"}
+    assert tc.Scaling(squared_mean, path(), "-k/3").prediction({"k": 2}).exponent == pytest.approx(-2 / 3, abs=1e-15)
+
+
+def test_instances_are_described_as_json():
+    described = describe_instance({"phi": tc.Activation("atan(x)"), "s": Fraction(1, 3), "widths": (1, 2), "z": Decimal("0.5")})
+    assert described == {"phi": "atan(x)", "s": "1/3", "widths": [1, 2], "z": "0.5"}
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: tc.Bound("norm", rate="1/d", along=path()), "quantity must be a quantity .* got 'norm'"),
+        (lambda: tc.Bound(squared_mean, along=path()), "needs either a rate along a path or at_most"),
+        (lambda: tc.Bound(squared_mean, rate="1/d", along="d"), "along must be a theoryck.ScalingPath, got 'd'"),
+        (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), within=0), "within must be positive, got 0"),
+        (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), correction=-1), "correction must be positive, got -1"),
+        (lambda: tc.Law(squared_mean, path(), distribution="normal"), "distribution needs a method cdf"),
+        (lambda: tc.theorem("with space"), "id must be a text without spaces"),
+        (lambda: tc.theorem("demo/x", "Author 2020"), "reference of 'demo/x' must be a theoryck.Reference"),
+        (lambda: tc.for_all(k=3), "for_all: k must be a hypothesis strategy .* got 3"),
+        (lambda: tc.for_all(k=integers())(lambda d: None), "nothing is given for d; k is not an argument"),
+    ],
+)
+def test_errors_name_the_argument_and_show_the_value(make, message):
+    with pytest.raises(ClaimError, match=message):
+        make()
+
+
+def test_a_forgotten_return_is_said():
+    @tc.conjecture("demo/forgot")
+    def forgot():
+        tc.Bound(squared_mean, rate="1/d", along=path())
+
+    with pytest.raises(ClaimError, match="is a return missing"):
+        forgot.instances(1)
+
+
+def test_a_name_that_is_no_size_and_no_parameter_is_an_error():
+    statement = tc.Bound(squared_mean, rate="1/width", along=path())
+    with pytest.raises(ValueError, match="width"):
+        statement.prediction({})
+
+
+@pytest.mark.parametrize("text", ["__import__('os').system('true')", "d.__class__", "open('x')", "(lambda: d)()"])
+def test_a_rate_cannot_run_code(text):
+    with pytest.raises(ValueError, match=r"."):
+        tc.Bound(squared_mean, rate=text, along=path()).prediction({})
+
+
+def test_sides_of_an_identity():
+    identity = tc.Identity(tc.quantities.sigma(tc.activations.erf, 1), Enclosure(Decimal(1), Decimal(0)))
+    assert identity.prediction({}).value.midpoint == 1
+    with pytest.raises(ClaimError, match="rhs must be a number"):
+        tc.Identity(tc.quantities.sigma(tc.activations.erf, 1), "one").prediction({})
+    with pytest.raises(ClaimError, match="rhs must have an exact value, but squared_mean has none"):
+        tc.Identity(tc.quantities.sigma(tc.activations.erf, 1), squared_mean).prediction({})
