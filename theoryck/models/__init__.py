@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from theoryck.models.activation import Activation
-from theoryck.models.expression import ExpressionError, x
+from theoryck.models.expression import ExpressionError, parse_expression, x
 from theoryck.models.network import DeepNetwork, SizeExpression, size
+from theoryck.models.properties import ActivationProperties, Property
 
-__all__ = ["Activation", "DeepNetwork", "ExpressionError", "SizeExpression", "size", "x"]
+__all__ = [
+    "Activation",
+    "ActivationProperties",
+    "DeepNetwork",
+    "ExpressionError",
+    "Property",
+    "SizeExpression",
+    "parse_expression",
+    "size",
+    "x",
+]

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from theoryck.models import calculus
 from theoryck.models.compiled import FLOATS, Program
+from theoryck.models.domain import check_total
 from theoryck.models.entries import ENTRIES
 from theoryck.models.expression import ExpressionError, canonical, problem_of, read_text, x
+from theoryck.models.properties import ActivationProperties, Property
 
 
 class Activation:
@@ -35,6 +37,7 @@ class Activation:
 
     def __init__(self, expression: Any) -> None:
         expression, text = canonical(_as_expression(expression))
+        check_total(expression)
         object.__setattr__(self, "expression", expression)
         object.__setattr__(self, "text", text)
 
@@ -107,6 +110,42 @@ class Activation:
                 result.__dict__["slope"] = Activation(calculus.derivative(result.expression))
             result = result.__dict__["slope"]
         return result
+
+    @property
+    def properties(self) -> ActivationProperties:
+        """Parity, smoothness and bounds, each with whether it is proved.
+
+        >>> print(Activation("relu").properties.smooth)
+        no (proved): phi' jumps at x = 0
+        """
+        if "properties" not in self.__dict__:
+            self.__dict__["properties"] = ActivationProperties(self.expression)
+        found: ActivationProperties = self.__dict__["properties"]
+        return found
+
+    @property
+    def kinks(self) -> tuple[Any, ...]:
+        """Points, as sympy numbers in increasing order, where phi may fail to be analytic: split integrals there.
+
+        >>> Activation("max(-1, min(1, x))").kinks
+        (-1, 1)
+        """
+        return self.properties.kinks.points
+
+    def zero_mean_at(self, variance: Any) -> Property:
+        """Return whether E phi(sqrt(s) Z) = 0 at s = ``variance`` (a positive number; fractions and sympy numbers stay exact).
+
+        >>> he2 = Activation("he2")
+        >>> he2.zero_mean_at(1).value, he2.zero_mean_at("1/2").value
+        (True, False)
+        """
+        return self.properties.zero_mean_at(variance)
+
+    @property
+    def satisfies_main_theorem(self) -> bool:
+        """Whether phi is odd and C^2 with bounded phi' and phi'': the hypotheses of Camilli, Tieplova, Bergamin, Barbier (2025)."""
+        p = self.properties
+        return all((p.odd, p.smooth, p.bounded_first_derivative, p.bounded_second_derivative))
 
 
 def _restore(text: str) -> Activation:
