@@ -35,9 +35,7 @@ class UserQuantity(Quantity):
 
     can_draw = True
 
-    def __init__(
-        self, function: Function, name: str | None, cost: Any, exact: Callable[..., Any] | None, version: int
-    ) -> None:
+    def __init__(self, function: Function, name: str | None, cost: Any, exact: Callable[..., Any] | None, version: int) -> None:
         self.function = function
         self._name = name or getattr(function, "__name__", "quantity")
         self._needed, self._optional = _check_signature(function, self._name)
