@@ -38,6 +38,7 @@ from theoryck.records import (
 Progress = Callable[[Mapping[str, Any]], None]
 
 CONFIRMATION_FACTOR = 2.0
+BY_THE_CLOCK = "draws set by the clock"
 
 
 @dataclass
@@ -159,16 +160,17 @@ def _check_instance(
     instance = describe_instance(parameters)
     contract = session.contract(instances, getattr(statement, "within", None))
     measurement = _Measurement(claim.id, instance, statement, session, 1.0 / instances)
-    judgement = _look_until_settled(measurement, prediction, contract, session)
+    judgement, contract = _look_until_settled(measurement, prediction, contract, session)
     draws = measurement.draws
     if judgement.verdict is Verdict.REFUTED and measurement.decided_by_draws(judgement):
         fresh = _Measurement(f"{claim.id}#confirmation", instance, statement, session, CONFIRMATION_FACTOR / instances)
         fresh.exact = measurement.exact
-        confirmed = _look_until_settled(fresh, prediction, contract, session, last_look_only=True)
+        confirmed, contract = _look_until_settled(fresh, prediction, contract, session, last_look_only=True)
         draws += fresh.draws
         measurement = fresh
         judgement = _after_confirmation(judgement, confirmed)
     seconds = time.perf_counter() - start
+    judgement = replace(judgement, flags=(*judgement.flags, *sorted(measurement.flags)))
     return _result(claim, session, instance, prediction, judgement, measurement.points(), contract, draws, seconds)
 
 
@@ -178,27 +180,30 @@ def _after_confirmation(first: Judgement, second: Judgement) -> Judgement:
     return replace(
         second,
         verdict=Verdict.INCONCLUSIVE,
-        reason=f"refuted at first, but a fresh seed with a larger budget did not confirm it. First: {first.reason} Then: {second.reason}",
+        reason="refuted at first, but a fresh seed with a larger budget did not confirm it. "
+        f"First: {first.reason} Then: {second.reason}",
         settled=False,
     )
 
 
 def _look_until_settled(
     measurement: _Measurement, prediction: Prediction, contract: Contract, session: Session, last_look_only: bool = False
-) -> Judgement:
+) -> tuple[Judgement, Contract]:
+    """Return the judgement and the contract of the look that gave it."""
     profile = profile_named(session.profile)
     measurement.measure_exactly(profile.exact_digits)
     looks = profile.looks
+    if not measurement.quantity.can_draw:
+        return judge(prediction, measurement.points(), contract), contract
+    if session.draws is not None or last_look_only:
+        looks = (1.0,)
     # Bonferroni over the looks: a union bound, valid however the looks depend on each other.
     paid = replace(
         contract,
         false_refute_rate=contract.false_refute_rate / len(looks),
         false_support_rate=contract.false_support_rate / len(looks),
+        looks=len(looks),
     )
-    if not measurement.quantity.can_draw:
-        return judge(prediction, measurement.points(), contract)
-    if session.draws is not None or last_look_only:
-        looks = (1.0,)
     judgement = None
     for fraction in looks:
         measurement.draw_up_to(fraction)
@@ -207,12 +212,20 @@ def _look_until_settled(
         if settled and profile.every_route_settles and judgement.verdict is not Verdict.REFUTED:
             settled = judge(prediction, measurement.points(exact=False), paid).settled
         if session.progress is not None:
-            session.progress({"claim": measurement.claim, "instance": measurement.instance, "fraction": fraction,
-                              "draws": measurement.draws, "verdict": judgement.verdict.value, "settled": settled})
+            session.progress(
+                {
+                    "claim": measurement.claim,
+                    "instance": measurement.instance,
+                    "fraction": fraction,
+                    "draws": measurement.draws,
+                    "verdict": judgement.verdict.value,
+                    "settled": settled,
+                }
+            )
         if settled:
             break
     assert judgement is not None
-    return judgement
+    return judgement, paid
 
 
 class _Measurement:
@@ -244,9 +257,7 @@ class _Measurement:
 
     def decided_by_draws(self, judgement: Judgement) -> bool:
         """Whether chance could be behind the verdict: no rigorous exact route refutes on its own."""
-        return self.draws > 0 and not any(
-            route.rigorous and route.verdict is Verdict.REFUTED for route in judgement.routes
-        )
+        return self.draws > 0 and not any(route.rigorous and route.verdict is Verdict.REFUTED for route in judgement.routes)
 
     def draw_up_to(self, fraction: float) -> None:
         """Draw whole blocks at every size until the given fraction of the budget is reached."""
@@ -290,7 +301,7 @@ class _Measurement:
         else:
             costs = [self._seconds_per_draw(index) for index in range(len(self.sizes))]
             budget = profile.seconds * self._share
-            self.flags.add("draws set by the clock")
+            self.flags.add(BY_THE_CLOCK)
         self._targets = planning.allocate([float(cost) for cost in costs if cost is not None], budget)
         return self._targets
 
@@ -350,10 +361,15 @@ def _result(
         seed=session.seed,
         statement=claim.statement,
         reference=str(claim.reference or ""),
-        repeat=repeat_command(claim, profile.name, session.seed),
+        repeat=repeat_command(claim, profile.name, session.seed, judgement.flags, points),
     )
 
 
-def repeat_command(claim: Claim, profile: str, seed: int) -> str:
-    """Return the command that measures the claim again with the same seed."""
-    return f"theoryck check {claim.path} --only '{claim.id}' --profile {profile} --seed {seed}"
+def repeat_command(claim: Claim, profile: str, seed: int, flags: Sequence[str] = (), points: Sequence[Point] = ()) -> str:
+    """Return the command that measures the claim again with the same seed.
+
+    Where the clock set the budget the draws are named too: blocks are numbered, so the same number gives the same bits.
+    """
+    command = f"theoryck check {claim.path} --only '{claim.id}' --profile {profile} --seed {seed}"
+    drawn = [point.estimate.draws for point in points if point.estimate is not None]
+    return f"{command} --draws {max(drawn)}" if BY_THE_CLOCK in flags and drawn else command

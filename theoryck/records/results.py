@@ -70,13 +70,15 @@ class Contract:
     """Error rates declared before anything is drawn: for one instance of one claim.
 
     ``false_refute_rate`` bounds the chance to refute a true statement, ``false_support_rate`` the chance to support one that is
-    wrong by more than ``within`` (an exponent), and ``level`` is that of the intervals shown to people.
+    wrong by more than ``within`` (an exponent), and ``level`` is that of the intervals shown to people.  When evidence is
+    judged more than once, ``looks`` says how often and the rates are those of one look.
     """
 
     false_refute_rate: float = 1e-3
     false_support_rate: float = 0.025
     within: float = 0.1
     level: float = 0.95
+    looks: int = 1
 
     def __post_init__(self) -> None:
         for name in ("false_refute_rate", "false_support_rate", "level"):
@@ -93,12 +95,14 @@ class Contract:
             "false_support_rate": self.false_support_rate,
             "within": self.within,
             "level": self.level,
+            "looks": self.looks,
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Contract:
         """Inverse of :meth:`to_json`."""
-        return cls(**{key: float(value) for key, value in data.items()})
+        rates = {key: float(data[key]) for key in ("false_refute_rate", "false_support_rate", "within", "level")}
+        return cls(**rates, looks=int(data["looks"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +228,11 @@ class Result:
     def ok(self) -> bool:
         """Whether the outcome is the declared one: a falsehood REFUTED, anything else neither REFUTED nor VACUOUS.
 
-        A rival that survives a supported claim is a check that could not fail, hence not well either.
+        A rival that survives a supported claim is a check that could not fail, hence not well either; nor is a falsehood
+        rightly refuted because two routes disagree.
         """
         if self.status is Status.FALSEHOOD:
-            return self.verdict is Verdict.REFUTED
+            return self.verdict is Verdict.REFUTED and "routes-disagree" not in self.judgement.flags
         if self.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED):
             return all(rival.rejected for rival in self.rivals)
         return self.verdict is Verdict.INCONCLUSIVE
@@ -251,7 +256,7 @@ class Result:
             "seconds": self.seconds,
             "routes": [route.to_json() for route in j.routes],
             "rivals": [rival.to_json() for rival in j.rivals],
-            "false_refute_rate": self.contract.false_refute_rate,
+            "false_refute_rate": self.contract.false_refute_rate * self.contract.looks,
             "assuming": j.assuming,
             "flags": list(j.flags),
             "settled": j.settled,
