@@ -100,6 +100,23 @@ class Rate:
         """Return the rate at ``sizes``."""
         return math.exp(self.log_value(sizes))
 
+    def exact(self, sizes: Mapping[str, int]) -> Fraction | None:
+        """Return the rate at ``sizes`` as an exact rational, or None where roots or logarithms occur.
+
+        >>> Rate.parse("2/d + 1/n**2").exact({"d": 3, "n": 2})
+        Fraction(11, 12)
+        """
+        self.require(sizes)
+        total = Fraction(0)
+        for term in self.terms:
+            if term.roots or term.logs or any(power.denominator != 1 or abs(power) > 50 for _, power in term.powers):
+                return None
+            value = term.coefficient
+            for name, power in term.powers:
+                value *= Fraction(int(sizes[name])) ** int(power)
+            total += value
+        return total
+
     def exponent(self, path: ScalingPath | Mapping[str, Fraction]) -> Fraction:
         """Return the exact exponent of the rate in the base of ``path`` (or for given exponents of the sizes).
 

@@ -1,0 +1,502 @@
+"""judge: a prediction and its evidence in, a verdict with its reason out.  Pure: the same records give the same verdict, always.
+
+The error rates of the :class:`~theoryck.records.Contract` are shared equally over the routes that are judged and, where two routes
+were taken at the same sizes, their comparison.  Conventions, kind by kind (e is the exponent of quantity/rate on the grid, with
+corrections to scaling in its interval):
+
+* BOUND, LAW with a rate: SUPPORTED if the upper limit of e at ``false_support_rate`` is at most ``within``; REFUTED if the lower limit at
+  ``false_refute_rate`` exceeds ``within``.  Slack is -e; TIGHT if its interval lies in +-within, LOOSE if above ``within``.
+* BOUND with a constant: size by size.  Rigorous enclosures below (above) the bound certify (refute) it; estimates must lie below
+  ``(1 + tolerance) * bound`` with confidence at every size, and refute if one lies above the bound, Bonferroni over the sizes.
+* LAW without a rate: the distance must decay, and a decay slower than d**-within does not count as one.
+* SCALING: two-sided; the constant, if given, to a relative ``tolerance``.
+* LIMIT: the interval of the limit must lie within ``tolerance`` of the value.
+* IDENTITY: enclosures; equal and exact certifies, disjoint refutes, overlapping supports if they are narrow.
+
+``tolerance`` is the prediction's own; its default is ``within`` relative to the value claimed (an exponent off by ``within`` moves a value by
+that factor over one e-fold of the size), and 1e-15 relative for identities between enclosures.
+
+If two routes disagree where both were taken, the verdict is REFUTED with the flag "routes-disagree" and a reason that starts "the two routes
+disagree": it means a bug in one of them, so it must fail the run, and a falsehood is not rightly refuted by it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation, localcontext
+
+from theoryck.rates import PathError, Rate, ScalingPath
+from theoryck.rates.decisions import (
+    Decision,
+    equal_within,
+    equivalence,
+    one_sided,
+    pointwise,
+    same_number,
+    tightness,
+    two_sided,
+    worst_of,
+)
+from theoryck.rates.evidence import Series, compare_routes, log_rates, read_routes, same_on_grid, with_error
+from theoryck.rates.growth import Growth, draws_can_help, factor_to_decide, fit_growth, quantile
+from theoryck.rates.limit import fit_limit
+from theoryck.rates.parsing import to_fraction
+from theoryck.records import Contract, Interval, Judgement, Kind, Point, Prediction, Rival, Route, Tightness, Verdict
+
+INSIDE = (Verdict.SUPPORTED, Verdict.CERTIFIED)
+
+
+def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *, final: bool = True) -> Judgement:
+    """Return the verdict on ``prediction`` given the measured ``points``, at the error rates of ``contract``.
+
+    ``final=False`` marks an interim look (whose contract carries the share of the error rates spent on it): the same tests, without the
+    search for the budget that would decide.  Raises RateError on a rate that names no size of the points, ValueError on values that are not finite.
+
+    >>> from theoryck.records import Estimate
+    >>> points = [Point({"d": d}, Estimate(2 / d, 1e-4 / d, 10**8)) for d in (16, 32, 64, 128, 256, 512, 1024)]
+    >>> claim = Prediction(Kind.BOUND, "E S^2", base="d", rate="1/d", rivals=("d**(-3/2)",), correction=1)
+    >>> found = judge(claim, points, Contract())
+    >>> found.verdict.value, found.tightness.value, found.rivals[0].rejected
+    ('SUPPORTED', 'TIGHT', True)
+    """
+    if not points:
+        return Judgement(Verdict.VACUOUS, "nothing was measured: no point is given")
+    routes, flags = read_routes(points)
+    if not routes:
+        return Judgement(Verdict.VACUOUS, "nothing was measured: no point has a value with an error bar", flags=flags)
+    compared = any(point.exact is not None and (point.estimate or point.bracket) for point in points)
+    shares = len(routes) + compared
+    shared = replace(
+        contract,
+        false_refute_rate=contract.false_refute_rate / shares,
+        false_support_rate=contract.false_support_rate / len(routes),
+    )
+    case = _Case.read(prediction, points, shared, final)
+    coincide = [case.coincides(rival) for rival in prediction.rivals]
+    if coincide and all(coincide):
+        return Judgement(
+            Verdict.VACUOUS,
+            f"every rival ({', '.join(prediction.rivals)}) coincides with the claim on these sizes: the check could not fail",
+            rivals=tuple(Rival(text, False) for text in prediction.rivals),
+            flags=(*flags, "rivals-coincide"),
+        )
+    outcomes = [case.outcome(name, series) for name, series in routes.items()]
+    disagreement = compare_routes(points, shared.false_refute_rate)
+    if disagreement is not None and disagreement.found:
+        best = _narrowest(outcomes)
+        return replace(
+            _assemble(case, outcomes, best, flags),
+            verdict=Verdict.REFUTED,
+            tightness=None,
+            reason=(
+                f"the two routes disagree by {disagreement.pull:.1f} standard errors at {disagreement.text} "
+                f"(limit {disagreement.limit:.1f} over {disagreement.compared} sizes): one of them has a bug"
+            ),
+            flags=(*flags, "routes-disagree"),
+            settled=True,
+        )
+    return _assemble(case, outcomes, _deciding(outcomes), flags)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What one route says, before the routes are combined."""
+
+    name: str
+    verdict: Verdict
+    reason: str
+    rejected: tuple[bool, ...]
+    exponent: Interval | None = None
+    slack: Interval | None = None
+    constant: Interval | None = None
+    tightness: Tightness | None = None
+    rigorous: bool = False
+    complete: bool = True
+    improvable: bool = False
+    correction: str = ""
+    window: tuple[int, int] | None = None
+    flags: tuple[str, ...] = ()
+
+
+def _deciding(outcomes: Sequence[_Outcome]) -> _Outcome:
+    """Return the outcome that decides: a refutation (a rigorous one first), else support, else what is narrowest."""
+    for wanted in ((Verdict.REFUTED,), INSIDE):
+        found = [outcome for outcome in outcomes if outcome.verdict in wanted]
+        if found:
+            rigorous = [outcome for outcome in found if outcome.rigorous]
+            return _narrowest(rigorous or found)
+    return _narrowest(outcomes)
+
+
+def _narrowest(outcomes: Sequence[_Outcome]) -> _Outcome:
+    return min(outcomes, key=lambda outcome: outcome.exponent.half_width if outcome.exponent else math.inf)
+
+
+def _assemble(case: _Case, outcomes: Sequence[_Outcome], best: _Outcome, flags: tuple[str, ...]) -> Judgement:
+    verdict = best.verdict
+    if verdict is Verdict.CERTIFIED and not best.complete:
+        verdict = Verdict.SUPPORTED  # proved at some of the sizes only
+    rejected = tuple(any(outcome.rejected[i] for outcome in outcomes) for i in range(len(case.prediction.rivals)))
+    open_questions = verdict is Verdict.INCONCLUSIVE or best.tightness is Tightness.UNDETERMINED or not all(rejected)
+    settled = verdict is Verdict.REFUTED or not (open_questions and any(outcome.improvable for outcome in outcomes))
+    routes = tuple(Route(o.name, o.verdict, o.exponent, o.rigorous, o.reason) for o in outcomes)
+    return Judgement(
+        verdict=verdict,
+        reason=best.reason,
+        tightness=best.tightness if verdict in INSIDE else None,
+        exponent=best.exponent,
+        claimed_exponent=case.claimed_exponent,
+        slack=best.slack,
+        constant=best.constant,
+        window=best.window,
+        routes=routes,
+        rivals=tuple(Rival(text, done) for text, done in zip(case.prediction.rivals, rejected)),
+        assuming=case.assuming(best),
+        flags=tuple(dict.fromkeys((*flags, *(flag for outcome in outcomes for flag in outcome.flags)))),
+        settled=settled,
+    )
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A prediction with everything about it that does not depend on the route."""
+
+    prediction: Prediction
+    points: tuple[Point, ...]
+    contract: Contract
+    final: bool
+    base: str
+    rate: Rate | None
+    claimed_exponent: float | None
+
+    @classmethod
+    def read(cls, prediction: Prediction, points: Sequence[Point], contract: Contract, final: bool) -> _Case:
+        base = prediction.base or _varying(points)
+        rate = Rate.parse(prediction.rate, **prediction.parameters) if prediction.rate is not None else None
+        if prediction.kind is Kind.BOUND and rate is None:
+            raise ValueError(f"a bound needs a rate, got rate=None for {prediction.quantity}")
+        if prediction.kind is Kind.SCALING and prediction.exponent is None:
+            raise ValueError(f"a scaling needs an exponent, got exponent=None for {prediction.quantity}")
+        if prediction.kind in (Kind.LIMIT, Kind.IDENTITY) and prediction.value is None:
+            raise ValueError(f"a {prediction.kind.value} needs a value, got value=None for {prediction.quantity}")
+        claimed = prediction.exponent if prediction.kind is Kind.SCALING else _path_exponent(prediction, rate, points, base)
+        return cls(prediction, tuple(points), contract, final, base, rate, claimed)
+
+    @property
+    def within(self) -> float:
+        return self.contract.within
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        return self.contract.false_refute_rate, self.contract.false_support_rate
+
+    def tolerance(self, scale: float = 1.0) -> float:
+        """The declared absolute tolerance, or ``within`` times ``scale``."""
+        text = self.prediction.tolerance
+        return self.within * scale if text is None else float(to_fraction(text, "tolerance"))
+
+    def coincides(self, rival: str) -> bool:
+        """Whether no evidence on these sizes can tell the rival from the claim."""
+        prediction = self.prediction
+        if prediction.kind in (Kind.BOUND, Kind.LAW):
+            other = self._rival_rate(rival)
+            if self.rate is None or not same_on_grid(self.rate, other, self.points):
+                return False
+            gap = abs(self.rate.log_value(self.points[0].sizes) - other.log_value(self.points[0].sizes))
+            return prediction.constant is None or gap < 1e-12
+        if prediction.kind is Kind.SCALING:
+            return to_fraction(rival, "a rival") == to_fraction(prediction.exponent, "exponent")
+        assert prediction.value is not None
+        return abs(_decimal(rival) - prediction.value.midpoint) <= prediction.value.radius
+
+    def _rival_rate(self, rival: str) -> Rate:
+        return Rate.parse(rival, **self.prediction.parameters)
+
+    def assuming(self, best: _Outcome) -> str:
+        """The window and the corrections that the verdict rests on."""
+        if best.window is None:
+            return ""
+        text = f"on {self.base} = {best.window[0]}..{best.window[1]}"
+        return f"{text}, assuming corrections {best.correction}" if best.correction else text
+
+    def outcome(self, name: str, parts: tuple[Series, ...]) -> _Outcome:
+        """Judge one route; a bracket has two series, and a verdict needs both."""
+        judges = {Kind.IDENTITY: self._identity, Kind.LIMIT: self._limit}
+        outcomes = [judges.get(self.prediction.kind, self._growth)(series) for series in parts]
+        return replace(outcomes[0] if len(outcomes) == 1 else _both(outcomes), name=name)
+
+    # -- growth: BOUND, LAW, SCALING ------------------------------------------------------------------------------------------
+
+    def _growth(self, series: Series) -> _Outcome:
+        prediction, level = self.prediction, self.contract.level
+        growth = self._fit(series, self._log_rates(series))
+        fit = growth.fit
+        threshold = -self.within if prediction.kind is Kind.LAW and self.rate is None else self.within
+        if prediction.kind is Kind.SCALING:
+            verdict = two_sided(fit, self.within, *self.rates)
+        else:
+            verdict = one_sided(fit, threshold, *self.rates)
+        decisions = [Decision(verdict, self._growth_clause(growth, verdict, threshold))]
+        constant = growth.constant(level)
+        if prediction.constant is not None and prediction.kind is Kind.SCALING:
+            constant, decision = self._scaling_constant(series)
+            decisions.append(decision)
+        elif prediction.constant is not None and self.rate is not None:
+            decisions = [self._pointwise(series, self.rate)]
+        decision = worst_of(decisions)
+        claimed = self.claimed_exponent
+        interval = fit.interval(level)
+        finite = fit.identifiable
+        return _Outcome(
+            name=series.route,
+            verdict=decision.verdict,
+            reason=self._sentence(series, decision),
+            rejected=tuple(self._rejects(series, growth, rival) for rival in prediction.rivals),
+            exponent=_shifted(interval, claimed) if finite and claimed is not None else None,
+            slack=Interval(-interval.estimate, -interval.high, -interval.low, level)
+            if finite and prediction.kind is Kind.BOUND
+            else None,
+            constant=constant if finite else None,
+            tightness=tightness(fit, self.within, level) if prediction.kind is Kind.BOUND else None,
+            rigorous=decision.rigorous,
+            complete=len(series) == len(self.points),
+            improvable=series.route != "exact" and (draws_can_help(fit) or not finite),
+            correction=fit.family.text(self.base),
+            window=fit.window,
+            flags=fit.flags,
+        )
+
+    def _fit(self, series: Series, rates: Sequence[float], exponent: float | None = None) -> Growth:
+        return fit_growth(
+            series,
+            self.base,
+            rates,
+            correction=self.prediction.correction,
+            amplitude=self.prediction.amplitude,
+            level=self.contract.level,
+            exponent=exponent,
+        )
+
+    def _log_rates(self, series: Series) -> list[float]:
+        if self.prediction.kind is Kind.SCALING:
+            exponent = float(self.prediction.exponent or 0)
+            return [exponent * math.log(size) for size in series.base(self.base)]
+        return [0.0] * len(series) if self.rate is None else log_rates(self.rate, series)
+
+    def _scaling_constant(self, series: Series) -> tuple[Interval, Decision]:
+        """Fit the prefactor at the claimed exponent, and compare it with the one claimed."""
+        claimed = float(self.prediction.constant or 0)
+        growth = self._fit(series, self._log_rates(series), exponent=0.0)
+        shown_interval = growth.prefactor(self.contract.level)
+        stderr = shown_interval.half_width / quantile(0.5 - self.contract.level / 2)
+        if not growth.fit.identifiable:
+            return shown_interval, Decision(Verdict.INCONCLUSIVE, growth.fit.reason)
+        tolerance = self.tolerance() * abs(claimed)
+        verdict = equivalence(shown_interval.estimate - claimed, stderr, 0.0, tolerance, *self.rates)
+        text = with_error(shown_interval.estimate, shown_interval.half_width)
+        return shown_interval, Decision(verdict, f"its constant is {text}, claimed {claimed:g} with tolerance {tolerance:.2g}")
+
+    def _pointwise(self, series: Series, rate: Rate) -> Decision:
+        constant = float(self.prediction.constant or 0)
+        return pointwise(series, rate, constant, self.tolerance(), *self.rates)
+
+    def _rejects(self, series: Series, growth: Growth, rival: str) -> bool:
+        """Whether the same test, put to the rival, refutes it."""
+        if self.coincides(rival):
+            return False
+        if self.prediction.kind is Kind.SCALING:
+            offset = float(to_fraction(rival, "a rival")) - float(self.prediction.exponent or 0)
+            return two_sided(growth.fit, self.within, *self.rates, offset=offset) is Verdict.REFUTED
+        other = self._rival_rate(rival)
+        if self.prediction.constant is not None and self._pointwise(series, other).verdict is Verdict.REFUTED:
+            return True
+        return one_sided(self._fit(series, log_rates(other, series)).fit, self.within, *self.rates) is Verdict.REFUTED
+
+    def _growth_clause(self, growth: Growth, verdict: Verdict, threshold: float) -> str:
+        fit = growth.fit
+        if not fit.identifiable:
+            return fit.reason
+        against = f"rate {self.rate}" if self.rate is not None else "claimed power"
+        half = fit.interval(self.contract.level).half_width
+        what = f"relative to the {against} it grows like {self.base}^({with_error(growth.excess, half)})"
+        if self.prediction.kind is Kind.LAW and self.rate is None:
+            what = f"the distance to the law grows like {self.base}^({with_error(growth.excess, half)})"
+        refute, support = self.rates
+        if verdict is Verdict.SUPPORTED:
+            return f"{what}; the limit at error rate {support:.2g} is {fit.upper(support):.3g}, within {threshold:g}"
+        if verdict is Verdict.REFUTED:
+            limit = fit.lower(refute) if growth.excess > threshold else fit.upper(refute / 2)
+            return f"{what}; even the limit at error rate {refute:.2g}, {limit:.3g}, is outside {threshold:g}"
+        return f"{what}, which is not told from {threshold:g}: {self._budget(growth, threshold)}"
+
+    def _budget(self, growth: Growth, threshold: float) -> str:
+        if not self.final:
+            return "more draws follow"
+        gap = threshold - growth.excess
+        if self.prediction.kind is Kind.SCALING:
+            gap = threshold - abs(growth.excess)
+        factor = factor_to_decide(growth.fit, gap, self.rates[1] if gap > 0 else self.rates[0])
+        return _budget_text(factor)
+
+    def _sentence(self, series: Series, decision: Decision) -> str:
+        place = f" on {self.base} = {min(series.base(self.base))}..{max(series.base(self.base))}" if self.base else ""
+        return f"{_ROUTE_NAMES[series.route]}{place}: {decision.clause}"
+
+    # -- LIMIT ----------------------------------------------------------------------------------------------------------------
+
+    def _limit(self, series: Series) -> _Outcome:
+        prediction = self.prediction
+        assert prediction.value is not None
+        gaps = series.minus(prediction.value)
+        value, first = abs(float(prediction.value)), abs(float(series.values[0]))
+        fit = fit_limit(
+            series.base(self.base),
+            [float(gap) for gap in gaps.values],
+            [float(error) for error in gaps.errors],
+            scale=max(value, first, abs(float(gaps.values[0]))) or 1.0,
+            correction=prediction.correction,
+            amplitude=prediction.amplitude,
+        )
+        tolerance = self.tolerance(value or first)
+        if fit.reason:
+            decisions = [Decision(Verdict.INCONCLUSIVE, fit.reason)]
+        else:
+            verdict = equivalence(fit.estimate, fit.stderr, 0.0, tolerance, *self.rates)
+            half = fit.interval(self.contract.level).half_width
+            clause = f"the limit minus the value is {with_error(fit.estimate, half)}, tolerance {tolerance:.2g}"
+            if verdict is Verdict.INCONCLUSIVE and self.final:
+                gap = tolerance - abs(fit.estimate)
+                clause += f": {_budget_text(factor_to_decide(fit, gap, self.rates[1] if gap > 0 else self.rates[0]))}"
+            decisions = [Decision(verdict, clause)]
+        outcome = _Outcome(series.route, Verdict.INCONCLUSIVE, "", ())
+        if self.rate is not None:
+            outcome = self._growth(replace(gaps, route=series.route))
+            decisions.append(Decision(outcome.verdict, outcome.reason.split(": ", 1)[-1]))
+        decision = worst_of(decisions)
+        reach = quantile(self.rates[0] / 2) * fit.stderr
+        excluded = [not self.coincides(rival) and abs(self._offset(rival) - fit.estimate) > reach for rival in prediction.rivals]
+        return replace(
+            outcome,
+            verdict=decision.verdict,
+            reason=self._sentence(series, decision),
+            rejected=tuple(excluded),
+            improvable=series.route != "exact" and draws_can_help(fit),
+            correction=fit.family.text(self.base),
+            window=fit.window,
+            flags=tuple(dict.fromkeys((*fit.flags, *outcome.flags))),
+        )
+
+    def _offset(self, rival: str) -> float:
+        """The rival value minus the claimed one."""
+        assert self.prediction.value is not None
+        return float(_decimal(rival) - self.prediction.value.midpoint)
+
+    # -- IDENTITY -------------------------------------------------------------------------------------------------------------
+
+    def _identity(self, series: Series) -> _Outcome:
+        value = self.prediction.value
+        assert value is not None
+        decisions = [self._same(series.at(i), value.midpoint, value.radius, value.rigorous) for i in range(len(series))]
+        decision = worst_of(decisions)
+        rejected = []
+        for rival in self.prediction.rivals:
+            tests = [self._same(series.at(i), _decimal(rival), Decimal(0), True).verdict for i in range(len(series))]
+            rejected.append(Verdict.REFUTED in tests and not self.coincides(rival))
+        return _Outcome(
+            name=series.route,
+            verdict=decision.verdict,
+            reason=self._sentence(series, decision),
+            rejected=tuple(rejected),
+            rigorous=decision.rigorous,
+            complete=len(series) == len(self.points),
+            improvable=series.route != "exact" and decision.verdict is Verdict.INCONCLUSIVE,
+        )
+
+    def _same(self, series: Series, right: Decimal, radius: Decimal, rigorous: bool) -> Decision:
+        if series.route == "exact":
+            declared = None if self.prediction.tolerance is None else self.tolerance()
+            return same_number(series, right, radius, rigorous, declared)
+        scale = max(abs(float(right)), abs(float(series.values[0])))
+        return equal_within(series, right, radius, self.tolerance(scale), *self.rates)
+
+
+_ROUTE_NAMES = {
+    "exact": "exact values",
+    "montecarlo": "Monte Carlo",
+    "bracket-low": "lower ends of the brackets",
+    "bracket-high": "upper ends of the brackets",
+}
+
+
+def _both(outcomes: Sequence[_Outcome]) -> _Outcome:
+    """Combine the two ends of brackets: a verdict needs both, the interval is the hull."""
+    first, second = outcomes
+    same = first.verdict is second.verdict
+    return replace(
+        first,
+        verdict=first.verdict if same else Verdict.INCONCLUSIVE,
+        reason=first.reason if first.reason == second.reason else f"{first.reason}; {second.reason}",
+        rejected=tuple(a and b for a, b in zip(first.rejected, second.rejected)),
+        exponent=_hull(first.exponent, second.exponent),
+        slack=_hull(first.slack, second.slack),
+        constant=_hull(first.constant, second.constant),
+        tightness=first.tightness if first.tightness is second.tightness else Tightness.UNDETERMINED,
+        rigorous=first.rigorous and second.rigorous,
+        complete=first.complete and second.complete,
+        improvable=first.improvable or second.improvable,
+        flags=tuple(dict.fromkeys((*first.flags, *second.flags))),
+    )
+
+
+def _hull(first: Interval | None, second: Interval | None) -> Interval | None:
+    if first is None or second is None:
+        return None
+    low, high = min(first.low, second.low), max(first.high, second.high)
+    return Interval(0.5 * (first.estimate + second.estimate), low, high, first.level)
+
+
+def _shifted(interval: Interval, by: float) -> Interval:
+    return Interval(interval.estimate + by, interval.low + by, interval.high + by, interval.level)
+
+
+def _budget_text(factor: float) -> str:
+    if math.isinf(factor):
+        return "no number of draws decides on these sizes; larger sizes, or a declared correction, would"
+    return f"about {factor:.0f} times the draws would decide" if factor > 1 else "slightly more draws would decide"
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        number = to_fraction(text, "a rival")
+        with localcontext() as context:
+            context.prec = 60
+            return Decimal(number.numerator) / Decimal(number.denominator)
+
+
+def _varying(points: Sequence[Point]) -> str:
+    """Return the first size that differs between points, else the first size, else ''."""
+    names = list(points[0].sizes)
+    for name in names:
+        if len({point.sizes[name] for point in points}) > 1:
+            return name
+    return names[0] if names else ""
+
+
+def _path_exponent(prediction: Prediction, rate: Rate | None, points: Sequence[Point], base: str) -> float | None:
+    """Return the exponent of the claimed rate along the path: exact if the path is known, None if sizes follow no power."""
+    if rate is None:
+        return 0.0 if prediction.kind is Kind.LAW else None
+    try:
+        if prediction.path:
+            path = ScalingPath.from_description(prediction.path)
+        else:
+            ordered = sorted(points, key=lambda point: point.sizes[base])
+            names = [base, *(name for name in rate.names if name != base)]
+            path = ScalingPath(**{name: [point.sizes[name] for point in ordered] for name in names})
+        return float(rate.exponent(path))
+    except PathError:
+        return None

@@ -1,0 +1,168 @@
+"""The tests that verdicts are made of: each takes numbers and declared error rates, and says which side they fall on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
+
+from theoryck.rates.evidence import DIGITS, Series, with_error
+from theoryck.rates.fit import RateFit
+from theoryck.rates.growth import quantile
+from theoryck.rates.rate import Rate
+from theoryck.records import Tightness, Verdict
+
+MANY_RADII = 10  # separation at which two values of which only digits agree (not proved enclosures) are taken for different
+IDENTITY_TOLERANCE = 1e-15
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A verdict, the clause that explains it, and whether it rests on proved enclosures only."""
+
+    verdict: Verdict
+    clause: str
+    rigorous: bool = False
+
+
+def one_sided(fit: RateFit, within: float, false_refute_rate: float, false_support_rate: float) -> Verdict:
+    """Is the exponent at most ``within``?  SUPPORTED, REFUTED or INCONCLUSIVE."""
+    if not fit.identifiable:
+        return Verdict.INCONCLUSIVE
+    if fit.lower(false_refute_rate) > within:
+        return Verdict.REFUTED
+    return Verdict.SUPPORTED if fit.upper(false_support_rate) <= within else Verdict.INCONCLUSIVE
+
+
+def two_sided(fit: RateFit, within: float, false_refute_rate: float, false_support_rate: float, offset: float = 0.0) -> Verdict:
+    """Does the exponent lie within ``within`` of ``offset``?  Two one-sided tests for support, a two-sided one to refute."""
+    if not fit.identifiable:
+        return Verdict.INCONCLUSIVE
+    if fit.lower(false_refute_rate / 2) > offset + within or fit.upper(false_refute_rate / 2) < offset - within:
+        return Verdict.REFUTED
+    inside = fit.upper(false_support_rate) <= offset + within and fit.lower(false_support_rate) >= offset - within
+    return Verdict.SUPPORTED if inside else Verdict.INCONCLUSIVE
+
+
+def equivalence(
+    estimate: float, stderr: float, radius: float, tolerance: float, false_refute_rate: float, false_support_rate: float
+) -> Verdict:
+    """Is a number, known to ``radius`` plus Gaussian ``stderr``, within ``tolerance`` of 0?"""
+    gap = abs(estimate)
+    if gap - radius - quantile(false_refute_rate / 2) * stderr > tolerance:
+        return Verdict.REFUTED
+    supported = gap + radius + quantile(false_support_rate) * stderr <= tolerance
+    return Verdict.SUPPORTED if supported else Verdict.INCONCLUSIVE
+
+
+def tightness(fit: RateFit, within: float, level: float) -> Tightness:
+    """TIGHT if the interval of the slack -e lies in +-within, LOOSE if above ``within``, else UNDETERMINED."""
+    interval = fit.interval(level)
+    if -within <= interval.low and interval.high <= within:
+        return Tightness.TIGHT
+    return Tightness.LOOSE if interval.high < -within else Tightness.UNDETERMINED
+
+
+def pointwise(
+    series: Series, rate: Rate, constant: float, tolerance: float, false_refute_rate: float, false_support_rate: float
+) -> Decision:
+    """Is every value at most ``constant * rate`` at its own size?  Enclosures decide by their ends, estimates by z-tests."""
+    z_refute, z_support = Decimal(quantile(false_refute_rate / len(series))), Decimal(quantile(false_support_rate))
+    verdicts, ratios = [], []
+    with localcontext() as context:
+        context.prec = 2 * DIGITS  # sums of a midpoint and a radius are exact
+        for sizes, value, error in zip(series.sizes, series.values, series.errors):
+            low, high = _bound(rate, constant, sizes)
+            if series.route == "exact":
+                reach = error * (1 if series.rigorous else MANY_RADII)
+                verdicts.append(_side(value + reach <= low, value - reach > high))
+            else:
+                # An equality can only be supported with a margin, which `tolerance` declares relative to the bound.
+                margin = abs(high) * Decimal(tolerance)
+                verdicts.append(_side(value + z_support * error <= high + margin, value - z_refute * error > high))
+            # The larger, the nearer to a violation, whatever the sign of the bound.
+            ratios.append(math.inf if high == 0 else float(1 + (value - high) / abs(high)))
+    worst = ratios.index(max(ratios))
+    place = ", ".join(f"{name} = {size}" for name, size in series.sizes[worst].items()) or "the one instance"
+    clause = f"relative to the bound {constant:g} * ({rate}) the quantity is at most {ratios[worst]:.6g}, reached at {place}"
+    if Verdict.REFUTED in verdicts:
+        return Decision(Verdict.REFUTED, clause, series.rigorous)
+    if Verdict.INCONCLUSIVE in verdicts:
+        return Decision(Verdict.INCONCLUSIVE, f"{clause}: the errors do not separate them at every size")
+    certified = series.route == "exact" and series.rigorous
+    return Decision(Verdict.CERTIFIED if certified else Verdict.SUPPORTED, clause, series.rigorous)
+
+
+def _side(below: bool, above: bool) -> Verdict:
+    if above:
+        return Verdict.REFUTED
+    return Verdict.SUPPORTED if below else Verdict.INCONCLUSIVE
+
+
+def _bound(rate: Rate, constant: float, sizes: Mapping[str, int]) -> tuple[Decimal, Decimal]:
+    """Return a lower and an upper end for ``constant * rate``: equal where the rate is rational."""
+    exact = rate.exact(sizes)
+    if exact is not None:
+        product = exact * Fraction(constant)
+        ends = []
+        for rounding in (ROUND_FLOOR, ROUND_CEILING):
+            with localcontext() as context:
+                context.prec, context.rounding = DIGITS, rounding
+                ends.append(Decimal(product.numerator) / Decimal(product.denominator))
+        return ends[0], ends[1]
+    with localcontext() as context:
+        context.prec = DIGITS
+        value = Decimal(constant) * Decimal(rate.log_value(sizes)).exp()
+        # log_value sums a few rounded terms: its error is far below 1e-12, which is therefore a proved margin for rates up to e^1000.
+        margin = abs(value) * Decimal("1e-12")
+        return value - margin, value + margin
+
+
+def same_number(series: Series, right: Decimal, radius: Decimal, right_rigorous: bool, tolerance: float | None) -> Decision:
+    """Are two enclosures of one number?  Exactly equal: CERTIFIED; disjoint: REFUTED; overlapping and narrow: SUPPORTED."""
+    rigorous = series.rigorous and right_rigorous
+    left, combined = series.values[0], series.errors[0] + radius
+    with localcontext() as context:
+        context.prec = max(DIGITS, len(left.as_tuple().digits) + 5, len(right.as_tuple().digits) + 5)
+        gap = abs(left - right)
+    if rigorous and combined == 0:
+        if gap == 0:
+            return Decision(Verdict.CERTIFIED, "both sides are exact and equal", True)
+        return Decision(Verdict.REFUTED, f"both sides are exact and differ by {gap:.3g}", True)
+    if gap > combined and rigorous:
+        return Decision(
+            Verdict.REFUTED, f"the two proved enclosures are disjoint: they differ by {gap:.3g}, radii {combined:.1g}", True
+        )
+    if gap > MANY_RADII * combined:
+        text = f"the two values differ by {gap:.3g}, more than {MANY_RADII} times their combined radius {combined:.1g} (not proved enclosures)"
+        return Decision(Verdict.REFUTED, text)
+    if gap > combined:
+        text = f"the two values differ by {gap:.3g}, more than their combined radius {combined:.1g}, but these radii are not proved"
+        return Decision(Verdict.INCONCLUSIVE, text)
+    scale = max(abs(float(left)), abs(float(right)))
+    scale = scale if scale > float(combined) else 1.0  # both sides are 0: absolute
+    limit = IDENTITY_TOLERANCE * scale if tolerance is None else tolerance
+    text = f"the two sides overlap: they differ by {gap:.1g} with combined radius {combined:.1g}, tolerance {limit:.1g}"
+    narrow = float(gap) + float(combined) <= limit
+    return Decision(Verdict.SUPPORTED, text) if narrow else Decision(Verdict.INCONCLUSIVE, f"{text}: more digits would decide")
+
+
+def equal_within(
+    series: Series, right: Decimal, radius: Decimal, tolerance: float, false_refute_rate: float, false_support_rate: float
+) -> Decision:
+    """Is the mean of an estimate equal to a number?  REFUTED if it differs at all, SUPPORTED if it cannot differ by ``tolerance``."""
+    gap, stderr = float(series.values[0] - right), float(series.errors[0])
+    reach = float(radius) + quantile(false_refute_rate / 2) * stderr
+    text = f"the two sides differ by {with_error(gap, stderr)}, tolerance {tolerance:.2g}"
+    if abs(gap) > reach:
+        return Decision(Verdict.REFUTED, text)
+    narrow = abs(gap) + float(radius) + quantile(false_support_rate) * stderr <= tolerance
+    return Decision(Verdict.SUPPORTED, text) if narrow else Decision(Verdict.INCONCLUSIVE, f"{text}: more draws would decide")
+
+
+def worst_of(decisions: Sequence[Decision]) -> Decision:
+    """Return what decides a conjunction: a refutation, else what is undecided, else the weakest support."""
+    order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.SUPPORTED, Verdict.CERTIFIED)
+    return min(decisions, key=lambda decision: order.index(decision.verdict))

@@ -1,0 +1,90 @@
+"""fit_limit: the limit of a sequence, with an interval that covers statistical error and corrections."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+
+import numpy as np
+import scipy.stats
+
+from theoryck.rates.corrections import CorrectionFamily
+from theoryck.rates.fit import MIN_SIZES, POOR_FIT, Array, _require, _solve, _vector
+from theoryck.records import Interval
+
+
+@dataclass(frozen=True)
+class LimitFit:
+    """The limit of ``Q_i = L + scale * sum_j b_j d_i**-w_j + noise``; ``reason`` is empty if it is identifiable."""
+
+    estimate: float
+    stderr: float
+    chi2: float
+    dof: int
+    p_value: float
+    window: tuple[int, int]
+    family: CorrectionFamily
+    flags: tuple[str, ...] = ()
+    reason: str = ""
+    system: tuple[Array, Array, float] | None = field(default=None, repr=False, compare=False)
+
+    def stderr_with(self, factor: float) -> float:
+        """Return the stderr of the limit if every size had ``factor`` times the draws; ``math.inf`` leaves corrections alone."""
+        if self.system is None:
+            return math.inf
+        design, weights, unit = self.system
+        more = weights * math.sqrt(factor) if math.isfinite(factor) else np.full_like(weights, 1e14)
+        return math.sqrt(_solve(design, np.zeros(len(design)), more, 1)[1][0, 0]) * unit
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Return the two-sided interval of the limit at confidence ``level``."""
+        if self.reason:
+            return Interval(math.nan, -math.inf, math.inf, level)
+        reach = NormalDist().inv_cdf(0.5 + level / 2) * self.stderr
+        return Interval(self.estimate, self.estimate - reach, self.estimate + reach, level)
+
+
+def fit_limit(
+    sizes: Sequence[float],
+    values: Sequence[float],
+    stderrs: Sequence[float],
+    *,
+    scale: float,
+    correction: float | None = None,
+    amplitude: float | None = None,
+) -> LimitFit:
+    """Fit the limit of values that approach it by corrections of relative size ``scale`` (an absolute amount, positive).
+
+    The priors are those of :mod:`theoryck.rates.corrections` times ``scale``: take the larger of the limit and the first value.  The problem is
+    linear, so values of any sign are allowed.  Raises ValueError as :func:`theoryck.rates.fit.fit_rate` does.
+
+    >>> fit = fit_limit([16, 32, 64, 128], [2 + 1 / d for d in (16, 32, 64, 128)], [0.0] * 4, scale=2.0, correction=1)
+    >>> abs(fit.estimate - 2) < fit.stderr < 0.5
+    True
+    """
+    if not (math.isfinite(scale) and scale > 0):
+        raise ValueError(f"scale must be a positive number, got {scale!r}")
+    d, v, e = (_vector(name, data) for name, data in (("sizes", sizes), ("values", values), ("stderrs", stderrs)))
+    if not len(d) == len(v) == len(e) > 0:
+        raise ValueError(f"sizes, values and stderrs must have the same positive length, got {len(d)}, {len(v)} and {len(e)}")
+    _require(d > 0, "sizes", d, "must be positive")
+    _require(e >= 0, "stderrs", e, "must not be negative")
+    errors = np.maximum(e / scale, 4 * np.finfo(float).eps * np.maximum(np.abs(v) / scale, 1e-3))
+    family = CorrectionFamily.choose(float(d.min()), correction, amplitude, float(errors.min()))
+    window = (round(float(d.min())), round(float(d.max())))
+    distinct = len(np.unique(d))
+    if distinct < MIN_SIZES:
+        reason = f"{distinct} sizes cannot show a limit together with its corrections: measure at least {MIN_SIZES}, better 6"
+        return LimitFit(math.nan, math.inf, math.nan, 0, math.nan, window, family, (), reason)
+    columns = [np.ones_like(d)] + [dev * (d / d.min()) ** -power for power, dev in zip(family.powers, family.deviations)]
+    design = np.stack(columns, axis=1)
+    theta, covariance, chi2 = _solve(design, v / scale, 1 / errors, 1)
+    dof = len(d) - 1
+    p_value = float(scipy.stats.chi2.sf(chi2, dof))
+    poor = p_value < POOR_FIT
+    unit = scale * (math.sqrt(chi2 / dof) if poor else 1.0)
+    stderr, flags = math.sqrt(covariance[0, 0]) * unit, ("poor-fit",) if poor else ()
+    system = (design, 1 / errors, unit)
+    return LimitFit(float(theta[0]) * scale, stderr, chi2, dof, p_value, window, family, flags, "", system)
