@@ -1,8 +1,8 @@
 """Arithmetic of enclosures, rounded outward.
 
-Each operation works on the ends [low, high] of its operands in decimal floating point with directed rounding: ``decimal`` rounds +, -, *
-and / correctly, so with ROUND_FLOOR a computed lower end is at most the exact one, with ROUND_CEILING an upper end is at least the exact
-one (monotonicity of the interval operation in each end does the rest).  The result is rigorous when both operands are.
+Each operation works on the ends [low, high] of its operands in decimal floating point with directed rounding: ``decimal`` rounds
++, -, * and / correctly, so with ROUND_FLOOR a computed lower end is at most the exact one and with ROUND_CEILING an upper end is at
+least the exact one (monotonicity of the operation in each end does the rest).  The result is rigorous when both operands are.
 """
 
 from __future__ import annotations

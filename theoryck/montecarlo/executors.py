@@ -1,7 +1,7 @@
 """Where blocks run: here, in worker processes, or on a Dask cluster; results come in order and have the same bits everywhere.
 
-An executor is anything with ``map(function, items)``: it yields ``function(item)`` in the order of ``items``, holds a bounded number
-of results at a time, and raises what ``function`` raised at the place of that item.
+An executor is anything with ``map(function, items)``: it yields ``function(item)`` in the order of ``items``, holds a bounded
+number of results at a time, and raises what ``function`` raised at the place of that item.
 """
 
 from __future__ import annotations
@@ -73,9 +73,10 @@ class SerialExecutor(_Closing):
 
 
 class DaskExecutor(_Closing):
-    """Runs items on a Dask cluster through a ``distributed.Client`` (``pip install theoryck[dask]``); theoryck must be installed there.
+    """Runs items on a Dask cluster through a ``distributed.Client`` (the optional extra ``theoryck[dask]``).
 
-    At most ``ahead`` items per worker are in flight.  Raises what ``function`` raised, and what Dask raises for a lost cluster.
+    theoryck must be installed on the cluster.  At most ``ahead`` items per worker are in flight.
+    Raises what ``function`` raised, and what Dask raises for a lost cluster.
     """
 
     def __init__(self, client: Any, ahead: int = 3) -> None:
@@ -85,7 +86,7 @@ class DaskExecutor(_Closing):
         self.ahead = ahead
 
     @property
-    def workers(self) -> int:  # type: ignore[override]
+    def workers(self) -> int:
         """Number of threads of the cluster."""
         return max(1, sum(self.client.nthreads().values()))
 

@@ -41,9 +41,7 @@ class Histogram:
     def merge(self, other: Histogram) -> Histogram:
         """Return the counts of both; raises ValueError when the edges differ."""
         if self.edges != other.edges:
-            raise ValueError(
-                f"histograms must have the same edges to be merged, got {len(self.edges)} and {len(other.edges)} edges"
-            )
+            raise ValueError(f"histograms to be merged must have equal edges, got {len(self.edges)} and {len(other.edges)} edges")
         return Histogram(self.edges, tuple(a + b for a, b in zip(self.counts, other.counts)))
 
     def cdf(self) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """Streaming central moments that merge exactly in a fixed order, without under- or overflow, and an honest standard error.
 
-Scaling.  Values are held as ``2**exponent`` times numbers of size at most 1, where ``exponent`` belongs to the largest |value| seen;
+Scaling.  Values are held as ``2**exponent`` times numbers of size at most 1; ``exponent`` belongs to the largest |value| seen;
 multiplying by a power of two is exact, so fourth powers of 1e-300 or 1e300 neither vanish nor overflow.
 
 Merging.  Pebay's formulas (Chan, Golub, LeVeque for order 2) for two groups with counts a, b, n = a + b and means apart by D:
@@ -9,8 +9,8 @@ Merging.  Pebay's formulas (Chan, Golub, LeVeque for order 2) for two groups wit
     M4 = M4a + M4b + D^4 ab(a^2-ab+b^2)/n^3 + 6 D^2 (a^2 M2b + b^2 M2a)/n^2 + 4 D (a M3b - b M3a)/n
 Floating-point addition is not associative, so equal bits come from a fixed order: blocks 0, 1, 2, ... are merged left to right.
 
-Standard error.  With s^2 the sample variance and K = m4/m2^2 the sample kurtosis, Var(s^2) = sigma^4 (K - 1)/n + O(n^-2), so s^2 has
-the relative standard deviation sqrt((K - 1)/n).  A high power of a Gaussian has a tail that few draws reach: s^2 is then
+Standard error.  With s^2 the sample variance and K = m4/m2^2 the sample kurtosis, Var(s^2) = sigma^4 (K - 1)/n + O(n^-2), so s^2
+has the relative standard deviation sqrt((K - 1)/n).  A high power of a Gaussian has a tail that few draws reach: s^2 is then
 usually too small, exactly when its own uncertainty is large.  ``estimate`` therefore uses s^2 increased by one standard deviation,
     stderr = sqrt(s^2/n) sqrt(1 + sqrt(max(K - 1, 0)/n)).
 The factor tends to 1 for every law with four moments, and never exceeds sqrt(2) because K <= n in any sample.
@@ -202,13 +202,13 @@ class Moments:
         if self.count == 0:
             raise ValueError("an estimate needs at least one draw, got none: sample first")
         if self.constant:
-            flags = ("constant", "few-draws") if self.count < FEW_DRAWS else ("constant",)
-            return Estimate(self.low, 0.0 if self.count > 1 else math.inf, self.count, flags)
+            few: tuple[str, ...] = ("constant", "few-draws") if self.count < FEW_DRAWS else ("constant",)
+            return Estimate(self.low, 0.0 if self.count > 1 else math.inf, self.count, few)
         n = self.count
         inflation = math.sqrt(1.0 + math.sqrt(max(self.kurtosis - 1.0, 0.0) / n))
         scaled = math.sqrt(self.m2 / (n - 1) / n) * inflation
         value, stderr = math.ldexp(self.mean, self.exponent), math.ldexp(scaled, self.exponent)
-        flags = ("few-draws",) if n < FEW_DRAWS else ()
+        flags: tuple[str, ...] = ("few-draws",) if n < FEW_DRAWS else ()
         if not flags and self.top_share()[0] > HEAVY_SHARE:
             flags += ("heavy-tail",)
         if (value == 0) != (self.mean == 0) or (stderr == 0) != (scaled == 0):
@@ -239,10 +239,14 @@ class Moments:
     def from_json(cls, data: dict[str, Any]) -> Moments:
         """Inverse of :meth:`to_json`."""
         low, high = data["range"] or (math.inf, -math.inf)
+        mean, m2, m3, m4 = (float(entry) for entry in data["central"])
         return cls(
-            int(data["count"]),
-            int(data["exponent"]),
-            *(float(entry) for entry in data["central"]),
+            count=int(data["count"]),
+            exponent=int(data["exponent"]),
+            mean=mean,
+            m2=m2,
+            m3=m3,
+            m4=m4,
             absolute=float(data["absolute"]),
             low=float(low),
             high=float(high),

@@ -28,16 +28,14 @@ def _installed_roots() -> tuple[str, ...]:
 
     paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     paths += [str(Path(folder)) for folder in theoryck.__path__]
-    return tuple(str(Path(path).resolve()) + "/" for path in paths if path)
+    return tuple(Path(path).resolve().as_posix() + "/" for path in paths if path)
 
 
 def _by_value(module: ModuleType) -> bool:
     file = getattr(module, "__file__", None)
     if not isinstance(file, str):
         return False  # built in, frozen, or a namespace
-    return (
-        not str(Path(file).resolve()).replace("\\", "/").startswith(tuple(root.replace("\\", "/") for root in _installed_roots()))
-    )
+    return not Path(file).resolve().as_posix().startswith(_installed_roots())
 
 
 @contextmanager

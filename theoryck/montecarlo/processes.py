@@ -119,9 +119,9 @@ def _stop(workers: list[_Worker], patience: float) -> None:
 
 
 class ProcessExecutor(_Closing):
-    """Runs items in ``workers`` processes (see the module's docstring); reusable for a session, closed by ``close()`` or at exit.
+    """Runs items in ``workers`` processes, reusable for a session, closed by ``close()`` or at exit (see the module's docstring).
 
-    Functions and results travel by cloudpickle.  One ``map`` runs at a time.  Inside a worker it runs serially.  Raises ValueError unless
+    Functions travel by cloudpickle.  One ``map`` runs at a time; inside a worker it runs serially.  Raises ValueError unless
     ``workers`` is an integer >= 1, WorkerDied when a process ends in the middle of an item, PayloadError for what cannot be sent.
     """
 
@@ -208,9 +208,9 @@ class ProcessExecutor(_Closing):
 
     def _died(self, worker: _Worker) -> None:
         raise WorkerDied(
-            f"a worker process (pid {worker.process.pid}) ended with {worker.ending()} in the middle of a block; SIGKILL usually means "
-            "that memory ran out: lower the draws per block or the number of workers; to see an error of the sampler itself run "
-            "with one worker"
+            f"a worker process (pid {worker.process.pid}) ended with {worker.ending()} in the middle of a block; SIGKILL usually "
+            "means that memory ran out: lower the draws per block or the number of workers; to see an error of the sampler itself "
+            "run with one worker"
         )
 
     def close(self) -> None:

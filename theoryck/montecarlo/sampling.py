@@ -64,7 +64,7 @@ class _BlockTask:
         if self.probe == block:
             self._probe(min(_PROBE_DRAWS, draws // _PROBE_SHARE))
         values = self._draw(self.key.generator(block), draws, f"block {block}", self.key.repeat(block))
-        fingerprint = hashlib.blake2b(values, digest_size=16).digest()
+        fingerprint = hashlib.blake2b(values.data, digest_size=16).digest()
         return _Block(Moments.of(values, self.bins), fingerprint, _coincidence(values))
 
     def _draw(self, rng: np.random.Generator, draws: int, where: str, repeat: str) -> NDArray[np.float64]:
@@ -103,8 +103,8 @@ class _BlockTask:
 
 def _global_states() -> tuple[Any, ...]:
     """Return the global random states; a sampler that moves one of them does not take its numbers from rng."""
-    name, words, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 (watched, not used)
-    return name, bytes(words), *rest, random.getstate()
+    state: Any = np.random.get_state(legacy=True)  # noqa: NPY002 (watched, not used)
+    return bytes(state[1]), *state[2:], random.getstate()
 
 
 def _ignores_rng(seen: str) -> SamplerError:
@@ -190,7 +190,7 @@ def sample(
     bins: Sequence[float] | None = None,
     progress: Progress | None = None,
 ) -> Moments:
-    """Return the moments of ``draws`` new draws, merged after ``initial``: blocks first_block, first_block + 1, ... of ``block_draws``.
+    """Return the moments of ``draws`` new draws, in blocks first_block, first_block + 1, ... of ``block_draws``, after ``initial``.
 
     Only the last block may be shorter.  To resume, pass the moments so far as ``initial`` and the number of blocks they hold as
     ``first_block``: when those were whole blocks the result has the bits of one uninterrupted run.  ``bins`` are edges of a

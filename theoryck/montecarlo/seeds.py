@@ -51,8 +51,8 @@ def canonical(value: Any, name: str = "value") -> Any:
 class Key:
     """What the random numbers of a measurement depend on; ``generator(block)`` gives those of one block.
 
-    ``seed`` is an int >= 0, ``claim`` the claim's id, ``instance`` JSON-able parameters, ``sizes`` name -> int.  Raises TypeError or
-    ValueError that names the part that is wrong.
+    ``seed`` is an int >= 0, ``claim`` the claim's id, ``instance`` JSON-able parameters, ``sizes`` name -> int.  Raises TypeError
+    or ValueError that names the part that is wrong.
 
     >>> key = Key(0, "demo", {"power": 2}, {"d": 8})
     >>> bool(key.generator(3).random() == block_generator(0, "demo", {"power": 2}, {"d": 8}, 3).random())

@@ -1,7 +1,8 @@
 """What a worker process does: read a function once, then run it on items until its standard input ends.
 
-Frames on both pipes are an 8-byte length and a pickle.  A worker is started with its own session, so that Ctrl-C in a terminal does
-not reach it, and ignores SIGINT besides.  It leaves at once, even in the middle of an item, when its parent is gone or closes the pipe.
+Frames on both pipes are an 8-byte length and a pickle.  A worker is started with its own session, so that Ctrl-C in a terminal
+does not reach it, and ignores SIGINT besides.  It leaves at once, even in the middle of an item, when its parent is gone or
+closes the pipe.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import pickle
 import queue
 import signal
 import struct
-import sys
 import threading
 import traceback
 from typing import IO, Any
@@ -87,7 +87,3 @@ def main() -> None:
             os._exit(0)
         except Exception as error:
             write_frame(replies, (ticket, index, False, (None, f"the result cannot be sent back: {error}")))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

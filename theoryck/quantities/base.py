@@ -52,7 +52,7 @@ class Quantity:
         return ()
 
     def sampler(self, sizes: Sizes) -> Sampler:
-        """Return the callable (rng, draws) -> array (draws,) whose mean is the quantity at ``sizes``; QuantityError if there is none."""
+        """Return the callable (rng, draws) -> array (draws,) whose mean is the quantity; QuantityError if there is none."""
         raise QuantityError(f"{self.name} has no Monte Carlo route: use exact(sizes, digits)")
 
     def draw(self, rng: np.random.Generator, draws: int, sizes: Sizes) -> NDArray[np.float64]:

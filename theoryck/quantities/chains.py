@@ -4,8 +4,8 @@ Given the layer below, the pre-activations of a layer are independent Gaussian v
 layer.  So the squared norm S_l of one input, and the Gram matrix of two, are Markov chains:
     S_0 = chi^2_{d_0}/d_0,    S_l = (1/d_l) sum_i phi(sqrt(S_{l-1}) Z_i)^2,
     (u_i, v_i) iid N(0, G_{l-1}),    G_l = (1/d_l) sum_i phi(u_i, v_i) phi(u_i, v_i)^T.
-A layer costs d_l (or 2 d_l) normals per draw.  Where phi(x) = c x the sums are chi-square and Wishart variables, taken directly: a few
-numbers per draw whatever the width.  The input layer is such a layer with unit Gram matrix below.
+A layer costs d_l (or 2 d_l) normals per draw.  Where phi(x) = c x the sums are chi-square and Wishart variables, taken directly:
+a few numbers per draw whatever the width.  The input layer is such a layer with unit Gram matrix below.
 
 The order in which random numbers are used depends on the widths and the number of draws only.  Everything is float64: the
 quantities are differences S_L - sigma_L of size d^(-1/2) raised to a power, and the normals cost twice what they would in

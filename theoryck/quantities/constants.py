@@ -1,7 +1,7 @@
 """Constants of a network and Gaussian means as exact quantities, and arithmetic between them.
 
-    sigma_0 = 1,  sigma_l = E phi(sqrt(sigma_{l-1}) Z)^2,  rho_l = E phi'(sqrt(sigma_{l-1}) Z),  epsilon_l = sigma_l - sigma_{l-1} rho_l^2,
-    eta_0 = prod_i rho_i,  gamma_0 = sum_j epsilon_j prod_{i>j} rho_i^2,   Z ~ N(0, 1).
+    sigma_0 = 1,  sigma_l = E phi(sqrt(sigma_{l-1}) Z)^2,  rho_l = E phi'(sqrt(sigma_{l-1}) Z),
+    epsilon_l = sigma_l - sigma_{l-1} rho_l^2,  eta_0 = prod_i rho_i,  gamma_0 = sum_j epsilon_j prod_{i>j} rho_i^2,   Z ~ N(0, 1).
 
 These have no sizes and no sampler.  Sums, differences, products, quotients and integer powers of them, with numbers and with
 each other, are such quantities again: errors are propagated outward, never dropped.
@@ -46,7 +46,7 @@ class ExactQuantity(Quantity):
         return dict(self._parameters)
 
     def exact(self, sizes: Sizes | None = None, digits: int = 20) -> Enclosure:
-        """Return the value with about ``digits`` digits, of the value or of 1 whichever is coarser to state; ``sizes`` is not used."""
+        """Return the value with about ``digits`` significant digits; ``sizes`` is not used."""
         return self._compute(digits)
 
     def _wrapped(self, strength: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -68,7 +69,7 @@ class NormDeviation(NetworkMoment):
         return NormSampler(layers, centre, self.power)
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
-        """Return E| |x_L|^2 - sigma_L |^k at ``sizes``, from cumulants and Gaussian expectations; None where there is no exact route."""
+        """Return E| |x_L|^2 - sigma_L |^k at ``sizes``; None where there is no exact route."""
         if not self.can_exact:
             return None
         from theoryck.exact import norm_moment
@@ -109,7 +110,7 @@ def _centre(centre: Any) -> tuple[str, float]:
             return centre.name, float(value)
         raise QuantityError(f"centre must be a number or an exact quantity without sizes, got {centre!r}")
     if isinstance(centre, int | float | Fraction | Decimal | Enclosure) and not isinstance(centre, bool):
-        value = float(centre)
-        if np.isfinite(value):
-            return str(value), value
+        number = float(centre)
+        if math.isfinite(number):
+            return str(number), number
     raise QuantityError(f"centre must be a finite number or an exact quantity such as sigma(phi, 1), got {centre!r}")

@@ -37,7 +37,7 @@ class UserQuantity(Quantity):
 
     def __init__(self, function: Function, name: str | None, cost: Any, exact: Callable[..., Any] | None, version: int) -> None:
         self.function = function
-        self._name = name or getattr(function, "__name__", "quantity")
+        self._name: str = name or str(getattr(function, "__name__", "quantity"))
         self._needed, self._optional = _check_signature(function, self._name)
         self._cost = _check_cost(cost, self._name)
         self._exact = exact
@@ -77,7 +77,7 @@ class UserQuantity(Quantity):
         return float(value)
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
-        """Return what the declared ``exact(sizes, digits)`` gives: an Enclosure, a Bracket, None, or an exact int, Fraction or Decimal."""
+        """Return what the declared ``exact(sizes, digits)`` gives; an exact int, Fraction or Decimal becomes an Enclosure."""
         if self._exact is None:
             return None
         value = self._exact(dict(sizes), digits)
