@@ -8,7 +8,7 @@ affected entries again with mpmath.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from theoryck.models.expression import x
 
-BLOCK = 16384
-"""Entries per block: 128 KiB of float64, so a block and its few temporaries stay in a second-level cache."""
+BLOCK_BYTES = 262144
+"""Size of a block: it and its few temporaries stay in a second-level cache."""
 
 FLOATS: tuple[np.dtype[Any], ...] = (np.dtype(np.float32), np.dtype(np.float64))
 """The types of array that are evaluated without conversion."""
@@ -210,6 +210,9 @@ class Program:
         self.constant: float | None = result if type(result) is float else None
         self.registers = 1
         self.code = [] if self.constant is not None else self._allocate(emitter.code, int(result))
+        # Operands are the constants followed by the registers, so that a step is a ufunc and indices (second -1: one argument).
+        self.constants = sorted({a for _, arguments, _ in self.code for a in arguments if type(a) is float})
+        self.steps = [self._step(*line) for line in self.code]
         self.fragile: dict[np.dtype[Any], bool] = {}
         for dtype in FLOATS:
             self.fragile[dtype] = self._probe(dtype)
@@ -239,6 +242,11 @@ class Program:
             done.append((ufunc, registers, out))
         return done
 
+    def _step(self, ufunc: Any, arguments: tuple[Value, ...], out: int) -> tuple[Any, int, int, int]:
+        shift = len(self.constants)
+        places = [shift + a if isinstance(a, int) else self.constants.index(a) for a in arguments]
+        return ufunc, places[0], places[1] if len(places) == 2 else -1, shift + out
+
     def _probe(self, dtype: np.dtype[Any]) -> bool:
         """Whether some |x| <= 1e4 gives a value that is not finite although the function is."""
         if self.constant is not None or len(self.code) <= 1:
@@ -252,10 +260,15 @@ class Program:
         limit = float(np.finfo(dtype).max)
         return any(abs(high_precision(self.expression, float(point))) < limit for point in broken[:: max(1, len(broken) // 8)])
 
-    def _execute(self, block: NDArray[Any]) -> None:
-        registers = [block] + [np.empty_like(block) for _ in range(self.registers - 1)]
-        for ufunc, arguments, out in self.code:
-            ufunc(*[registers[a] if type(a) is int else a for a in arguments], out=registers[out])
+    def _execute(self, block: NDArray[Any], spare: Sequence[NDArray[Any]] | None = None) -> None:
+        if spare is None:
+            spare = [np.empty_like(block) for _ in range(self.registers - 1)]
+        operands: list[Any] = [*self.constants, block, *spare]
+        for ufunc, first, second, out in self.steps:
+            if second < 0:
+                ufunc(operands[first], operands[out])
+            else:
+                ufunc(operands[first], operands[second], operands[out])
 
     def run(self, buffer: NDArray[Any]) -> None:
         """Overwrite ``buffer`` (float32 or float64) with the values of the expression at its entries."""
@@ -267,8 +280,7 @@ class Program:
 
     def _run(self, buffer: NDArray[Any]) -> None:
         if len(self.code) == 1 and self.registers == 1:
-            ufunc, arguments, _ = self.code[0]
-            ufunc(*[buffer if type(a) is int else a for a in arguments], out=buffer)
+            self._execute(buffer)
             return
         if buffer.flags.f_contiguous:
             buffer = buffer.T
@@ -280,14 +292,15 @@ class Program:
         self._blocks(buffer.reshape(-1))
 
     def _blocks(self, flat: NDArray[Any]) -> None:
-        spare = [np.empty(min(BLOCK, flat.size), flat.dtype) for _ in range(self.registers - 1)]
+        length = BLOCK_BYTES // flat.itemsize
+        spare = [np.empty(min(length, flat.size), flat.dtype) for _ in range(self.registers - 1)]
         fragile = self.fragile[flat.dtype]
-        for start in range(0, flat.size, BLOCK):
-            block = flat[start : start + BLOCK]
-            registers = [block] + [array[: block.size] for array in spare]
+        for start in range(0, flat.size, length):
+            block = flat[start : start + length]
+            if block.size < length:
+                spare = [array[: block.size] for array in spare]
             before = block.copy() if fragile else block
-            for ufunc, arguments, out in self.code:
-                ufunc(*[registers[a] if type(a) is int else a for a in arguments], out=registers[out])
+            self._execute(block, spare)
             if fragile:
                 self._repair(block, before)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -258,7 +259,7 @@ def _vanishes(e: Any) -> bool:
     if not kinks.points or not kinks.exact:
         return False
     ends = [kinks.points[0] - 2, *kinks.points, kinks.points[-1] + 2]
-    return all(sympy.expand(branch(e, float(a + b) / 2)) == 0 for a, b in zip(ends, ends[1:]))
+    return all(sympy.expand(branch(e, float(a + b) / 2)) == 0 for a, b in pairwise(ends))
 
 
 def _evaluate(e: Any) -> Any:
