@@ -1,1 +1,69 @@
-"""The theoryck program: one small module per command."""
+"""The theoryck program: one small module per command, loaded when it is called."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+
+import click
+
+import theoryck
+
+# A command's module and its line in ``theoryck --help``; the module holds the click command as ``command``.
+COMMANDS = {
+    "check": "Measure and judge the claims found in files or folders.",
+    "list": "List what is claimed, and where.",
+    "show": "Show one claim in full: statement, setting, rates, rivals, instances.",
+    "measure": "Measure one quantity at one instance by every route.",
+    "constants": "Print certified constants of an activation.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when that command is called or its own help is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, in the order of use."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"theoryck.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one may have been meant."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            close = difflib.get_close_matches(name, COMMANDS, n=2)
+            hint = f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(COMMANDS)}."
+            ctx.fail(f"No such command {name!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(theoryck.__version__, "-V", "--version", prog_name="theoryck")
+def main() -> None:
+    """Verify statements of high-dimensional learning theory by measuring them.
+
+    A claim such as "this quantity is at most C times that rate" is measured by two routes that share no code, rigorous values
+    and Monte Carlo; an exponent is fitted with an honest error bar, and a verdict is given with error rates that were declared
+    before anything was drawn.
+
+    \b
+    Examples:
+      theoryck check proofs                     check every claim under proofs/
+      theoryck show moment-control              read one of them
+      theoryck check my_conjecture.py --json r.json
+
+    "pytest proofs" runs the same engine, a claim being a test.  Exit status: 0 all well, 1 a statement fell (or a falsehood
+    stood), 2 wrong usage, 3 undecided under the profile thorough.
+    """

@@ -46,7 +46,7 @@ def uncertain(estimate: float | Decimal, half: float | Decimal, most: int = MOST
     unit = Decimal(1).scaleb(-min(max(_decimals(h), 0), most))
     digits = max(int((h / unit).to_integral_value(ROUND_HALF_UP)), 1)
     tail = f"e{shift:+03d}" if shift else ""
-    return f"{x.quantize(unit, ROUND_HALF_EVEN):f}({digits}){tail}"
+    return f"{x.quantize(unit, ROUND_HALF_EVEN):zf}({digits}){tail}"
 
 
 def written_out(interval: Interval) -> str:
@@ -60,7 +60,7 @@ def written_out(interval: Interval) -> str:
     if not all(math.isfinite(end) for end in ends) or half <= 0 or max(map(abs, ends)) >= 1e6 or max(map(abs, ends)) < 1e-4:
         return f"{ends[0]:.4g} [{ends[1]:.4g}, {ends[2]:.4g}]"
     decimals = min(max(_decimals(Decimal(str(half))), 0), MOST_DECIMALS)
-    return "{0:.{d}f} [{1:.{d}f}, {2:.{d}f}]".format(*ends, d=decimals)
+    return "{0:z.{d}f} [{1:z.{d}f}, {2:z.{d}f}]".format(*ends, d=decimals)
 
 
 def measured(interval: Interval | None) -> str:

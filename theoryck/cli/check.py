@@ -1,0 +1,136 @@
+"""``theoryck check``: measure and judge claims."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from theoryck.cli.common import Usage, find_claims, profile_option, seed_option, stdout_style
+from theoryck.report.layout import shorten, style_for
+
+if TYPE_CHECKING:
+    from theoryck.claims import Claim
+    from theoryck.records import Report
+
+INTERRUPTED = 130  # as a shell reports a program that Ctrl-C stopped
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, metavar="PATH...", required=True)
+@click.option("--only", multiple=True, metavar="GLOB", help="Check only the claims whose id matches; may be repeated.")
+@profile_option()
+@seed_option()
+@click.option("--workers", type=click.IntRange(1), help="Worker processes; the results do not depend on it.")
+@click.option("--draws", type=click.IntRange(2), help="Draws per size, instead of the profile's budget.")
+@click.option(
+    "--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - is standard output, with nothing else on it."
+)
+@click.option("-v", "--verbose", is_flag=True, help="List every instance, not only the worst of each claim.")
+def command(
+    paths: tuple[str, ...],
+    only: tuple[str, ...],
+    profile: str,
+    seed: int,
+    workers: int | None,
+    draws: int | None,
+    json_path: str | None,
+    verbose: bool,
+) -> None:
+    """Measure and judge the claims made in files and folders.
+
+    In a folder, claims are looked for in files under a folder named proofs and in test modules; any file can be named itself.
+    A table has one line per claim with its worst instance; whatever is not as its author declared is told in full below it,
+    with the seed and the command that repeats it.
+
+    \b
+    Examples:
+      theoryck check proofs
+      theoryck check proofs --only 'camilli2025/*' --profile standard --workers 2
+      theoryck check my_conjecture.py --draws 10000 --json - > report.json
+
+    Exit status: 0 all well; 1 a claim was REFUTED or VACUOUS, or a falsehood was not refuted; 2 wrong usage; 3 undecided
+    under thorough; 130 interrupted.
+    """
+    from theoryck.report.json import ReportFileError, check_writable, write_json
+    from theoryck.report.text import render
+
+    if json_path is not None:
+        try:
+            check_writable(json_path)
+        except ReportFileError as error:
+            raise Usage(str(error)) from error
+    claims = find_claims(paths, only)
+    report = _measure(claims, profile, seed, workers, draws)
+    if json_path != "-":
+        click.echo(render(report, stdout_style(), verbose=verbose), color=True)
+    if json_path is not None:
+        write_json(report, json_path)
+    if report.interrupted:
+        click.echo(_continue(report, claims, paths, profile, seed), err=True)
+        sys.exit(INTERRUPTED)
+    sys.exit(report.exit_code)
+
+
+def _measure(claims: Sequence[Claim], profile: str, seed: int, workers: int | None, draws: int | None) -> Report:
+    from theoryck.check import check_claims
+    from theoryck.collecting import CollectionError, build_once
+
+    try:
+        for claim in claims:
+            build_once(claim)
+    except CollectionError as error:
+        raise Usage(str(error)) from error
+    with _Progress(len(claims)) as progress:
+        return check_claims(claims, profile=profile, seed=seed, workers=workers, draws=draws, progress=progress)
+
+
+def _continue(report: Report, claims: Sequence[Claim], paths: Sequence[str], profile: str, seed: int) -> str:
+    judged = {result.claim for result in report.results}
+    left = [claim.id for claim in claims if claim.id not in judged]
+    words = ["theoryck", "check", *paths]
+    for claim in left:
+        words += ["--only", claim]
+    words += ["--profile", profile, "--seed", str(seed)]
+    return f"Interrupted with {len(left)} of {len(claims)} claims to go. To check those:\n  {shlex.join(words)}"
+
+
+class _Progress:
+    """One line on standard error while it is a terminal; silent otherwise, and gone at the end."""
+
+    def __init__(self, claims: int) -> None:
+        self.claims = claims
+        self.seen: list[str] = []
+        self.start = time.monotonic()
+        self.shown = sys.stderr.isatty()
+        self.width = style_for(sys.stderr).width - 1
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __call__(self, look: Mapping[str, Any]) -> None:
+        claim = str(look["claim"]).removesuffix("#confirmation")
+        if claim not in self.seen:
+            self.seen.append(claim)
+        if not self.shown:
+            return
+        from theoryck.report import numbers
+        from theoryck.report.claims import clean
+
+        text = (
+            f"{len(self.seen)}/{self.claims} {clean(claim)}: {numbers.count(look['draws'])} draws, {look['verdict'].lower()} so far, "
+            f"{numbers.seconds(time.monotonic() - self.start)}s"
+        )
+        self._write(shorten(text, self.width))
+
+    def __exit__(self, *exception: object) -> None:
+        if self.shown:
+            self._write("")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()

@@ -1,0 +1,73 @@
+"""What several commands share: arguments, how claims are found, how usage errors end the program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from theoryck.collecting import CollectionError, collect, no_claim_called
+from theoryck.profiles import PROFILES
+from theoryck.report.layout import Style, style_for
+
+if TYPE_CHECKING:
+    from theoryck.claims import Claim
+
+DEFAULT_PATH = "proofs"
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Usage(click.ClickException):
+    """A mistake in the call or in a file of claims: exit status 2."""
+
+    exit_code = 2
+
+
+def profile_option() -> Decorator:
+    """Return the option ``--profile``."""
+    return click.option(
+        "--profile",
+        type=click.Choice(list(PROFILES)),
+        default="quick",
+        show_default=True,
+        help="Budgets and error rates: about 10 seconds, 2 minutes or 20 minutes a claim.",
+    )
+
+
+def seed_option() -> Decorator:
+    """Return the option ``--seed``."""
+    return click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every draw and instance.")
+
+
+def find_claims(paths: Sequence[str], only: Sequence[str] = ()) -> list[Claim]:
+    """Collect claims; what cannot be found or imported ends the program with status 2 and says why."""
+    try:
+        return collect(_or_default(paths), only)
+    except CollectionError as error:
+        raise Usage(str(error)) from error
+
+
+def _or_default(paths: Sequence[str]) -> list[str]:
+    if not paths and not Path(DEFAULT_PATH).is_dir():
+        raise Usage(f"there is no folder {DEFAULT_PATH!r} here: name the files or folders in which claims are made")
+    return list(paths) or [DEFAULT_PATH]
+
+
+def find_claim(name: str, paths: Sequence[str]) -> Claim:
+    """Return the claim of that id, or the only one whose id ends in ``/name``."""
+    claims = find_claims(paths)
+    exact = [claim for claim in claims if claim.id == name]
+    ending = exact or [claim for claim in claims if claim.id.endswith(f"/{name}")]
+    if len(ending) > 1:
+        raise Usage(f"{name!r} may be any of {', '.join(claim.id for claim in ending)}; give the whole id")
+    if not ending:
+        raise Usage(no_claim_called(name, claims))
+    return ending[0]
+
+
+def stdout_style() -> Style:
+    """Return how to write on standard output."""
+    return style_for(sys.stdout)

@@ -1,0 +1,70 @@
+"""``theoryck list``: what is claimed, and where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from theoryck.cli.common import find_claims, stdout_style
+from theoryck.collecting import home, place
+from theoryck.report.claims import clean
+from theoryck.report.layout import Style, cells, pad, wrap
+
+if TYPE_CHECKING:
+    from theoryck.claims import Claim
+
+
+@click.command("list")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--only", multiple=True, metavar="GLOB", help="List only the claims whose id matches; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def command(paths: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> None:
+    """List the claims made in files and folders (default: ./proofs), without measuring anything.
+
+    Each has its status (theorem, conjecture, falsehood), its statement in one line, the file and the line where it is made,
+    and its reference.
+
+    \b
+    Examples:
+      theoryck list
+      theoryck list proofs/camilli2025 --only '*moment*'
+      theoryck list --json | python -m json.tool
+    """
+    claims = find_claims(paths, only)
+    if as_json:
+        click.echo(json.dumps([_entry(claim) for claim in claims], indent=1, ensure_ascii=False))
+    else:
+        click.echo("\n".join(_lines(claims, stdout_style())))
+
+
+def _entry(claim: Claim) -> dict[str, object]:
+    return {
+        "claim": claim.id,
+        "status": claim.status.value,
+        "statement": claim.statement,
+        "reference": str(claim.reference or ""),
+        "file": str(home(claim)),
+        "line": claim.line,
+        "arguments": sorted(claim.strategies),
+    }
+
+
+def _lines(claims: list[Claim], style: Style) -> list[str]:
+    reach = max(cells(claim.status.value) for claim in claims)
+    indent = " " * (reach + 2)
+    lines = []
+    reference = ""
+    for claim in claims:
+        said = clean(claim.reference or "")
+        if said != reference:
+            lines += ["", *wrap(said or "without reference", style.width)] if lines or said else []
+            reference = said
+        lines.append(f"{pad(claim.status.value, reach)}  {style.paint(clean(claim.id), 'head')}")
+        lines += wrap(clean(claim.statement) or "(no docstring)", style.width, first=indent)
+        lines.append(style.paint(f"{indent}{clean(Path(place(claim)))}", "dim"))
+    counts = {status: sum(claim.status.value == status for claim in claims) for status in ("theorem", "conjecture", "falsehood")}
+    total = ", ".join(f"{number} {status}{'s' * (number != 1)}" for status, number in counts.items() if number)
+    return [*lines[bool(lines and not lines[0]) :], "", total]

@@ -1,0 +1,122 @@
+"""``theoryck show``: one claim in full."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from theoryck.cli.common import Usage, find_claim, profile_option, seed_option, stdout_style
+from theoryck.collecting import build_once, explain, home, place
+from theoryck.report import numbers
+from theoryck.report.claims import clean, instance_text
+from theoryck.report.layout import Style, fields, wrap
+
+if TYPE_CHECKING:
+    from theoryck.claims import Claim, Statement
+    from theoryck.records import Prediction
+
+
+@click.command("show")
+@click.argument("claim")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@profile_option()
+@seed_option()
+def command(claim: str, paths: tuple[str, ...], profile: str, seed: int) -> None:
+    """Show one claim in full, without measuring anything.
+
+    Its statement and setting, what is generated, what each instance of the profile measures and predicts, its rivals, its
+    reference and where it is made.  CLAIM is an id, or what follows its last slash.  Claims are looked for in PATH (default:
+    ./proofs).
+
+    \b
+    Examples:
+      theoryck show camilli2025/moment-control
+      theoryck show moment-control --profile standard
+      theoryck show spectral-gap my_conjecture.py
+    """
+    found = find_claim(claim, paths)
+    click.echo("\n".join(_head(found, stdout_style()) + _instances(found, profile, seed, stdout_style())))
+
+
+def _head(claim: Claim, style: Style) -> list[str]:
+    lines = [style.paint(f"{clean(claim.id)} ({claim.status.value})", "head")]
+    lines += wrap(clean(claim.statement) or "(no docstring)", style.width, first="  ")
+    more = inspect.cleandoc(claim.doc).partition("\n")[2].strip("\n")
+    lines += [f"  {line}".rstrip() for line in more.splitlines()]
+    generated = "; ".join(f"{name} from {clean(strategy)}" for name, strategy in claim.strategies.items())
+    facts = [("reference", clean(claim.reference or "")), ("made in", place(claim)), ("generated", _at_most(generated, 400))]
+    lines += ["", *fields(facts, style, whole=("made in",))]
+    if claim.setting:
+        lines += ["", style.paint("Setting of the file", "head"), *(f"  {line}".rstrip() for line in claim.setting.splitlines())]
+    return lines
+
+
+def _at_most(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} ..."
+
+
+def _instances(claim: Claim, profile: str, seed: int, style: Style) -> list[str]:
+    from theoryck.check import Session
+    from theoryck.profiles import profile_named
+
+    build_once_or_usage(claim)
+    with Session(profile=profile, seed=seed, workers=1) as session:
+        instances = claim.instances(profile_named(profile).instances, session.structure_seed(claim))
+    lines = ["", style.paint(f"Instances under {profile}, seed {seed}", "head")]
+    if not instances:
+        return [*lines, "  none meets the assumptions: checked, the claim would be VACUOUS"]
+    for number, (parameters, statement) in enumerate(instances, 1):
+        lines += _instance(claim, number, parameters, statement, style)
+    return [
+        *lines,
+        "",
+        "check it with",
+        f"  theoryck check {place(claim).rpartition(':')[0]} --only '{claim.id}' --profile {profile}",
+    ]
+
+
+def build_once_or_usage(claim: Claim) -> None:
+    """Build one instance; a claim that cannot be built ends the program with status 2."""
+    from theoryck.collecting import CollectionError
+
+    try:
+        build_once(claim)
+    except CollectionError as error:
+        raise Usage(str(error)) from error
+
+
+def _instance(claim: Claim, number: int, parameters: dict[str, Any], statement: Statement, style: Style) -> list[str]:
+    from theoryck.claims import describe_instance
+
+    try:
+        prediction = statement.prediction(parameters)
+    except Exception as error:
+        raise Usage(f"{place(claim)}: claim {claim.id!r} cannot be built\n{explain(error, home(claim))}") from error
+    title = instance_text(describe_instance(parameters))
+    lines = wrap(f"{number}. {title}" if title else f"{number}.", style.width, first="  ", rest="     ")
+    return lines + fields(_facts(prediction), style, indent=5)
+
+
+def _facts(prediction: Prediction) -> list[tuple[str, str]]:
+    path = ", ".join(f"{clean(name)} = {clean(size)}" for name, size in prediction.path.items())
+    predicted = []
+    if prediction.rate is not None:
+        predicted.append(f"rate {clean(prediction.rate)}")
+    if prediction.exponent is not None:
+        predicted.append(f"exponent {numbers.plain(prediction.exponent)}")
+    if prediction.value is not None:
+        predicted.append(f"value {numbers.enclosed(prediction.value)}")
+    if prediction.constant is not None:
+        predicted.append(f"constant {numbers.plain(prediction.constant)}")
+    if prediction.tolerance is not None:
+        predicted.append(f"tolerance {clean(prediction.tolerance)}")
+    correction = f"next term smaller by {clean(prediction.base)}^-{prediction.correction:g}" if prediction.correction else ""
+    return [
+        (prediction.kind.value, clean(prediction.quantity)),
+        ("predicts", ", ".join(predicted)),
+        ("rivals", clean(", ".join(prediction.rivals))),
+        ("along", path),
+        ("assuming", correction),
+    ]

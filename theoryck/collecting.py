@@ -1,0 +1,269 @@
+"""Finding claims in files: under a folder named ``proofs`` and in ordinary test modules.
+
+Only the standard library is imported here; a module of claims brings in the rest.  Both the command line and the pytest
+plugin ask :func:`may_hold_claims` and :func:`belongs`, so that they find the same claims.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import importlib.util
+import os
+import sys
+import traceback
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+if TYPE_CHECKING:
+    from theoryck.claims import Claim
+
+PROOFS = "proofs"
+TEST_FILES = ("test_*.py", "*_test.py")
+_SKIPPED_FOLDERS = {"__pycache__", "build", "dist", "node_modules", "site-packages"}
+
+
+class CollectionError(Exception):
+    """Claims that cannot be found or built; the message names the file and the line, and says what to do."""
+
+
+def is_claim(value: object) -> TypeGuard[Claim]:
+    """Whether an object is a claim, asked of its type so that nothing need be imported."""
+    return getattr(type(value), "__theoryck_claim__", False) is True
+
+
+def is_test_file(path: Path, patterns: Iterable[str] = TEST_FILES) -> bool:
+    """Whether a file is an ordinary test module by its name.
+
+    >>> is_test_file(Path("tests/test_gap.py")), is_test_file(Path("proofs/gap.py"))
+    (True, False)
+    """
+    return any(fnmatch.fnmatch(path.name, pattern) or fnmatch.fnmatch(str(path), f"*/{pattern}") for pattern in patterns)
+
+
+def may_hold_claims(path: Path) -> bool:
+    """Whether a Python file mentions theoryck at all; a file that does not is never imported on its account."""
+    try:
+        return path.suffix == ".py" and path.name != "conftest.py" and b"theoryck" in path.read_bytes()
+    except OSError:
+        return False
+
+
+def home(claim: Claim) -> Path:
+    """Return the file that makes the claim."""
+    return Path(claim.path).resolve()
+
+
+def place(claim: Claim) -> str:
+    """Return ``file:line`` of a claim, relative to the current folder where that is shorter."""
+    path = home(claim)
+    here = Path.cwd()
+    return f"{path.relative_to(here) if path.is_relative_to(here) else path}:{claim.line}"
+
+
+def belongs(claim: Claim, path: Path) -> bool:
+    """Whether a claim found in the file ``path`` is to be checked there.
+
+    A claim that a file only imports is left to the file that makes it, if claims are collected from there.
+    """
+    made_in = home(claim)
+    return made_in == path.resolve() or not (PROOFS in made_in.parts[:-1] or is_test_file(made_in))
+
+
+def collect(paths: Sequence[str | os.PathLike[str]], only: Sequence[str] = ()) -> list[Claim]:
+    """Return the claims of files and folders, in order, those whose id matches one of the patterns ``only`` (all if empty).
+
+    Raises CollectionError for a path that does not exist or holds no claim, a file that cannot be imported, two claims of
+    the same id, and patterns that match nothing.
+    """
+    found: dict[str, Claim] = {}
+    for given in paths:
+        path = Path(given)
+        _check_exists(path)
+        claims = [claim for file in claim_files(path) for claim in claims_in(file)]
+        if not claims:
+            raise CollectionError(_nothing_in(path))
+        for claim in claims:
+            _add(found, claim)
+    return _select(list(found.values()), only)
+
+
+def _add(found: dict[str, Claim], claim: Claim) -> None:
+    first = found.setdefault(claim.id, claim)
+    if first is not claim and place(first) != place(claim):
+        raise CollectionError(f"two claims are called {claim.id!r}: at {place(first)} and at {place(claim)}; rename one of them")
+
+
+def _select(claims: list[Claim], only: Sequence[str]) -> list[Claim]:
+    if not only:
+        return claims
+    chosen: list[Claim] = []
+    for pattern in only:
+        matching = [claim for claim in claims if fnmatch.fnmatchcase(claim.id, pattern)]
+        if not matching:
+            raise CollectionError(no_claim_called(pattern, claims))
+        chosen.extend(claim for claim in matching if claim not in chosen)
+    return [claim for claim in claims if claim in chosen]
+
+
+def no_claim_called(name: str, claims: Sequence[Claim]) -> str:
+    """Return the message for a claim that is not there, with the ids that look like it."""
+    ids = [claim.id for claim in claims]
+    tails = {claim_id.rpartition("/")[2]: claim_id for claim_id in ids}
+    close = difflib.get_close_matches(name, ids, n=3, cutoff=0.5)
+    alike = difflib.get_close_matches(name.rpartition("/")[2], tails, n=3)
+    close += [tails[tail] for tail in alike if tails[tail] not in close]
+    if close:
+        return f"no claim is called {name!r}; did you mean {' or '.join(close[:3])}?"
+    return f"no claim is called {name!r}; there are: {', '.join(ids[:10])}{', ...' if len(ids) > 10 else ''}"
+
+
+def _check_exists(path: Path) -> None:
+    if path.exists():
+        return
+    folder = path.parent if path.parent.is_dir() else Path()
+    names = [entry.name for entry in folder.iterdir() if entry.is_dir() or entry.suffix == ".py"]
+    close = difflib.get_close_matches(path.name, names, n=3)
+    hint = f"; did you mean {' or '.join(str(folder / name) for name in close)}?" if close else ""
+    raise CollectionError(f"{path} does not exist{hint}")
+
+
+def _nothing_in(path: Path) -> str:
+    if path.is_file():
+        return f"{path} makes no claim: decorate a function with @theoryck.theorem, @theoryck.conjecture or @theoryck.falsehood"
+    return (
+        f"no claim was found under {path}: claims are collected from files under a folder named {PROOFS!r} and from test modules "
+        f"({', '.join(TEST_FILES)}); to check any other file, name it"
+    )
+
+
+def claim_files(path: Path) -> list[Path]:
+    """Return the files in which claims are looked for: the file itself, or those of a folder, sorted."""
+    if path.is_file():
+        return [path]
+    in_proofs = PROOFS in path.resolve().parts
+    return [
+        file
+        for file in sorted(_python_files(path))
+        if (in_proofs or PROOFS in file.relative_to(path).parts[:-1] or is_test_file(file)) and may_hold_claims(file)
+    ]
+
+
+def _python_files(folder: Path) -> Iterator[Path]:
+    for root, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if _is_searched(Path(root, name))]
+        yield from (Path(root, name) for name in files if name.endswith(".py"))
+
+
+def _is_searched(folder: Path) -> bool:
+    hidden = folder.name in _SKIPPED_FOLDERS or folder.name.startswith(".")
+    return not hidden and not (folder / "pyvenv.cfg").exists()
+
+
+def claims_in(path: Path) -> list[Claim]:
+    """Return the claims of one file, in the order written."""
+    return claims_of(import_file(path), path)
+
+
+def claims_of(module: ModuleType, path: Path) -> list[Claim]:
+    """Return the claims among a module's attributes that are to be checked in the file ``path``."""
+    found: list[Claim] = []
+    for value in list(vars(module).values()):
+        if is_claim(value) and not any(value is other for other in found) and belongs(value, path):
+            found.append(value)
+    return found
+
+
+def import_file(path: Path) -> ModuleType:
+    """Import a file under its package's name, so that its relative and absolute imports work.
+
+    Errors of the file become a CollectionError that names the file and the line.
+    """
+    path = path.resolve()
+    packages: list[Path] = []
+    folder = path.parent
+    while (folder / "__init__.py").is_file():
+        packages.insert(0, folder)
+        folder = folder.parent
+    for entry in (folder, *_above_proofs(path)):
+        # At the end, so that a file of the user's that is called like a library hides nothing.
+        if str(entry) not in sys.path:
+            sys.path.append(str(entry))
+    name = ""
+    for package in packages:
+        name = f"{name}.{package.name}".lstrip(".")
+        _load(name, package / "__init__.py", path)
+    if path.name == "__init__.py":
+        return sys.modules[name]
+    return _load(f"{name}.{path.stem}" if name else _free_name(path), path, path)
+
+
+def _above_proofs(path: Path) -> list[Path]:
+    """The folder that holds ``proofs``, so that ``import proofs.paper`` works."""
+    return [parent.parent for parent in path.parents if parent.name == PROOFS][:1]
+
+
+def _same_file(module: Any, path: Path) -> bool:
+    file = getattr(module, "__file__", None)
+    return file is not None and Path(file).resolve() == path
+
+
+def _free_name(path: Path) -> str:
+    """The stem, unless another module has that name already; then one made from the path."""
+    known = sys.modules.get(path.stem)
+    taken = path.stem in sys.stdlib_module_names or (known is not None and not _same_file(known, path))
+    return f"{path.stem}_{zlib.crc32(str(path).encode()):08x}" if taken else path.stem
+
+
+def _load(name: str, path: Path, wanted: Path) -> ModuleType:
+    known = sys.modules.get(name)
+    if known is not None:
+        if not _same_file(known, path):
+            raise CollectionError(
+                f"{wanted}: the package name {name!r} is taken by {getattr(known, '__file__', known)}; rename the folder"
+            )
+        return known
+    locations = [str(path.parent)] if path.name == "__init__.py" else None
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=locations)
+    if spec is None or spec.loader is None:
+        raise CollectionError(f"{path} is not a Python file; claims are written in files that end in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a file may raise anything, SystemExit included; all of it is said below
+        del sys.modules[name]
+        raise CollectionError(explain(error, path)) from error
+    parent, _, child = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], child, module)
+    return module
+
+
+def build_once(claim: Claim) -> None:
+    """Build one instance's statement and rate, so that an unknown name is an error before anything is drawn.
+
+    Raises CollectionError that points at the claim.
+    """
+    try:
+        for parameters, statement in claim.instances(1, 0):
+            if getattr(statement, "along", None) is not None and getattr(statement, "rate", None) is not None:
+                statement.prediction(parameters)
+    except Exception as error:
+        raise CollectionError(f"{place(claim)}: claim {claim.id!r} cannot be built\n{explain(error, home(claim))}") from error
+
+
+def explain(error: BaseException, path: Path) -> str:
+    """Return ``file:line: Error: message``, with the last line of ``path`` that the error passed through."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename or path}:{error.lineno}: {type(error).__name__}: {error.msg}"
+    lines = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).resolve() == path.resolve()
+    ]
+    where = f"{path}:{lines[-1]}" if lines else str(path)
+    return f"{where}: {type(error).__name__}: {error}"
