@@ -5,9 +5,9 @@ grows with the draws.  Here ``log Q = log A + s log d + sum_j B_j d**-w_j`` with
 
 * default: ``w_j = j/2`` with standard deviation ``2**j`` on ``B_j`` for j = 1..4.  It allows ``1 + B d**-w + B2 d**-2w`` with
   ``|B|, |B2| <= 2`` and w in {1/2, 1};
-* declared ``correction=w``: ``w_j = j w`` for j = 1..3, each with standard deviation ``amplitude`` (default 2) in units of the smallest
-  size's own power, i.e. on the coefficient of ``(d/d_first)**-w_j``.  Moments of high order need that: the 1/d coefficient of a
-  sixth moment can be 30, while its relative size at d = 32 is about 1.
+* declared ``correction=w``: ``w_j = j w`` for j = 1..3, each with standard deviation ``amplitude`` (default 2) in units of the
+  smallest size's own power, i.e. on the coefficient of ``(d/d_first)**-w_j``.  Moments of high order need that: the 1/d
+  coefficient of a sixth moment can be 30, while its relative size at d = 32 is about 1.
 
 Both continue beyond the listed terms with amplitudes that decrease geometrically at the smallest size, because the logarithm of
 a bracket has all orders: without that tail the interval of exact data would shrink to the rounding error around a wrong value.
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 DEFAULT_AMPLITUDE = 2.0
 TAIL_RATIO = 0.75
-# 1 + B u + B2 u^2 with |B|, |B2| <= 2 has no zero with |u| < (sqrt(3)-1)/2 = 0.366: the coefficients of its logarithm grow like 2.73^j.
+# 1 + B u + B2 u^2 with |B|, |B2| <= 2 has no zero with |u| < (sqrt(3)-1)/2 = 0.366: the series of its logarithm grows like 2.73^j.
 COEFFICIENT_GROWTH = 3.0
 MAX_TERMS = 96
 

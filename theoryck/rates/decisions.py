@@ -115,7 +115,7 @@ def _bound(rate: Rate, constant: float, sizes: Mapping[str, int]) -> tuple[Decim
     with localcontext() as context:
         context.prec = DIGITS
         value = Decimal(constant) * Decimal(rate.log_value(sizes)).exp()
-        # log_value sums a few rounded terms: its error is far below 1e-12, which is therefore a proved margin for rates up to e^1000.
+        # log_value sums a few rounded terms, each below 1000 in size: its error is far below the margin of 1e-12.
         margin = abs(value) * Decimal("1e-12")
         return value - margin, value + margin
 
@@ -136,7 +136,7 @@ def same_number(series: Series, right: Decimal, radius: Decimal, right_rigorous:
             Verdict.REFUTED, f"the two proved enclosures are disjoint: they differ by {gap:.3g}, radii {combined:.1g}", True
         )
     if gap > MANY_RADII * combined:
-        text = f"the two values differ by {gap:.3g}, more than {MANY_RADII} times their combined radius {combined:.1g} (not proved enclosures)"
+        text = f"the values differ by {gap:.3g}, over {MANY_RADII} times their combined radius {combined:.1g} (agreed, not proved)"
         return Decision(Verdict.REFUTED, text)
     if gap > combined:
         text = f"the two values differ by {gap:.3g}, more than their combined radius {combined:.1g}, but these radii are not proved"
@@ -152,7 +152,7 @@ def same_number(series: Series, right: Decimal, radius: Decimal, right_rigorous:
 def equal_within(
     series: Series, right: Decimal, radius: Decimal, tolerance: float, false_refute_rate: float, false_support_rate: float
 ) -> Decision:
-    """Is the mean of an estimate equal to a number?  REFUTED if it differs at all, SUPPORTED if it cannot differ by ``tolerance``."""
+    """Is the mean of an estimate this number?  REFUTED if it differs at all, SUPPORTED if it cannot differ by ``tolerance``."""
     gap, stderr = float(series.values[0] - right), float(series.errors[0])
     reach = float(radius) + quantile(false_refute_rate / 2) * stderr
     text = f"the two sides differ by {with_error(gap, stderr)}, tolerance {tolerance:.2g}"

@@ -63,7 +63,8 @@ class Series:
 def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]], tuple[str, ...]]:
     """Return ``{"exact": (series,), "montecarlo": (series,), "bracket": (low, high)}`` for the routes taken, and flags.
 
-    An estimate without an error bar (a single draw) carries no information and is flagged; a value that is not finite raises ValueError.
+    An estimate without an error bar (a single draw) carries no information and is flagged.  Raises ValueError on values that are not
+    finite.
     """
     routes: dict[str, tuple[Series, ...]] = {}
     flags: list[str] = []
@@ -146,7 +147,8 @@ class Disagreement:
 def compare_routes(points: Sequence[Point], false_refute_rate: float) -> Disagreement | None:
     """Compare estimates and brackets with enclosures at the same sizes, Bonferroni over the sizes; None if no size has both.
 
-    ``|estimate - enclosure| <= radius + z stderr``; estimates flagged as heavy-tailed are left out, since their stderr is not to be trusted.
+    ``|estimate - enclosure| <= radius + z stderr``; estimates flagged as heavy-tailed are left out: their stderr is not to be
+    trusted.
     """
     gaps: list[tuple[float, str]] = []
     for point in points:

@@ -1,9 +1,9 @@
 """fit_rate: the exponent of ``Q ~ A d**s`` with an interval that covers statistical error and corrections to scaling.
 
-The model is ``Q_i = +-exp(a + s log d_i + sum_j B_j d_i**-w_j) + noise_i`` with the standard errors given, flat priors on a and s and the
-priors of :mod:`theoryck.rates.corrections` on B.  On the logarithm it is linear and solved in closed form; a few Gauss-Newton
-steps on the value itself then remove the bias of a logarithm of noisy data (of order (stderr/value)**2), and give points under the
-noise floor, and points with the wrong sign, exactly the weight they deserve.  Nothing is clipped and nothing is dropped.
+The model is ``Q_i = +-exp(a + s log d_i + sum_j B_j d_i**-w_j) + noise_i`` with the standard errors given, flat priors on a and s
+and the priors of :mod:`theoryck.rates.corrections` on B.  On the logarithm it is linear and solved in closed form; a few
+Gauss-Newton steps on the value itself then remove the bias of a logarithm of noisy data (of order (stderr/value)**2), and give points
+under the noise floor, and points with the wrong sign, exactly the weight they deserve.  Nothing is clipped, nothing is dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.stats
+import scipy.special
 from numpy.typing import NDArray
 
 from theoryck.rates.corrections import CorrectionFamily
@@ -46,8 +46,8 @@ class LocalSlope:
 class RateFit:
     """What :func:`fit_rate` found; ``reason`` is empty if the exponent is identifiable, else says why it is not.
 
-    ``stderr`` is that of the exponent and contains corrections; ``constant`` is the prefactor A of ``A d**s`` (a value of the fitted
-    curve inside the window is given by :meth:`value_at`); ``sign`` is +1 or -1.
+    ``stderr`` is that of the exponent and contains corrections; ``constant`` is the prefactor A of ``A d**s`` (the fitted curve
+    inside the window is :meth:`value_at`); ``sign`` is +1 or -1.
     """
 
     exponent: Interval
@@ -138,11 +138,12 @@ def fit_rate(
 ) -> RateFit:
     """Fit ``Q = A d**s (1 + corrections)`` to values with standard errors and return s with an honest interval.
 
-    ``sizes``, ``values`` and ``stderrs`` have one entry per measurement, in any order; a stderr of 0 means exact.  ``correction`` declares the relative
-    power of the next term, ``amplitude`` its size (see :mod:`theoryck.rates.corrections`), ``exponent`` fixes s and leaves the constant to be
-    fitted.  With ``log_values`` the values are log Q (for Q beyond the range of floats) and the stderrs relative ones.  With fewer than three
-    sizes, a change of sign or nothing above the noise the interval is infinite and ``reason`` says why.  Raises ValueError on
-    sizes that are not positive, on NaN or infinite values, and on negative stderrs, naming the entry.
+    ``sizes``, ``values`` and ``stderrs`` have one entry per measurement, in any order; a stderr of 0 means exact.  ``correction``
+    declares the relative power of the next term, ``amplitude`` its size (see :mod:`theoryck.rates.corrections`), ``exponent`` fixes s
+    and leaves the constant to be fitted.  With ``log_values`` the values are log Q (for Q beyond the range of floats) and the
+    stderrs relative ones.  With fewer than three sizes, a change of sign or nothing above the noise the interval is infinite and
+    ``reason`` says why.  Raises ValueError on sizes that are not positive, on NaN or infinite values, and on negative stderrs,
+    naming the entry.
 
     >>> sizes = [16, 32, 64, 128, 256]
     >>> fit = fit_rate(sizes, [3 * d**-0.5 for d in sizes], [0.0] * 5, correction=1)
@@ -166,7 +167,7 @@ def fit_rate(
         return RateFit(nothing, nothing, math.inf, math.nan, 0, math.nan, window, sign, family, slopes, flags, reason)
     system, chi2 = _maximise(data, sign, family, exponent)
     dof = len(data.x) - system.flat
-    p_value = float(scipy.stats.chi2.sf(chi2, dof))
+    p_value = float(scipy.special.chdtrc(dof, chi2))
     if p_value < POOR_FIT:
         flags += ("poor-fit",)
         system = _System(**{**system.__dict__, "inflation": math.sqrt(chi2 / dof)})
@@ -245,17 +246,16 @@ class _Data:
         """Return the common sign, and the reason if there is none."""
         z = self.z
         if np.isneginf(self.log_stderr).any():
-            where = math.exp(self.x[np.isneginf(self.log_stderr)][0])
-            return 0, f"the value at size {where:.0f} is exactly 0, which no power of the size is"
+            zero = math.exp(self.x[np.isneginf(self.log_stderr)][0])
+            return 0, f"the value at size {zero:.0f} is exactly 0, which no power of the size is"
         up, down = z > STANDS_OUT + 1, z < -STANDS_OUT - 1
         if up.any() and down.any():
             where = f"{math.exp(self.x[up][0]):.0f} (positive) and {math.exp(self.x[down][0]):.0f} (negative)"
             return 0, f"the values change sign, at sizes {where}: no power law describes them"
         sign = 1 if z[np.argmax(np.abs(z))] >= 0 else -1
         if len(np.unique(self.x[sign * z > STANDS_OUT])) < MIN_SIZES:
-            return sign, (
-                f"fewer than {MIN_SIZES} sizes stand {STANDS_OUT:g} stderr above zero (the largest value is {np.abs(z).max():.2g} stderr)"
-            )
+            largest = f"the largest value is {np.abs(z).max():.2g} stderr"
+            return sign, f"fewer than {MIN_SIZES} sizes stand {STANDS_OUT:g} stderr above zero ({largest})"
         return sign, ""
 
 

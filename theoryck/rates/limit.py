@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import NormalDist
 
 import numpy as np
-import scipy.stats
+import scipy.special
 
 from theoryck.rates.corrections import CorrectionFamily
 from theoryck.rates.fit import MIN_SIZES, POOR_FIT, Array, _require, _solve, _vector
@@ -57,8 +57,8 @@ def fit_limit(
 ) -> LimitFit:
     """Fit the limit of values that approach it by corrections of relative size ``scale`` (an absolute amount, positive).
 
-    The priors are those of :mod:`theoryck.rates.corrections` times ``scale``: take the larger of the limit and the first value.  The problem is
-    linear, so values of any sign are allowed.  Raises ValueError as :func:`theoryck.rates.fit.fit_rate` does.
+    The priors are those of :mod:`theoryck.rates.corrections` times ``scale``: take the larger of the limit and the first value.  The
+    problem is linear, so values of any sign are allowed.  Raises ValueError as :func:`theoryck.rates.fit.fit_rate` does.
 
     >>> fit = fit_limit([16, 32, 64, 128], [2 + 1 / d for d in (16, 32, 64, 128)], [0.0] * 4, scale=2.0, correction=1)
     >>> abs(fit.estimate - 2) < fit.stderr < 0.5
@@ -82,7 +82,7 @@ def fit_limit(
     design = np.stack(columns, axis=1)
     theta, covariance, chi2 = _solve(design, v / scale, 1 / errors, 1)
     dof = len(d) - 1
-    p_value = float(scipy.stats.chi2.sf(chi2, dof))
+    p_value = float(scipy.special.chdtrc(dof, chi2))
     poor = p_value < POOR_FIT
     unit = scale * (math.sqrt(chi2 / dof) if poor else 1.0)
     stderr, flags = math.sqrt(covariance[0, 0]) * unit, ("poor-fit",) if poor else ()

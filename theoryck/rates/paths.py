@@ -122,9 +122,8 @@ class ScalingPath:
                 raise PathError(f"size {name}: {error}") from None
             for used in _names(rule):
                 if used not in self._texts:
-                    raise PathError(
-                        f"size {name} = {shown(value)}: {used!r} is not an earlier size{close_match(used, self._texts)}; define it before {name}"
-                    )
+                    hint = close_match(used, self._texts)
+                    raise PathError(f"size {name} = {shown(value)}: {used!r} is not an earlier size{hint}; define it before {name}")
             self._rules[name], self._texts[name] = rule, value
         elif hasattr(value, "__index__") and not isinstance(value, bool):
             self._rules[name] = _size(name, value)
@@ -222,7 +221,8 @@ def _observed_exponent(base: str, bases: Sequence[int], name: str, sizes: Sequen
     for here, size in zip(bases, sizes):
         expected = sizes[0] * (here / bases[0]) ** float(power)
         if abs(size - expected) > 0.5 + 0.5 * expected / sizes[0] + 1e-9 * expected:
+            listed = shown(str(list(sizes)))
             raise PathError(
-                f"sizes {name} = {list(sizes)} do not follow a power of {base}: write {name} as an expression such as '{base}**(3/2)'"
+                f"sizes {name} = {listed} follow no power of {base}: write {name} as an expression like '{base}**(3/2)'"
             )
     return power
