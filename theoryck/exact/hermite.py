@@ -11,8 +11,12 @@ from typing import Any
 from flint import arb, arb_mat
 from sympy import Expr
 
-from theoryck.exact.balls import ExactError, plus_minus, precision, to_ball
-from theoryck.exact.strips import Growth, strip_size
+from theoryck.exact.balls import ExactError, plus_minus, precision
+from theoryck.exact.gaussian import expression_of, is_one_piece, variance_ball
+from theoryck.exact.integral import hermite_factor, integral_mean, times_hermite, value_at_zero
+from theoryck.exact.pieces import pieces, polynomial_pieces
+from theoryck.exact.polynomials import Parts, polynomial_table
+from theoryck.exact.strips import Growth, NoBound, strip_size
 from theoryck.exact.trapezoid import (
     BOUND_BITS,
     Grid,
@@ -26,30 +30,78 @@ from theoryck.exact.trapezoid import (
 from theoryck.exact.trees import REAL, parity, tree_of
 
 
-def expression_of(activation: Any) -> Expr:
-    """Return the sympy expression of an Activation (or of an expression itself)."""
-    return getattr(activation, "expression", activation)
-
-
-def hermite_table(activation: Any, variance: arb, powers: int, orders: int, prec: int) -> list[list[arb]]:
+def hermite_table(activation: Any, variance: Any, powers: int, orders: int, prec: int) -> list[list[arb]]:
     """Return ``table[j][m]`` = E[phi(sqrt(variance) Z)^j He_m(Z)] for 0 <= j <= powers and 0 <= m <= orders.
 
     ``activation`` is an Activation or an expression in x, ``variance`` a ball (or number) >= 0, ``prec`` the bits wanted: the
-    radius of entry (j, m) is about 2^-prec sqrt(m!) times the size of phi^j, proved; it never is smaller than what was proved.
+    radius of entry (j, m) is about 2^-prec sqrt(m!) times the size of phi^j (or what an inexact variance allows).  Every entry is
+    proved: by closed form for piecewise polynomials, by shared trapezoidal nodes where phi has a strip bound, else by rigorous
+    integration entry by entry.  Raises :class:`~theoryck.exact.balls.ExactError` where nothing can be proved.
 
     >>> import sympy
     >>> table = hermite_table(sympy.tanh(sympy.Symbol("x", real=True)), 1, 2, 3, 100)
     >>> table[0][0] == 1, bool(table[1][0].contains(0)), bool(table[1][1] > table[2][2] / 2)
     (True, True, True)
     """
-    if powers < 0 or orders < 0:
-        raise ExactError(f"powers and orders must be >= 0, got {powers} and {orders}")
+    if powers < 0 or orders < 0 or prec < 1:
+        raise ExactError(f"powers and orders must be >= 0 and prec >= 1, got {powers}, {orders} and {prec}")
     expression = expression_of(activation)
-    with precision(prec + 32):
-        s = to_ball(variance)
-        if not s > 0:
-            raise ExactError(f"variance must be positive, got {variance}")
-        return _smooth_table(expression, s, powers, orders, prec)
+    with precision(prec + 64):
+        s = variance_ball(variance)
+        if s.is_zero():
+            value = value_at_zero(expression)
+            return [[value**j * int(m == 0) for m in range(orders + 1)] for j in range(powers + 1)]
+    if not s > 0:
+        raise ExactError(f"variance must be 0 or certainly positive, got {variance}")
+    parts = polynomial_pieces(expression)
+    if parts is not None:
+        return _polynomial(parts, variance, powers, orders, prec)
+    if is_one_piece(expression):
+        try:
+            return _smooth_table(pieces(expression)[0].expression, s, powers, orders, prec)
+        except NoBound:
+            pass
+    return _integrated_table(expression, variance, powers, orders, prec)
+
+
+def _polynomial(parts: Parts, variance: Any, powers: int, orders: int, prec: int) -> list[list[arb]]:
+    """Closed form, at a precision raised until the recurrences have lost nothing that was asked for (an inexact variance may)."""
+    guard, last = 32 + orders, None
+    while True:
+        with precision(prec + guard):
+            table = polynomial_table(parts, variance_ball(variance), powers, orders)
+            worst = max(
+                float(entry.rad() / (max(1, abs(float(row[0].mid()))) * arb(math.factorial(m)).sqrt()))
+                for row in table
+                for m, entry in enumerate(row)
+            )
+        if worst <= 2.0**-prec or (last is not None and worst > last / 2):
+            return table
+        guard, last = 2 * guard + 32, worst
+
+
+def _integrated_table(expression: Expr, variance: Any, powers: int, orders: int, prec: int) -> list[list[arb]]:
+    mark = parity(expression)
+    with precision(prec + 48):
+        s = variance_ball(variance)
+        table = [[arb(int(m == 0)) for m in range(orders + 1)]]
+        for j in range(1, powers + 1):
+            row = []
+            for m in range(orders + 1):
+                if _vanishes(mark, j, m):
+                    row.append(arb(0))
+                    continue
+                try:
+                    row.append(integral_mean(expression**j, s, prec, hermite_factor(m), m))
+                except NoBound as error:
+                    raise ExactError(f"E[phi^{j} He_{m}] cannot be proved for {expression}: {error}") from error
+            table.append(row)
+    return table
+
+
+def _vanishes(mark: int, j: int, m: int) -> bool:
+    """Whether phi^j He_m is odd."""
+    return (mark == -1 and (j + m) % 2 == 1) or (mark == 1 and m % 2 == 1)
 
 
 def _smooth_table(expression: Expr, s: arb, powers: int, orders: int, prec: int) -> list[list[arb]]:
@@ -66,7 +118,7 @@ def _smooth_table(expression: Expr, s: arb, powers: int, orders: int, prec: int)
             for m in range(orders + 1):
                 if j == 0:
                     row.append(arb(int(m == 0)))
-                elif (mark == -1 and (j + m) % 2) or (mark == 1 and m % 2):
+                elif _vanishes(mark, j, m):
                     row.append(arb(0))
                 else:
                     row.append(sums[j, m] + plus_minus(errors[j][m]))
@@ -75,7 +127,7 @@ def _smooth_table(expression: Expr, s: arb, powers: int, orders: int, prec: int)
 
 
 def guard_bits(grid: Grid, orders: int) -> int:
-    """Bits lost to the three-term recurrence: radii grow like E(x + Z)^m <~ sqrt(m!) exp(x sqrt m), and the weight gives back x^2/2."""
+    """Bits lost to the recurrence: radii grow like E(x + Z)^m <~ sqrt(m!) exp(x sqrt m), and the weight gives back x^2/2."""
     root = math.sqrt(orders)
     far = min(root, grid.count * float(grid.step))
     return 16 + math.ceil((far * root - far * far / 2) / math.log(2)) + 2 * grid.count.bit_length()
@@ -147,6 +199,4 @@ def _tail(growth: Growth, s: arb, cut: arb, m: int) -> arb:
 
     Indeed sum_k m!/(k! (m-2k)! 2^k) z^(m-2k) <= z^m sum_k (m^2/2z^2)^k/k!.
     """
-    root = s.sqrt()
-    shifted = Growth(tuple([arb(0)] * m) + tuple(a / root**m for a in growth.coefficients), growth.rate, growth.square)
-    return 2 * (m * m / (2 * cut * cut)).exp() * tail_of_growth(shifted, s, cut)
+    return 2 * (m * m / (2 * cut * cut)).exp() * tail_of_growth(times_hermite(growth, s, m), s, cut)

@@ -8,7 +8,6 @@ T_h = h sum_k F(kh) exp(-(kh)^2/2)/sqrt(2 pi), differs from E F(Z) by at most 2 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,6 +16,7 @@ import flint
 from flint import arb
 from sympy import Expr
 
+from theoryck.exact.balls import precision
 from theoryck.exact.strips import BALLS, FLOATS, Growth, NoBound, line_size, strip_size
 
 MAX_NODES = 200_000
@@ -86,12 +86,11 @@ class Grid:
 _strips: dict[Any, float] = {}
 
 
-def choose_grid(
-    expression: Expr, variance: arb, bits: float, degree: int = 0, power: int = 1, line: Callable[[], Growth] | None = None
-) -> Grid:
+def choose_grid(expression: Expr, variance: arb, bits: float, degree: int = 0, power: int = 1, also: tuple[Expr, ...] = ()) -> Grid:
     """Return the coarsest grid whose proved error for E e(sqrt(s) Z)^power He_degree(Z)/sqrt(degree!) is near 2^-bits.
 
-    Only a choice: the error is proved afterwards by :func:`grid_error` and :func:`cut_error`.  Raises :class:`NoBound`.
+    Expressions in ``also`` (power 1, no Hermite factor) must fit the same grid.  Only a choice: the error is proved afterwards by
+    :func:`grid_error` and :func:`tail_of_growth`.  Raises :class:`NoBound`.
     """
     s = max(float(variance.mid()), 1e-300)
     target = bits * math.log(2)
@@ -102,12 +101,18 @@ def choose_grid(
         if len(_strips) > 4096:
             _strips.clear()
         _strips[key] = v
-    h = _step(expression, s, target, degree, power, v / math.sqrt(s))
+    y = v / math.sqrt(s)
+    h = min([_step(expression, s, target, degree, power, y), *(_step(other, s, target, 0, 1, y) for other in also)])
     if not h > 0:
         raise NoBound("no strip gives a usable step")
     exponent = 5 - math.frexp(h)[1]
     step = math.floor(math.ldexp(h, exponent))
-    cut = _cut(line() if line else line_growth(expression, power), s, target, degree)
+    cut = max(
+        [
+            cut_for(line_growth(expression, power), s, target, degree),
+            *(cut_for(line_growth(other), s, target, 0) for other in also),
+        ]
+    )
     count = math.ceil(cut / math.ldexp(step, -exponent)) + 1
     if count > MAX_NODES:
         raise NoBound(f"the strip is so narrow that {count} nodes would be needed")
@@ -151,7 +156,7 @@ def _best_strip(expression: Expr, s: float, target: float, degree: int, power: i
     return width * math.sqrt(s)
 
 
-def _cut(growth: Growth, s: float, target: float, degree: int) -> float:
+def cut_for(growth: Growth, s: float, target: float, degree: int) -> float:
     """The least cut (near enough) at which the tail of the majorant times x^degree/sqrt(degree!) is below the tolerance."""
     as_floats = Growth(tuple(float(a) for a in growth.coefficients), float(growth.rate), float(growth.square))
     room = 1 - 2 * as_floats.square * s
@@ -181,13 +186,14 @@ def _log_tail(growth: Growth, s: float, cut: float, degree: int) -> float:
 
 
 @lru_cache(maxsize=1024)
-def _line_growth(expression: Expr, power: int, bits: int) -> Growth:
+def _line_growth(expression: Expr, power: int) -> Growth:
     return line_size(expression).power(power)
 
 
 def line_growth(expression: Expr, power: int = 1) -> Growth:
-    """Return the (cached) majorant of |e|^power on the real line."""
-    return _line_growth(expression, power, flint.ctx.prec)
+    """Return the (cached) majorant of |e|^power on the real line; raises :class:`NoBound`."""
+    with precision(BOUND_BITS):
+        return _line_growth(expression, power)
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,76 @@
+"""Where nothing can be proved: two quadratures that share no nodes, and the digits on which they agree."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+from flint import arb
+from sympy import Expr
+
+from theoryck.exact.balls import NotIntegrable, bits_for, plus_minus, precision
+from theoryck.exact.pieces import Unsplit, number_ball, pieces
+from theoryck.exact.trees import DECIMAL, tree_of
+
+
+def agreed_mean(expression: Expr, s: arb, digits: int) -> tuple[arb, float]:
+    """Return E e(sqrt(s) Z) with the disagreement of two mpmath quadratures as radius, and the digits of agreement.
+
+    Tanh-sinh on one subdivision of the line against Gauss-Legendre on another.  Nothing is proved.  Raises
+    :class:`~theoryck.exact.balls.NotIntegrable` where the integrand does not decay, is not real or the two have nothing in common.
+    """
+    with mpmath.workdps(digits + 15):
+        root = mpmath.sqrt(_to_mpmath(s))
+        cut = mpmath.mpf(math.ceil(math.sqrt(2 * (digits + 10) * math.log(10)) + 2))
+        tree = tree_of((expression,))
+
+        def integrand(z: mpmath.mpf) -> mpmath.mpf:
+            value = tree.at(DECIMAL, root * z) * mpmath.npdf(z)
+            if isinstance(value, mpmath.mpc) and value.imag != 0:
+                raise NotIntegrable(f"{expression} is not real at x = {mpmath.nstr(root * z, 10)}")
+            return mpmath.re(value)
+
+        try:
+            _must_decay(expression, integrand, cut)
+            edges = _edges(expression, root, cut)
+            first = mpmath.quad(integrand, _subdivided(edges, 1), method="tanh-sinh")
+            second = mpmath.quad(integrand, _subdivided(edges, 3), method="gauss-legendre")
+        except (ZeroDivisionError, OverflowError, ValueError) as error:
+            if isinstance(error, NotIntegrable):
+                raise
+            raise NotIntegrable(f"E of {expression} at variance {mpmath.nstr(root**2, 6)} cannot be computed: {error}") from error
+        gap = abs(first - second) + abs(first) * mpmath.mpf(10) ** (-digits - 5)
+        if not (mpmath.isfinite(first) and gap <= mpmath.mpf("1e-3") * (1 + abs(first))):
+            raise NotIntegrable(f"two quadratures of E of {expression} disagree: {mpmath.nstr(first, 8)}, {mpmath.nstr(second, 8)}")
+        agreed = float(-mpmath.log10(gap / abs(first))) if first else 0.0
+    with precision(bits_for(digits + 15)):
+        return arb(mpmath.nstr(first, digits + 12)) + plus_minus(arb(mpmath.nstr(gap, 5))), agreed
+
+
+def _to_mpmath(ball: arb) -> mpmath.mpf:
+    mantissa, exponent = ball.mid().man_exp()
+    return mpmath.ldexp(mpmath.mpf(int(mantissa)), int(exponent))
+
+
+def _must_decay(expression: Expr, integrand: object, cut: mpmath.mpf) -> None:
+    """The weighted integrand must be small where the line is cut, and smaller further out."""
+    for sign in (-1, 1):
+        near, far = (abs(integrand(sign * cut * stretch)) for stretch in (1, mpmath.mpf(3) / 2))  # type: ignore[operator]
+        if near > mpmath.mpf(10) ** -6 or far > near + mpmath.mpf(10) ** (-mpmath.mp.dps):
+            raise NotIntegrable(f"E of {expression} does not converge: the weighted integrand is {mpmath.nstr(near, 5)} in the tail")
+
+
+def _edges(expression: Expr, root: mpmath.mpf, cut: mpmath.mpf) -> list[mpmath.mpf]:
+    inner: list[mpmath.mpf] = [mpmath.mpf(0)]
+    try:
+        inner = [_to_mpmath(number_ball(part.left)) / root for part in pieces(expression)[1:] if part.left is not None] or inner
+    except Unsplit:
+        inner = [mpmath.mpf(k) / 2 for k in range(-12, 13)]
+    return sorted({-cut, cut, *(edge for edge in inner if -cut < edge < cut)})
+
+
+def _subdivided(edges: list[mpmath.mpf], parts: int) -> list[mpmath.mpf]:
+    """Cut every interval into ``2 parts + 1`` equal ones."""
+    count = 2 * parts + 1
+    points = [a + (b - a) * k / count for a, b in zip(edges, edges[1:]) for k in range(count)]
+    return [*points, edges[-1]]

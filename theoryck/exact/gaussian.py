@@ -1,0 +1,236 @@
+"""Gaussian expectations E f(sqrt(s) Z), Z ~ N(0, 1), of any expression of the activation language.
+
+Routes, tried in this order: closed form (piecewise polynomials), symmetry (odd functions), the trapezoidal rule with a strip
+bound, rigorous adaptive integration between kinks, and, where no majorant can be read off the tree, two quadratures that agree
+(not rigorous).  Only the last may be wrong by more than its radius.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+from flint import arb, fmpq
+from sympy import Expr
+
+from theoryck.exact.agreement import agreed_mean
+from theoryck.exact.balls import (
+    BITS_PER_DIGIT,
+    ExactError,
+    bits_for,
+    check_digits,
+    from_ball,
+    plus_minus,
+    precision,
+    proved_digits,
+    to_ball,
+)
+from theoryck.exact.integral import integral_mean
+from theoryck.exact.pieces import Unsplit, pieces, polynomial_pieces
+from theoryck.exact.polynomials import polynomial_table
+from theoryck.exact.strips import NoBound, strip_size
+from theoryck.exact.trapezoid import (
+    BOUND_BITS,
+    Grid,
+    choose_grid,
+    grid_error,
+    line_growth,
+    mean_of_growth,
+    nodes,
+    tail_of_growth,
+)
+from theoryck.exact.trees import REAL, parity, tree_of
+from theoryck.records import Enclosure
+
+CLOSED, SYMMETRY, TRAPEZOID, INTEGRAL, AGREEMENT = "closed form", "symmetry", "trapezoid", "integral", "agreement"
+ATTEMPTS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A ball and how it was found; only the route "agreement" is not rigorous."""
+
+    ball: arb
+    how: str
+
+    @property
+    def rigorous(self) -> bool:
+        """Whether the ball is proved to contain the value."""
+        return self.how != AGREEMENT
+
+
+def expression_of(activation: Any) -> Expr:
+    """Return the sympy expression of an Activation, or the expression itself (numbers become constants)."""
+    expression = getattr(activation, "expression", activation)
+    if isinstance(expression, str):
+        from theoryck.models import parse_expression
+
+        expression = parse_expression(expression)
+    expression = sympy.sympify(expression, strict=True)
+    if not isinstance(expression, Expr):
+        raise ExactError(f"an expression in x is needed, got {activation!r}")
+    return expression
+
+
+def gaussian_expectation(expression: Any, variance: Any = 1, digits: int = 30) -> Enclosure:
+    """Return an enclosure of E f(sqrt(variance) Z), Z ~ N(0,1), with ``digits`` significant digits.
+
+    ``expression`` is a sympy expression in ``theoryck.models.x``, an Activation or text; ``variance`` a number >= 0 or an
+    Enclosure.  Digits are relative to the value; where it cannot be told from zero, the radius is at most 10^-digits
+    (absolute).  An inexact variance limits what can be proved, and the radius then says so.  Raises
+    :class:`~theoryck.exact.balls.NotIntegrable` if the expectation is infinite or has no two agreeing values.
+
+    >>> x = sympy.Symbol("x", real=True)
+    >>> str(gaussian_expectation(sympy.Abs(x - 1), 1, digits=10).midpoint)
+    '1.16663094...'
+    """
+    digits = check_digits(digits)
+    f = expression_of(expression)
+    value = sharpened(lambda s, bits: mean(f, s, bits), variance, digits, lambda s: rough_sizes((f,), s)[0])
+    return from_ball(value.ball, digits, value.rigorous)
+
+
+def sharpened(evaluate: Callable[[arb, float], Value], variance: Any, digits: int, size: Callable[[arb], float]) -> Value:
+    """Raise the working precision until ``digits`` significant digits are proved (10^-digits where the value may be zero)."""
+    with precision(BOUND_BITS):
+        s = variance_ball(variance)
+        scale = math.log2(size(s))
+    extra, radius = 8, None
+    for _ in range(ATTEMPTS):
+        wanted = bits_for(digits, extra)
+        with precision(wanted + 24):
+            s = variance_ball(variance)
+            value = evaluate(s, wanted - scale)
+            proved = proved_digits(value.ball)
+            if proved >= digits or not value.rigorous:
+                return value
+            small = bool(abs(value.ball) < arb(10) ** (-2 * digits)) and bool(value.ball.contains(0))
+            stuck = radius is not None and bool(value.ball.rad() * 2 > radius) and not s.is_exact()
+            if small or stuck:
+                return value
+            radius = value.ball.rad()
+        extra += 16 + math.ceil((digits - proved) * BITS_PER_DIGIT)
+    return value
+
+
+def variance_ball(variance: Any) -> arb:
+    """Return the ball of a variance; anything that may be negative is an error."""
+    s = to_ball(variance)
+    if not s >= 0:
+        raise ExactError(f"variance must be >= 0, got {variance}")
+    return s
+
+
+def mean(expression: Expr, s: arb, bits: float) -> Value:
+    """Return E e(sqrt(s) Z) as a ball with an absolute error near 2^-bits, at the current precision, and the route."""
+    return means((expression,), s, bits)[0]
+
+
+def means(expressions: tuple[Expr, ...], s: arb, bits: float) -> list[Value]:
+    """Return the expectations of several expressions, on shared nodes where the trapezoidal rule applies.
+
+    Raises :class:`~theoryck.exact.balls.NotIntegrable` (see :func:`gaussian_expectation`).
+    """
+    if s.is_zero():
+        return [Value(tree_of((expression,)).at(REAL, arb(0)), CLOSED) for expression in expressions]
+    easy = [_easy(expression, s) for expression in expressions]
+    hard = tuple(expression for expression, value in zip(expressions, easy) if value is None)
+    found = iter(_hard(hard, s, bits) if hard else [])
+    return [value if value is not None else next(found) for value in easy]
+
+
+def _easy(expression: Expr, s: arb) -> Value | None:
+    """Closed form or symmetry, whatever the precision."""
+    parts = polynomial_pieces(expression)
+    if parts is not None:
+        return Value(polynomial_table(parts, s, 1, 0)[1][0], CLOSED)
+    if parity(expression) == -1:
+        try:
+            with precision(BOUND_BITS):
+                mean_of_growth(line_growth(expression), arb(s.upper()))
+            return Value(arb(0), SYMMETRY)
+        except NoBound:
+            return None
+    return None
+
+
+def _hard(expressions: tuple[Expr, ...], s: arb, bits: float) -> list[Value]:
+    if all(is_one_piece(expression) for expression in expressions):
+        try:
+            return [Value(ball, TRAPEZOID) for ball in trapezoid_means(expressions, s, bits)]
+        except NoBound:
+            pass
+    return [_integrated(expression, s, bits) for expression in expressions]
+
+
+def is_one_piece(expression: Expr) -> bool:
+    """Whether the expression has no kink."""
+    try:
+        return len(pieces(expression)) == 1
+    except Unsplit:
+        return False
+
+
+def _integrated(expression: Expr, s: arb, bits: float) -> Value:
+    try:
+        return Value(integral_mean(expression, s, bits), INTEGRAL)
+    except (NoBound, Unsplit):
+        digits = max(10, math.ceil(bits / BITS_PER_DIGIT))
+        return Value(agreed_mean(expression, s, min(digits, 60))[0], AGREEMENT)
+
+
+def trapezoid_means(expressions: tuple[Expr, ...], s: arb, bits: float) -> list[arb]:
+    """Return balls around E e(sqrt(s) Z) for several analytic expressions from the same nodes; raises :class:`NoBound`."""
+    simple = tuple(pieces(expression)[0].expression for expression in expressions)
+    grid = choose_grid(simple[0], s, bits + 2, also=simple[1:])
+    with precision(BOUND_BITS):
+        errors = [trapezoid_error(expression, s, grid) for expression in simple]
+    points, weights = nodes(grid)
+    root = s.sqrt()
+    marks = [parity(expression) for expression in simple]
+    tree = tree_of(simple)
+    ahead = [root * z for z in points]
+    right = tree.columns(REAL, ahead)
+    left = right if all(marks) else tree.columns(REAL, [-u for u in ahead])
+    balls = []
+    for mark, error, here, there in zip(marks, errors, right, left):
+        centre = weights[0] * here[0]
+        half = weighted_sum(weights, here)
+        total = centre + 2 * half if mark == 1 else arb(0) if mark == -1 else centre + half + weighted_sum(weights, there)
+        balls.append(total + plus_minus(error))
+    return balls
+
+
+def weighted_sum(weights: list[arb], values: list[arb]) -> arb:
+    """Return sum_{k >= 1} weights[k] values[k]."""
+    total = arb(0)
+    for weight, value in zip(weights[1:], values[1:]):
+        total += weight * value
+    return total
+
+
+def trapezoid_error(expression: Expr, s: arb, grid: Grid) -> arb:
+    """Return the proved error of the cut trapezoidal sum for every variance in the ball ``s``; raises :class:`NoBound`."""
+    top = arb(s.upper())
+    v = arb(grid.v)
+    # |Im sqrt(s) z| <= v for every s in the ball as long as |Im z| <= v / sqrt(top).
+    discretisation = grid_error(grid, mean_of_growth(strip_size(expression, v), top), v / top.sqrt())
+    return discretisation + 2 * tail_of_growth(line_growth(expression), top, grid.step * grid.count)
+
+
+def rough_sizes(expressions: tuple[Expr, ...], s: arb) -> list[float]:
+    """Return a rough size of E e(sqrt(s) Z) for each expression, in floats: it only sets how many bits to ask for."""
+    points = [arb(fmpq(k, 2)) for k in range(-14, 15)]
+    weights = [math.exp(-float(z) ** 2 / 2) / math.sqrt(8 * math.pi) for z in points]
+    try:
+        columns = tree_of(expressions).columns(REAL, [s.sqrt() * z for z in points])
+    except ExactError:
+        return [1.0] * len(expressions)
+    sizes = []
+    for column in columns:
+        total = abs(sum(w * float(value.mid()) for w, value in zip(weights, column) if value.is_finite()))
+        sizes.append(total if 0 < total < math.inf and math.isfinite(total) else 1.0)
+    return sizes

@@ -1,0 +1,118 @@
+"""Gaussian expectations by rigorous adaptive integration (acb.integral), piece by piece between kinks, with proved tails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+
+from flint import acb, arb
+
+from theoryck.exact.balls import plus_minus, precision
+from theoryck.exact.pieces import Piece, number_ball, pieces
+from theoryck.exact.strips import Growth, NoBound, line_size
+from theoryck.exact.trapezoid import BOUND_BITS, cut_for, tail_of_growth
+from theoryck.exact.trees import COMPLEX, REAL, Tree, tree_of
+
+Factor = Callable[[acb], acb]
+
+
+def integral_mean(expression: object, s: arb, bits: float, factor: Factor | None = None, degree: int = 0) -> arb:
+    """Return a ball around E e(sqrt(s) Z) p(Z) with an absolute error near 2^-bits sqrt(degree!); raises :class:`NoBound`.
+
+    ``factor`` is a polynomial p with |p(z)| <= |z|^degree exp(degree^2/2z^2) on the real line (He_degree, or None for 1).  The
+    line is cut at +-T, where the majorants of the outer pieces prove the tails; between kinks the integrand is analytic, and
+    where a branch cut may be met it declares itself not finite, which makes the integrator subdivide.
+    """
+    parts = pieces(expression)  # type: ignore[arg-type]
+    cut = _cut(parts, s, bits + 2, degree)
+    with precision(BOUND_BITS):
+        tails = _tails(parts, s, cut, degree)
+    total = _pieces_integral(parts, s, cut, bits - math.lgamma(degree + 1) / math.log(4), factor) + plus_minus(tails)
+    if not total.is_finite():
+        raise NoBound(f"the integrator found no finite enclosure of E of {expression}")
+    return total
+
+
+def _outer_growth(part: Piece, s: arb, cut: float, sign: int) -> Growth:
+    """A majorant of the last piece beyond the cut; the cut must lie beyond the last kink."""
+    edge = arb(cut) * arb(s.lower()).sqrt() * (1 - arb(2) ** -20)
+    return line_size(part.expression, edge, None) if sign > 0 else line_size(part.expression, None, -edge)
+
+
+def _cut(parts: tuple[Piece, ...], s: arb, bits: float, degree: int) -> float:
+    root = math.sqrt(float(s.mid()))
+    cut = 1.0
+    with precision(BOUND_BITS):
+        for part in parts[1:]:
+            kink = abs(float(number_ball(part.left).mid())) / root if part.left is not None else 0.0
+            cut = max(cut, kink * 1.0001 + 1.0)
+        for part, sign in ((parts[0], -1), (parts[-1], 1)):
+            growth = _outer_growth(part, s, cut, sign)
+            cut = max(cut, cut_for(growth, float(s.mid()), bits * math.log(2), degree))
+    return math.ldexp(math.ceil(math.ldexp(cut, 6)), -6)
+
+
+def _tails(parts: tuple[Piece, ...], s: arb, cut: float, degree: int) -> arb:
+    top = arb(s.upper())
+    total = arb(0)
+    for part, sign in ((parts[0], -1), (parts[-1], 1)):
+        growth = _outer_growth(part, s, cut, sign)
+        total += tail_of_growth(times_hermite(growth, top, degree), top, arb(cut))
+    return total * (arb(degree * degree) / (2 * arb(cut) ** 2)).exp()
+
+
+def times_hermite(growth: Growth, s: arb, degree: int) -> Growth:
+    """Return the majorant of growth(t) z^degree with z = t/sqrt(s)."""
+    if degree == 0:
+        return growth
+    scale = s.sqrt() ** degree
+    return Growth(tuple([arb(0)] * degree) + tuple(a / scale for a in growth.coefficients), growth.rate, growth.square)
+
+
+def _pieces_integral(parts: tuple[Piece, ...], s: arb, cut: float, bits: float, factor: Factor | None) -> arb:
+    root = s.sqrt()
+    kinks = [number_ball(part.left) / root for part in parts[1:] if part.left is not None]
+    edges = [arb(-cut), *(arb(kink.mid()) for kink in kinks), arb(cut)]
+    total = arb(0)
+    tolerance = arb(2) ** (-math.ceil(bits))
+    for part, (low, high) in zip(parts, pairwise(edges)):
+        integrand = _integrand(tree_of((part.expression,)), root, factor)
+        total += acb.integral(integrand, low, high, abs_tol=tolerance, rel_tol=tolerance).real
+    # A kink is integrated up to its midpoint: what lies between that and the kink is at most its radius times both sides.
+    for kink, left, right in zip(kinks, parts, parts[1:]):
+        if not kink.is_exact():
+            sides = sum((abs(_integrand(tree_of((side.expression,)), root, factor)(acb(kink), False)) for side in (left, right)), arb(0))
+            total += plus_minus(arb(kink.rad()) * sides)
+    return total
+
+
+def _integrand(tree: Tree, root: arb, factor: Factor | None) -> Callable[[acb, bool], acb]:
+    scale = 1 / (2 * arb.pi()).sqrt()
+
+    def integrand(z: acb, analytic: bool) -> acb:
+        value = tree.columns(COMPLEX[bool(analytic)], [acb(z) * root])[0][0]
+        if factor is not None:
+            value = value * factor(acb(z))
+        return acb(value) * (-z * z / 2).exp() * scale
+
+    return integrand
+
+
+def hermite_factor(order: int) -> Factor:
+    """Return z -> He_order(z)."""
+
+    def factor(z: acb) -> acb:
+        last, here = acb(1), z
+        if order == 0:
+            return last
+        for m in range(1, order):
+            last, here = here, z * here - m * last
+        return here
+
+    return factor
+
+
+def value_at_zero(expression: object) -> arb:
+    """Return e(0): the expectation when the variance is 0."""
+    return tree_of((expression,)).at(REAL, arb(0))  # type: ignore[arg-type]
