@@ -40,12 +40,12 @@ from theoryck.rates.decisions import (
     worst_of,
 )
 from theoryck.rates.evidence import Series, compare_routes, log_rates, read_routes, same_on_grid, with_error
+from theoryck.rates.fit import MIN_SIZES
 from theoryck.rates.growth import Growth, draws_can_help, factor_to_decide, fit_growth, quantile
 from theoryck.rates.limit import fit_limit
+from theoryck.rates.outcomes import INSIDE, Outcome, both, budget_text, deciding, narrowest, shifted
 from theoryck.rates.parsing import to_fraction
 from theoryck.records import Contract, Interval, Judgement, Kind, Point, Prediction, Rival, Route, Tightness, Verdict
-
-INSIDE = (Verdict.SUPPORTED, Verdict.CERTIFIED)
 
 
 def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *, final: bool = True) -> Judgement:
@@ -86,7 +86,7 @@ def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *
     outcomes = [case.outcome(name, series) for name, series in routes.items()]
     disagreement = compare_routes(points, shared.false_refute_rate)
     if disagreement is not None and disagreement.found:
-        best = _narrowest(outcomes)
+        best = narrowest(outcomes)
         return replace(
             _assemble(case, outcomes, best, flags),
             verdict=Verdict.REFUTED,
@@ -98,44 +98,10 @@ def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *
             flags=(*flags, "routes-disagree"),
             settled=True,
         )
-    return _assemble(case, outcomes, _deciding(outcomes), flags)
+    return _assemble(case, outcomes, deciding(outcomes), flags)
 
 
-@dataclass(frozen=True)
-class _Outcome:
-    """What one route says, before the routes are combined."""
-
-    name: str
-    verdict: Verdict
-    reason: str
-    rejected: tuple[bool, ...]
-    exponent: Interval | None = None
-    slack: Interval | None = None
-    constant: Interval | None = None
-    tightness: Tightness | None = None
-    rigorous: bool = False
-    complete: bool = True
-    improvable: bool = False
-    correction: str = ""
-    window: tuple[int, int] | None = None
-    flags: tuple[str, ...] = ()
-
-
-def _deciding(outcomes: Sequence[_Outcome]) -> _Outcome:
-    """Return the outcome that decides: a refutation (a rigorous one first), else support, else what is narrowest."""
-    for wanted in ((Verdict.REFUTED,), INSIDE):
-        found = [outcome for outcome in outcomes if outcome.verdict in wanted]
-        if found:
-            rigorous = [outcome for outcome in found if outcome.rigorous]
-            return _narrowest(rigorous or found)
-    return _narrowest(outcomes)
-
-
-def _narrowest(outcomes: Sequence[_Outcome]) -> _Outcome:
-    return min(outcomes, key=lambda outcome: outcome.exponent.half_width if outcome.exponent else math.inf)
-
-
-def _assemble(case: _Case, outcomes: Sequence[_Outcome], best: _Outcome, flags: tuple[str, ...]) -> Judgement:
+def _assemble(case: _Case, outcomes: Sequence[Outcome], best: Outcome, flags: tuple[str, ...]) -> Judgement:
     verdict = best.verdict
     if verdict is Verdict.CERTIFIED and not best.complete:
         verdict = Verdict.SUPPORTED  # proved at some of the sizes only
@@ -215,22 +181,22 @@ class _Case:
     def _rival_rate(self, rival: str) -> Rate:
         return Rate.parse(rival, **self.prediction.parameters)
 
-    def assuming(self, best: _Outcome) -> str:
+    def assuming(self, best: Outcome) -> str:
         """The window and the corrections that the verdict rests on."""
         if best.window is None:
             return ""
         text = f"on {self.base} = {best.window[0]}..{best.window[1]}"
         return f"{text}, assuming corrections {best.correction}" if best.correction else text
 
-    def outcome(self, name: str, parts: tuple[Series, ...]) -> _Outcome:
+    def outcome(self, name: str, parts: tuple[Series, ...]) -> Outcome:
         """Judge one route; a bracket has two series, and a verdict needs both."""
         judges = {Kind.IDENTITY: self._identity, Kind.LIMIT: self._limit}
         outcomes = [judges.get(self.prediction.kind, self._growth)(series) for series in parts]
-        return replace(outcomes[0] if len(outcomes) == 1 else _both(outcomes), name=name)
+        return replace(outcomes[0] if len(outcomes) == 1 else both(outcomes), name=name)
 
     # -- growth: BOUND, LAW, SCALING ------------------------------------------------------------------------------------------
 
-    def _growth(self, series: Series) -> _Outcome:
+    def _growth(self, series: Series) -> Outcome:
         prediction, level = self.prediction, self.contract.level
         growth = self._fit(series, self._log_rates(series))
         fit = growth.fit
@@ -239,23 +205,24 @@ class _Case:
             verdict = two_sided(fit, self.within, *self.rates)
         else:
             verdict = one_sided(fit, threshold, *self.rates)
+        by_size = prediction.constant is not None and prediction.kind is not Kind.SCALING
         decisions = [Decision(verdict, self._growth_clause(growth, verdict, threshold))]
         constant = growth.constant(level)
         if prediction.constant is not None and prediction.kind is Kind.SCALING:
             constant, decision = self._scaling_constant(series)
             decisions.append(decision)
-        elif prediction.constant is not None and self.rate is not None:
+        elif by_size and self.rate is not None:
             decisions = [self._pointwise(series, self.rate)]
         decision = worst_of(decisions)
         claimed = self.claimed_exponent
         interval = fit.interval(level)
         finite = fit.identifiable
-        return _Outcome(
+        return Outcome(
             name=series.route,
             verdict=decision.verdict,
             reason=self._sentence(series, decision),
             rejected=tuple(self._rejects(series, growth, rival) for rival in prediction.rivals),
-            exponent=_shifted(interval, claimed) if finite and claimed is not None else None,
+            exponent=shifted(interval, claimed) if finite and claimed is not None else None,
             slack=Interval(-interval.estimate, -interval.high, -interval.low, level)
             if finite and prediction.kind is Kind.BOUND
             else None,
@@ -263,8 +230,9 @@ class _Case:
             tightness=tightness(fit, self.within, level) if prediction.kind is Kind.BOUND else None,
             rigorous=decision.rigorous,
             complete=len(series) == len(self.points),
-            improvable=series.route != "exact" and (draws_can_help(fit) or not finite),
-            correction=fit.family.text(self.base),
+            improvable=series.route != "exact"
+            and (draws_can_help(fit) or (not finite and len(set(series.base(self.base))) >= MIN_SIZES)),
+            correction="" if by_size else fit.family.text(self.base),
             window=fit.window,
             flags=fit.flags,
         )
@@ -339,7 +307,7 @@ class _Case:
         if self.prediction.kind is Kind.SCALING:
             gap = threshold - abs(growth.excess)
         factor = factor_to_decide(growth.fit, gap, self.rates[1] if gap > 0 else self.rates[0])
-        return _budget_text(factor)
+        return budget_text(factor)
 
     def _sentence(self, series: Series, decision: Decision) -> str:
         place = f" on {self.base} = {min(series.base(self.base))}..{max(series.base(self.base))}" if self.base else ""
@@ -347,7 +315,7 @@ class _Case:
 
     # -- LIMIT ----------------------------------------------------------------------------------------------------------------
 
-    def _limit(self, series: Series) -> _Outcome:
+    def _limit(self, series: Series) -> Outcome:
         prediction = self.prediction
         assert prediction.value is not None
         gaps = series.minus(prediction.value)
@@ -369,9 +337,9 @@ class _Case:
             clause = f"the limit minus the value is {with_error(fit.estimate, half)}, tolerance {tolerance:.2g}"
             if verdict is Verdict.INCONCLUSIVE and self.final:
                 gap = tolerance - abs(fit.estimate)
-                clause += f": {_budget_text(factor_to_decide(fit, gap, self.rates[1] if gap > 0 else self.rates[0]))}"
+                clause += f": {budget_text(factor_to_decide(fit, gap, self.rates[1] if gap > 0 else self.rates[0]))}"
             decisions = [Decision(verdict, clause)]
-        outcome = _Outcome(series.route, Verdict.INCONCLUSIVE, "", ())
+        outcome = Outcome(series.route, Verdict.INCONCLUSIVE, "", ())
         if self.rate is not None:
             outcome = self._growth(replace(gaps, route=series.route))
             decisions.append(Decision(outcome.verdict, outcome.reason.split(": ", 1)[-1]))
@@ -396,7 +364,7 @@ class _Case:
 
     # -- IDENTITY -------------------------------------------------------------------------------------------------------------
 
-    def _identity(self, series: Series) -> _Outcome:
+    def _identity(self, series: Series) -> Outcome:
         value = self.prediction.value
         assert value is not None
         decisions = [self._same(series.at(i), value.midpoint, value.radius, value.rigorous) for i in range(len(series))]
@@ -405,7 +373,7 @@ class _Case:
         for rival in self.prediction.rivals:
             tests = [self._same(series.at(i), _decimal(rival), Decimal(0), True).verdict for i in range(len(series))]
             rejected.append(Verdict.REFUTED in tests and not self.coincides(rival))
-        return _Outcome(
+        return Outcome(
             name=series.route,
             verdict=decision.verdict,
             reason=self._sentence(series, decision),
@@ -429,43 +397,6 @@ _ROUTE_NAMES = {
     "bracket-low": "lower ends of the brackets",
     "bracket-high": "upper ends of the brackets",
 }
-
-
-def _both(outcomes: Sequence[_Outcome]) -> _Outcome:
-    """Combine the two ends of brackets: a verdict needs both, the interval is the hull."""
-    first, second = outcomes
-    same = first.verdict is second.verdict
-    return replace(
-        first,
-        verdict=first.verdict if same else Verdict.INCONCLUSIVE,
-        reason=first.reason if first.reason == second.reason else f"{first.reason}; {second.reason}",
-        rejected=tuple(a and b for a, b in zip(first.rejected, second.rejected)),
-        exponent=_hull(first.exponent, second.exponent),
-        slack=_hull(first.slack, second.slack),
-        constant=_hull(first.constant, second.constant),
-        tightness=first.tightness if first.tightness is second.tightness else Tightness.UNDETERMINED,
-        rigorous=first.rigorous and second.rigorous,
-        complete=first.complete and second.complete,
-        improvable=first.improvable or second.improvable,
-        flags=tuple(dict.fromkeys((*first.flags, *second.flags))),
-    )
-
-
-def _hull(first: Interval | None, second: Interval | None) -> Interval | None:
-    if first is None or second is None:
-        return None
-    low, high = min(first.low, second.low), max(first.high, second.high)
-    return Interval(0.5 * (first.estimate + second.estimate), low, high, first.level)
-
-
-def _shifted(interval: Interval, by: float) -> Interval:
-    return Interval(interval.estimate + by, interval.low + by, interval.high + by, interval.level)
-
-
-def _budget_text(factor: float) -> str:
-    if math.isinf(factor):
-        return "no number of draws decides on these sizes; larger sizes, or a declared correction, would"
-    return f"about {factor:.0f} times the draws would decide" if factor > 1 else "slightly more draws would decide"
 
 
 def _decimal(text: str) -> Decimal:
@@ -495,9 +426,10 @@ def _path_exponent(prediction: Prediction, rate: Rate | None, points: Sequence[P
         if prediction.path:
             path = ScalingPath.from_description(prediction.path)
         else:
-            ordered = sorted(points, key=lambda point: point.sizes[base])
+            # A size may occur twice, once for each route.
+            ordered = [sizes for _, sizes in sorted({point.sizes[base]: point.sizes for point in points}.items())]
             names = [base, *(name for name in rate.names if name != base)]
-            path = ScalingPath(**{name: [point.sizes[name] for point in ordered] for name in names})
+            path = ScalingPath(**{name: [sizes[name] for sizes in ordered] for name in names})
         return float(rate.exponent(path))
     except PathError:
         return None
