@@ -35,6 +35,10 @@ class Executor(Protocol):
         """Let go of processes; the executor may be used again."""
         ...
 
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+
 
 class _Closing:
     """Context manager: closes the executor at the end of the block."""

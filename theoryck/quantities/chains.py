@@ -38,7 +38,10 @@ def _shared(build: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """The network as the chains see it: ``widths`` (d_0, ..., d_L), phi, and its slope when phi(x) = slope * x (else None)."""
+    """The network as the chains see it: ``widths`` (d_0, ..., d_L), phi, and its slope when phi(x) = slope * x (else None).
+
+    ``activation`` may be None when there is a slope: it is not applied then.
+    """
 
     activation: Any
     slope: float | None
@@ -51,11 +54,12 @@ class Layers:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A worker meets the same activation at many sizes: compiling it once is enough.
-        return _rebuilt, (self.activation.__reduce__(), self.slope, self.widths)
+        recipe = None if self.activation is None else self.activation.__reduce__()
+        return _rebuilt, (recipe, self.slope, self.widths)
 
 
-def _rebuilt(activation: tuple[Any, ...], slope: float | None, widths: tuple[int, ...]) -> Layers:
-    return Layers(_shared(activation[0], activation[1]), slope, widths)
+def _rebuilt(recipe: tuple[Any, ...] | None, slope: float | None, widths: tuple[int, ...]) -> Layers:
+    return Layers(None if recipe is None else _shared(recipe[0], recipe[1]), slope, widths)
 
 
 def norm_chain(layers: Layers, rng: np.random.Generator, draws: int) -> Array:

@@ -60,7 +60,12 @@ class NetworkMoment(Quantity):
 
     def layers(self, sizes: Sizes) -> Layers:
         """Return the network at ``sizes`` as the chains see it."""
-        return Layers(self.network.activation, slope(self.network.activation), self.network.layer_widths(sizes))
+        widths = self.network.layer_widths(sizes)
+        linear = slope(self.network.activation)
+        if linear is not None or self.network.depth == 0:
+            # The activation is never applied: leaving it out spares the workers from loading it.
+            return Layers(None, 1.0 if linear is None else linear, widths)
+        return Layers(self.network.activation, None, widths)
 
     def cost(self, sizes: Sizes) -> float:
         """Return the random numbers one draw takes."""

@@ -1,0 +1,320 @@
+"""``theoryck measure``: one quantity at one instance, by every route it offers."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from theoryck.montecarlo import Moments
+    from theoryck.quantities import Quantity
+    from theoryck.records import Bracket, Enclosure, Estimate
+
+AGREE_WITHIN = 4.0
+"""Standard errors within which two routes agree: two right routes are farther apart with probability 6e-5."""
+
+MANY_NUMBERS = 2e8
+"""Random numbers (about two seconds) from which starting worker processes pays; the results do not depend on it."""
+
+INTERRUPTED = 130
+
+_INTEGERS = re.compile(r"[0-9]+(,[0-9]+)*,?")
+
+
+@dataclass(frozen=True)
+class Instance:
+    """What the options say: the arguments from which a quantity is built."""
+
+    activation: str
+    widths: tuple[int, ...]
+    power: int | Fraction
+
+
+Builder = Callable[[Instance], "Quantity"]
+
+
+def _network(instance: Instance) -> Any:
+    from theoryck.models import Activation, DeepNetwork, ExpressionError
+
+    try:
+        phi = Activation(instance.activation)
+    except ExpressionError as error:
+        raise click.BadParameter(str(error), param_hint="--activation") from error
+    return DeepNetwork(phi, depth=len(instance.widths) - 1, widths=instance.widths)
+
+
+def _norm_deviation(instance: Instance) -> Quantity:
+    from theoryck.quantities import norm_deviation
+
+    return norm_deviation(_network(instance), power=instance.power)
+
+
+def _overlap_moment(instance: Instance) -> Quantity:
+    from theoryck.quantities import overlap_moment
+
+    return overlap_moment(_network(instance), power=instance.power)
+
+
+BUILDERS: dict[str, tuple[Builder, str]] = {
+    "norm-deviation": (_norm_deviation, "E | |x_L|^2 - sigma_L |^k"),
+    "overlap-moment": (_overlap_moment, "E | x_mu . x_nu |^k"),
+}
+
+
+class _SeveralIntegers(click.Command):
+    """A command whose option ``--widths`` takes all the integers that follow it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Join the integers after ``--widths`` with commas before click parses."""
+        joined: list[str] = []
+        rest = list(args)
+        while rest:
+            word = rest.pop(0)
+            joined.append(word)
+            if word == "--":
+                joined += rest
+                break
+            if word == "--widths" or word.startswith("--widths="):
+                values = [word.partition("=")[2]] if "=" in word else []
+                while rest and _INTEGERS.fullmatch(rest[0]):
+                    values.append(rest.pop(0))
+                if values:
+                    joined[-1:] = ["--widths", ",".join(value.strip(",") for value in values)]
+        return super().parse_args(ctx, joined)
+
+
+class _Widths(click.ParamType):
+    name = "integers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        if not _INTEGERS.fullmatch(value):
+            self.fail(
+                f"{value!r} is not a list of integers: write --widths 64 128 64 or --widths 64,128,64, input first", param, ctx
+            )
+        widths = tuple(int(part) for part in value.split(",") if part)
+        if min(widths) < 1:
+            self.fail(f"a width must be at least 1, got {min(widths)} in {value!r}", param, ctx)
+        return widths
+
+
+class _Power(click.ParamType):
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | Fraction:
+        if isinstance(value, int | Fraction):
+            return value
+        try:
+            power = Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            self.fail(f"{value!r} is not a number: write 4, 2.5 or 5/2", param, ctx)
+        if power <= 0:
+            self.fail(f"the power must be > 0, got {value}", param, ctx)
+        return int(power) if power.denominator == 1 else power
+
+
+def _builder(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    if value not in BUILDERS:
+        close = difflib.get_close_matches(value, BUILDERS, n=2, cutoff=0.4)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(BUILDERS)}"
+        raise click.BadParameter(f"no quantity is called {value!r}; {hint}", ctx, param)
+    return value
+
+
+@click.command("measure", cls=_SeveralIntegers)
+@click.argument("quantity", callback=_builder, metavar="QUANTITY")
+@click.option("--activation", required=True, help='phi as a formula in x ("atan(x)") or a name from the catalogue ("tanh").')
+@click.option("--widths", required=True, type=_Widths(), metavar="N...", help="Widths d_0 d_1 ... d_L, input first.")
+@click.option("--power", type=_Power(), default="2", show_default=True, help="The power k > 0.")
+@click.option("--draws", type=click.IntRange(0), default=100_000, show_default=True, help="Monte Carlo draws; 0 for none.")
+@click.option("--digits", type=click.IntRange(1, 1000), default=20, show_default=True, help="Digits of the exact value.")
+@click.option("--exact/--no-exact", default=True, help="Whether to compute the exact value.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draws.")
+@click.option("--workers", type=click.IntRange(1), help="Worker processes; the results do not depend on it.")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the result to FILE as JSON; - prints it and nothing else.")
+def command(
+    quantity: str,
+    activation: str,
+    widths: tuple[int, ...],
+    power: int | Fraction,
+    draws: int,
+    digits: int,
+    exact: bool,
+    seed: int,
+    workers: int | None,
+    json_path: str | None,
+) -> None:
+    """Measure QUANTITY, norm-deviation or overlap-moment, at one instance by every route it offers.
+
+    norm-deviation is E | |x_L|^2 - sigma_L |^k and overlap-moment is E | x_mu . x_nu |^k, for the random network
+    x_0 ~ N(0, I/d_0), x_l = phi(W_l x_{l-1}) / sqrt(d_l).  The exact value is an enclosure, the other a Monte Carlo mean with its
+    standard error; they share no code, so that a disagreement means a bug.
+
+    \b
+    Examples:
+      theoryck measure norm-deviation --activation "atan(x)" --widths 64 128 64 --power 4
+      theoryck measure overlap-moment --activation tanh --widths 32,32 --power 2 --draws 1000000 --json -
+
+    Exit status: 0 the routes agree or there is only one, 1 they disagree, 2 wrong usage, 130 interrupted.
+    """
+    _check_writable(json_path)
+    measured = _build(BUILDERS[quantity][0], Instance(activation, widths, power))
+    value, without = _exact(measured, digits) if exact else (None, "not asked for (--no-exact)")
+    moments, interrupted = _draw(measured, quantity, draws, seed, workers)
+    estimate = None if moments is None else moments.estimate()
+    distance = _distance(value, estimate)
+    if json_path is not None:
+        _write(json_path, _as_json(quantity, measured, widths, value, estimate, seed))
+    if json_path != "-":
+        click.echo("\n".join(_lines(quantity, measured, widths, value, without, estimate, seed, distance)))
+    if interrupted:
+        click.echo(f"interrupted after {moments.count if moments else 0} of {draws} draws", err=True)
+        sys.exit(INTERRUPTED)
+    if distance is not None and distance > AGREE_WITHIN:
+        sys.exit(1)
+
+
+def _build(builder: Builder, instance: Instance) -> Quantity:
+    try:
+        return builder(instance)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _exact(measured: Quantity, digits: int) -> tuple[Enclosure | Bracket | None, str]:
+    """Return the exact value, or None and why there is none."""
+    from theoryck.exact.balls import ExactError
+
+    if not measured.can_exact:
+        return None, "only integer powers have an exact route"
+    try:
+        value = measured.exact({}, digits)
+    except ExactError as error:
+        return None, str(error)
+    return value, "there is no exact route for this instance"
+
+
+def _draw(measured: Quantity, name: str, draws: int, seed: int, workers: int | None) -> tuple[Moments | None, bool]:
+    """Return the moments (None for no draw) and whether Ctrl-C cut them short."""
+    from theoryck.montecarlo import Key, make_executor, sample
+
+    if draws == 0:
+        return None, False
+    few = draws * (measured.cost({}) or math.inf) < MANY_NUMBERS
+    with make_executor(1 if workers is None and few else workers) as executor:
+        try:
+            moments = sample(
+                measured.sampler({}),
+                Key(seed, f"measure/{name}", measured.parameters, {}),
+                draws=draws,
+                block_draws=measured.block_draws({}),
+                executor=executor,
+            )
+        except KeyboardInterrupt as error:
+            return getattr(error, "partial", None), True
+    return moments, False
+
+
+def _distance(value: Enclosure | Bracket | None, estimate: Estimate | None) -> float | None:
+    """Return how many standard errors the estimate is from the exact value or outside of the bracket; None without both."""
+    from theoryck.records import Bracket
+
+    if value is None or estimate is None or not math.isfinite(estimate.stderr):
+        return None
+    if isinstance(value, Bracket):
+        gaps = (
+            (value.low - estimate.value, math.hypot(estimate.stderr, value.low_stderr)),
+            (estimate.value - value.high, math.hypot(estimate.stderr, value.high_stderr)),
+        )
+    else:
+        gap = abs(Decimal(estimate.value) - value.midpoint) - value.radius
+        gaps = ((float(gap), estimate.stderr), (0.0, 1.0))
+    # A gap <= 0 means inside; without any error a gap > 0 is infinitely many of them.
+    return max(0.0 if gap <= 0 else gap / error if error > 0 else math.inf for gap, error in gaps)
+
+
+def _as_json(
+    name: str, measured: Quantity, widths: tuple[int, ...], value: Enclosure | Bracket | None, estimate: Estimate | None, seed: int
+) -> dict[str, Any]:
+    from theoryck.records import Bracket, Enclosure
+
+    return {
+        "quantity": name,
+        "instance": _instance(measured, widths),
+        "exact": value.to_json() if isinstance(value, Enclosure) else None,
+        "estimate": None if estimate is None else estimate.to_json(),
+        "bracket": value.to_json() if isinstance(value, Bracket) else None,
+        "seed": seed,
+    }
+
+
+def _instance(measured: Quantity, widths: tuple[int, ...]) -> dict[str, Any]:
+    parameters = {key: entry for key, entry in measured.parameters.items() if key not in ("quantity", "depth")}
+    return parameters | {"widths": list(widths)}
+
+
+def _lines(
+    name: str,
+    measured: Quantity,
+    widths: tuple[int, ...],
+    value: Enclosure | Bracket | None,
+    without: str,
+    estimate: Estimate | None,
+    seed: int,
+    distance: float | None,
+) -> list[str]:
+    from theoryck.records import Bracket
+
+    instance = _instance(measured, widths)
+    shown = ", ".join(f"{key} {' '.join(map(str, entry)) if isinstance(entry, list) else entry}" for key, entry in instance.items())
+    lines = [f"{name}: {BUILDERS[name][1]}", f"  {shown}", ""]
+    if isinstance(value, Bracket):
+        lines.append(f"  bracket      [{value.low:.12g}, {value.high:.12g}]")
+    elif value is not None:
+        trust = "rigorous" if value.rigorous else "two methods agree, no proof"
+        lines.append(f"  exact        {value.midpoint} +- {value.radius} ({trust})")
+    else:
+        lines.append(f"  exact        none: {without}")
+    if estimate is None:
+        lines.append("  Monte Carlo  none: no draws asked for")
+    else:
+        flags = f", {', '.join(estimate.flags)}" if estimate.flags else ""
+        lines.append(f"  Monte Carlo  {estimate.value:.8g} +- {estimate.stderr:.2g} ({estimate.draws} draws, seed {seed}{flags})")
+    if distance is not None:
+        agree = distance <= AGREE_WITHIN
+        where = f"{distance:.1f} sigma {'outside the bracket' if isinstance(value, Bracket) else 'apart'}"
+        if isinstance(value, Bracket) and distance == 0:
+            where = "the estimate lies in the bracket"
+        lines += [
+            "",
+            f"the two routes agree: {where}" if agree else f"THE TWO ROUTES DISAGREE: {where}; this means a bug, please report it",
+        ]
+    return lines
+
+
+def _check_writable(path: str | None) -> None:
+    if path is not None and path != "-" and (not Path(path).absolute().parent.is_dir() or Path(path).is_dir()):
+        raise click.BadParameter(f"cannot write to {path!r}: name a file in a folder that exists", param_hint="--json")
+
+
+def _write(path: str, data: dict[str, Any]) -> None:
+    text = json.dumps(data, indent=2, allow_nan=False)
+    if path == "-":
+        click.echo(text)
+        return
+    try:
+        Path(path).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise click.BadParameter(f"cannot write to {path!r}: {error.strerror}", param_hint="--json") from error
