@@ -4,20 +4,21 @@ The error rates of the :class:`~theoryck.records.Contract` are shared equally ov
 were taken at the same sizes, their comparison.  Conventions, kind by kind (e is the exponent of quantity/rate on the grid, with
 corrections to scaling in its interval):
 
-* BOUND, LAW with a rate: SUPPORTED if the upper limit of e at ``false_support_rate`` is at most ``within``; REFUTED if the lower limit
-  at ``false_refute_rate`` exceeds ``within``.  Slack is -e; TIGHT if its interval lies in +-within, LOOSE if above ``within``.
+* BOUND, LAW with a rate: SUPPORTED if the upper limit of e at ``false_support_rate`` is at most ``within``; REFUTED if the lower
+  limit at ``false_refute_rate`` exceeds ``within``.  Slack is -e; TIGHT if its interval lies in +-within, LOOSE if above.
 * BOUND with a constant: size by size.  Rigorous enclosures below (above) the bound certify (refute) it; estimates must lie below
-  ``(1 + tolerance) * bound`` with confidence at every size, and refute if one lies above the bound, Bonferroni over the sizes.
+  ``(1 + tolerance) * bound`` with confidence at every size, and refute if one lies above the bound (Bonferroni over sizes).
 * LAW without a rate: the distance must decay, and a decay slower than d**-within does not count as one.
 * SCALING: two-sided; the constant, if given, to a relative ``tolerance``.
-* LIMIT: the interval of the limit must lie within ``tolerance`` of the value; with a rate, the signed difference is judged as a BOUND too.
+* LIMIT: the interval of the limit must lie within ``tolerance`` of the value; with a rate, the signed difference is judged as a
+  BOUND too.
 * IDENTITY: enclosures; equal and exact certifies, disjoint refutes, overlapping supports if they are narrow.
 
 ``tolerance`` is the prediction's own; its default is ``within`` relative to the value claimed (an exponent off by ``within`` moves a
 value by that factor over one e-fold of the size), and 1e-15 relative for identities between enclosures.
 
-If two routes disagree where both were taken, the verdict is REFUTED with the flag "routes-disagree" and a reason that starts "the two
-routes disagree": it means a bug in one of them, so it must fail the run, and a falsehood is not rightly refuted by it.
+If two routes disagree where both were taken, the verdict is REFUTED with the flag "routes-disagree" and a reason that starts "the
+two routes disagree": it means a bug in one of them, so it must fail the run, and a falsehood is not rightly refuted by it.
 """
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ class Series:
 def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]], tuple[str, ...]]:
     """Return ``{"exact": (series,), "montecarlo": (series,), "bracket": (low, high)}`` for the routes taken, and flags.
 
-    An estimate without an error bar (a single draw) carries no information and is flagged.  Raises ValueError on values that are not
-    finite.
+    An estimate without an error bar (a single draw) carries no information and is flagged.  Raises ValueError on values that
+    are not finite.
     """
     routes: dict[str, tuple[Series, ...]] = {}
     flags: list[str] = []

@@ -2,8 +2,8 @@
 
 The model is ``Q_i = +-exp(a + s log d_i + sum_j B_j d_i**-w_j) + noise_i`` with the standard errors given, flat priors on a and s
 and the priors of :mod:`theoryck.rates.corrections` on B.  On the logarithm it is linear and solved in closed form; a few
-Gauss-Newton steps on the value itself then remove the bias of a logarithm of noisy data (of order (stderr/value)**2), and give points
-under the noise floor, and points with the wrong sign, exactly the weight they deserve.  Nothing is clipped, nothing is dropped.
+Gauss-Newton steps on the value itself then remove the bias of a logarithm of noisy data (of order (stderr/value)**2), and give
+points under the noise floor, and points with the wrong sign, exactly the weight they deserve.  Nothing is clipped or dropped.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ def fit_rate(
     """Fit ``Q = A d**s (1 + corrections)`` to values with standard errors and return s with an honest interval.
 
     ``sizes``, ``values`` and ``stderrs`` have one entry per measurement, in any order; a stderr of 0 means exact.  ``correction``
-    declares the relative power of the next term, ``amplitude`` its size (see :mod:`theoryck.rates.corrections`), ``exponent`` fixes s
-    and leaves the constant to be fitted.  With ``log_values`` the values are log Q (for Q beyond the range of floats) and the
+    declares the relative power of the next term, ``amplitude`` its size (see :mod:`theoryck.rates.corrections`), ``exponent``
+    fixes s and leaves the constant to be fitted.  With ``log_values`` the values are log Q (for Q beyond the range of floats) and the
     stderrs relative ones.  With fewer than three sizes, a change of sign or nothing above the noise the interval is infinite and
     ``reason`` says why.  Raises ValueError on sizes that are not positive, on NaN or infinite values, and on negative stderrs,
     naming the entry.

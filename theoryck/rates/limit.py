@@ -57,8 +57,8 @@ def fit_limit(
 ) -> LimitFit:
     """Fit the limit of values that approach it by corrections of relative size ``scale`` (an absolute amount, positive).
 
-    The priors are those of :mod:`theoryck.rates.corrections` times ``scale``: take the larger of the limit and the first value.  The
-    problem is linear, so values of any sign are allowed.  Raises ValueError as :func:`theoryck.rates.fit.fit_rate` does.
+    The priors are those of :mod:`theoryck.rates.corrections` times ``scale``: take the larger of the limit and the first value.
+    The problem is linear, so values of any sign are allowed.  Raises ValueError as :func:`theoryck.rates.fit.fit_rate` does.
 
     >>> fit = fit_limit([16, 32, 64, 128], [2 + 1 / d for d in (16, 32, 64, 128)], [0.0] * 4, scale=2.0, correction=1)
     >>> abs(fit.estimate - 2) < fit.stderr < 0.5
