@@ -266,9 +266,9 @@ class Program:
         operands: list[Any] = [*self.constants, block, *spare]
         for ufunc, first, second, out in self.steps:
             if second < 0:
-                ufunc(operands[first], operands[out])
+                ufunc(operands[first], out=operands[out])
             else:
-                ufunc(operands[first], operands[second], operands[out])
+                ufunc(operands[first], operands[second], out=operands[out])
 
     def run(self, buffer: NDArray[Any]) -> None:
         """Overwrite ``buffer`` (float32 or float64) with the values of the expression at its entries."""

@@ -287,7 +287,9 @@ def canonical(expression: Any) -> tuple[Any, str]:
 
 
 def parse_expression(text: str) -> Any:
-    """Return the sympy expression in ``x`` that ``text`` spells.
+    """Return the sympy expression in ``x`` that ``text`` spells: a function that is real and finite on the whole line.
+
+    Raises ``ExpressionError`` for any other text (see the module), and for log(x), sqrt(x), 1/x and the like, naming a bad point.
 
     >>> parse_expression("x*exp(-x**2/2)"), parse_expression("0.25*relu(x)")
     (x*exp(-x**2/2), Max(0, x)/4)
@@ -295,4 +297,8 @@ def parse_expression(text: str) -> Any:
     Traceback (most recent call last):
     theoryck.models.expression.ExpressionError: unknown function 'tahn': did you mean 'tan' or 'tanh'? (in the expression 'tahn(x)')
     """
-    return read_text(text)
+    from theoryck.models.domain import check_total  # domain reads this module
+
+    expression = read_text(text)
+    check_total(expression)
+    return expression

@@ -43,7 +43,7 @@ def _term(f: Any, s: Any) -> Any:
         if slope is not None and slope[1] == 0:
             return (1 if isinstance(f, sympy.Max) else -1) * abs(slope[0]) * sympy.sqrt(s / (2 * sympy.pi))
         return None
-    if len(f.args) != 1:
+    if len(f.args) != 1 and not isinstance(f, sympy.Heaviside):
         return None
     if isinstance(f, sympy.exp) and _linear(f.args[0]) is None:
         return _gaussian(sympy.S.One, f.args[0], s)

@@ -126,7 +126,8 @@ class ActivationProperties:
         if not kinks.points and kinks.exact:
             how = "" if self.total else "; that the formula has no singularity was checked on a grid only"
             return Property(True, self.total, "the formula is composed of analytic functions" + how)
-        if any(condition_point in kinks.points for condition_point in _fractional_zeros(self.expression)):
+        # The two sides can be compared exactly only at an exact point, and only where each side is smooth at that point.
+        if any(point.has(sympy.Float) for point in kinks.points) or _fractional_zeros(self.expression) & set(kinks.points):
             return self._jump_numerically()
         try:
             found = jump_order(self.expression, kinks)

@@ -72,8 +72,8 @@ def _mean_not_zero() -> st.SearchStrategy[Any]:
 def activations_missing(assumption: str) -> st.SearchStrategy[Activation]:
     """Return activations without one hypothesis: "odd", "bounded_derivative", "smooth" or "zero_mean".
 
-    Missing "odd": smooth with bounded derivatives, not odd.  "bounded_derivative": odd and smooth, phi' unbounded.  "smooth": odd and
-    Lipschitz, not C^2.  "zero_mean": the Gaussian mean at variance 1 is not 0 (so not odd either).
+    Missing "odd": smooth with bounded derivatives, not odd.  "bounded_derivative": odd and smooth, phi' unbounded.
+    "smooth": odd and Lipschitz, not C^2.  "zero_mean": the Gaussian mean at variance 1 is not 0 (so not odd either).
 
     >>> activations_missing("odds")
     Traceback (most recent call last):
@@ -93,4 +93,4 @@ def width_patterns(depth: int, name: str = "d", largest: int = 4) -> st.SearchSt
         raise ValueError(f"depth must be an integer >= 0, got {depth!r}")
     unit = size(name)
     multiples = st.lists(st.integers(1, largest), min_size=depth + 1, max_size=depth + 1)
-    return multiples.map(lambda factors: tuple(factor * unit for factor in factors))
+    return multiples.map(lambda factors: tuple(unit * factor for factor in factors))
