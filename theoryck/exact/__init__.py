@@ -1,1 +1,38 @@
-"""Enclosures: Gaussian expectations, network constants and exact moments; the only importer of flint."""
+"""Enclosures: Gaussian expectations, network constants and exact moments; the only importer of flint.
+
+Digits in, records out: every function here returns an :class:`~theoryck.records.Enclosure` (or a record of them) that is proved
+unless it says ``rigorous=False``.  Names are loaded on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_HOME = {
+    "ExactError": "balls",
+    "NetworkConstants": "constants",
+    "NotIntegrable": "balls",
+    "gaussian_expectation": "gaussian",
+    "gaussian_kernel": "kernel",
+    "hermite_table": "hermite",
+    "network_constants": "constants",
+    "norm_moment": "moments",
+    "norm_moment_limit": "limits",
+    "overlap_moment": "moments",
+    "overlap_moment_limit": "limits",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; public names: {', '.join(__all__)}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

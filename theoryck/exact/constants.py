@@ -15,7 +15,7 @@ from flint import arb
 from sympy import Expr
 
 from theoryck.exact.balls import BITS_PER_DIGIT, ExactError, bits_for, check_digits, from_ball, precision, proved_digits
-from theoryck.exact.gaussian import Value, expression_of, means, rough_sizes
+from theoryck.exact.gaussian import AGREEMENT, CLOSED, INTEGRAL, SYMMETRY, TRAPEZOID, Value, expression_of, means, rough_sizes
 from theoryck.exact.pieces import polynomial_pieces
 from theoryck.exact.polynomials import is_affine
 from theoryck.exact.trees import constant_ball, x
@@ -82,18 +82,29 @@ def network_constants(activation: Any, depth: int, digits: int = 30) -> NetworkC
     >>> import sympy
     >>> constants = network_constants(sympy.erf(sympy.Symbol("x", real=True)), 2, digits=15)
     >>> str(constants.sigma[1].midpoint)[:17], constants.sigma[0].exact
-    ('0.464559054397540', True)
+    ('0.464559054397539', True)
     """
     digits = check_digits(digits)
     if isinstance(depth, bool) or not isinstance(depth, int) or not 0 <= depth <= MAX_DEPTH:
         raise ExactError(f"depth must be an integer between 0 and {MAX_DEPTH}, got {depth!r}")
     phi = expression_of(activation)
     balls = _enough(phi, depth, digits)
-    text = str(getattr(activation, "text", activation))
-    enclose = [[from_ball(value.ball, digits, value.rigorous) for value in row] for row in (balls.sigma, balls.rho, balls.epsilon)]
-    ends = [from_ball(value.ball, digits, value.rigorous) for value in (balls.eta0, balls.gamma0)]
-    sigma, rho, epsilon = (tuple(row) for row in enclose)
-    return NetworkConstants(text, depth, digits, sigma, rho, epsilon, *ends, tuple(value.how for value in balls.sigma[1:]))
+
+    def records(*values: Value) -> tuple[Enclosure, ...]:
+        return tuple(from_ball(value.ball, digits, value.rigorous) for value in values)
+
+    eta0, gamma0 = records(balls.eta0, balls.gamma0)
+    return NetworkConstants(
+        activation=str(getattr(activation, "text", activation)),
+        depth=depth,
+        digits=digits,
+        sigma=records(*balls.sigma),
+        rho=records(*balls.rho),
+        epsilon=records(*balls.epsilon),
+        eta0=eta0,
+        gamma0=gamma0,
+        routes=tuple(value.how for value in balls.sigma[1:]),
+    )
 
 
 def _enough(phi: Expr, depth: int, digits: int) -> _Balls:
@@ -119,7 +130,7 @@ def _missing(value: Value, digits: int) -> float:
 
 
 def _recursion(phi: Expr, depth: int, bits: int) -> _Balls:
-    sigma, rho, epsilon = [Value(arb(1), "closed form")], [], []
+    sigma, rho, epsilon = [Value(arb(1), CLOSED)], list[Value](), list[Value]()
     for _ in range(depth):
         new = layer(phi, sigma[-1], bits)
         for row, value in zip((sigma, rho, epsilon), new):
@@ -146,4 +157,4 @@ def layer(phi: Expr, before: Value, bits: float) -> tuple[Value, Value, Value]:
     return Value(sigma, how), Value(rho, how), Value(epsilon, how)
 
 
-_ROUTES = ["closed form", "symmetry", "trapezoid", "integral", "agreement"]
+_ROUTES = [CLOSED, SYMMETRY, TRAPEZOID, INTEGRAL, AGREEMENT]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import flint
 import sympy
 from flint import arb, fmpq
 from sympy import Expr
@@ -66,9 +67,9 @@ def expression_of(activation: Any) -> Expr:
     """Return the sympy expression of an Activation, or the expression itself (numbers become constants)."""
     expression = getattr(activation, "expression", activation)
     if isinstance(expression, str):
-        from theoryck.models import parse_expression
+        from theoryck.models import Activation
 
-        expression = parse_expression(expression)
+        expression = Activation(expression).expression
     expression = sympy.sympify(expression, strict=True)
     if not isinstance(expression, Expr):
         raise ExactError(f"an expression in x is needed, got {activation!r}")
@@ -188,28 +189,61 @@ def trapezoid_means(expressions: tuple[Expr, ...], s: arb, bits: float) -> list[
     grid = choose_grid(simple[0], s, bits + 2, also=simple[1:])
     with precision(BOUND_BITS):
         errors = [trapezoid_error(expression, s, grid) for expression in simple]
+    sums = _sums(simple, s, grid, bits)
+    return [total + plus_minus(error) for total, error in zip(sums, errors)]
+
+
+def _sums(expressions: tuple[Expr, ...], s: arb, grid: Grid, bits: float) -> list[arb]:
+    """The trapezoidal sums.  A node of small weight needs few bits: blocks of nodes are evaluated at falling precision."""
     points, weights = nodes(grid)
-    root = s.sqrt()
-    marks = [parity(expression) for expression in simple]
-    tree = tree_of(simple)
-    ahead = [root * z for z in points]
-    right = tree.columns(REAL, ahead)
-    left = right if all(marks) else tree.columns(REAL, [-u for u in ahead])
-    balls = []
-    for mark, error, here, there in zip(marks, errors, right, left):
-        centre = weights[0] * here[0]
-        half = weighted_sum(weights, here)
-        total = centre + 2 * half if mark == 1 else arb(0) if mark == -1 else centre + half + weighted_sum(weights, there)
-        balls.append(total + plus_minus(error))
-    return balls
+    marks = [parity(expression) for expression in expressions]
+    tree = tree_of(expressions)
+    totals = [arb(0)] * len(expressions)
+    size = max(16, grid.count // 8 + 1)
+    for start in range(0, grid.count + 1, size):
+        block = slice(start, start + size)
+        with precision(_bits_at(expressions, s, grid, start, bits)):
+            root = s.sqrt()
+            ahead = [root * z for z in points[block]]
+            right = tree.columns(REAL, ahead)
+            left = right if all(marks) else tree.columns(REAL, [-u for u in ahead])
+            parts = [_block_sum(*sides, weights[block], start) for sides in zip(marks, right, left)]
+        totals = [total + part for total, part in zip(totals, parts)]
+    return totals
 
 
-def weighted_sum(weights: list[arb], values: list[arb]) -> arb:
-    """Return sum_{k >= 1} weights[k] values[k]."""
-    total = arb(0)
+def _block_sum(mark: int, right: list[arb], left: list[arb], weights: list[arb], start: int) -> arb:
+    """Sum over k and -k for a block of k >= 0 (0 counts once); an even function is the same on both sides, an odd one cancels."""
+    if mark == -1:
+        return arb(0)
+    total = _dot(weights, right)
+    total = 2 * total if mark == 1 else total + _dot(weights, left)
+    return total - weights[0] * right[0] if start == 0 else total
+
+
+def _dot(weights: list[arb], values: list[arb]) -> arb:
+    total = weights[0] * values[0]
     for weight, value in zip(weights[1:], values[1:]):
         total += weight * value
     return total
+
+
+def _bits_at(expressions: tuple[Expr, ...], s: arb, grid: Grid, start: int, bits: float) -> int:
+    """Bits for nodes from ``start`` on: relative accuracy 2^-p of a term of at most w_k growth(sqrt(s) z) below 2^-bits.
+
+    Too few bits can only widen the balls, which the caller notices.
+    """
+    full = flint.ctx.prec
+    z = start * float(grid.step)
+    if z < 2:
+        return full
+    t = z * math.sqrt(float(s.mid()))
+    worst = 0.0
+    for growth in map(line_growth, expressions):
+        level = sum(float(a) * t**j for j, a in enumerate(growth.coefficients))
+        log_level = math.log(max(level, 1e-300)) + float(growth.rate) * t + float(growth.square) * t * t - z * z / 2
+        worst = max(worst, 2.0 ** min(log_level / math.log(2), 900.0))
+    return max(24, min(full, math.ceil(bits + math.log2(max(worst, 1e-300))) + 16))
 
 
 def trapezoid_error(expression: Expr, s: arb, grid: Grid) -> arb:
@@ -224,7 +258,7 @@ def trapezoid_error(expression: Expr, s: arb, grid: Grid) -> arb:
 def rough_sizes(expressions: tuple[Expr, ...], s: arb) -> list[float]:
     """Return a rough size of E e(sqrt(s) Z) for each expression, in floats: it only sets how many bits to ask for."""
     points = [arb(fmpq(k, 2)) for k in range(-14, 15)]
-    weights = [math.exp(-float(z) ** 2 / 2) / math.sqrt(8 * math.pi) for z in points]
+    weights = [math.exp(-(float(z) ** 2) / 2) / math.sqrt(8 * math.pi) for z in points]
     try:
         columns = tree_of(expressions).columns(REAL, [s.sqrt() * z for z in points])
     except ExactError:

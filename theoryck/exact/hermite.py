@@ -13,10 +13,11 @@ from sympy import Expr
 
 from theoryck.exact.balls import ExactError, plus_minus, precision
 from theoryck.exact.gaussian import expression_of, is_one_piece, variance_ball
-from theoryck.exact.integral import hermite_factor, integral_mean, times_hermite, value_at_zero
+from theoryck.exact.growth import Growth
+from theoryck.exact.integral import hermite_factor, integral_mean, value_at_zero
 from theoryck.exact.pieces import pieces, polynomial_pieces
 from theoryck.exact.polynomials import Parts, polynomial_table
-from theoryck.exact.strips import Growth, NoBound, strip_size
+from theoryck.exact.strips import NoBound, strip_size
 from theoryck.exact.trapezoid import (
     BOUND_BITS,
     Grid,
@@ -183,15 +184,13 @@ def _errors(expression: Expr, s: arb, grid: Grid, powers: int, orders: int) -> l
 
 
 def shifted_norms(y: arb, orders: int) -> list[arb]:
-    """Return sqrt(E |He_m(Z + iy)|^2) for m <= orders: He_m(Z + iy) = sum_i C(m, i) He_i(Z) (iy)^(m-i), orthogonal terms.
+    """Return sqrt(E |He_m(Z + iy)|^2) for m <= orders, which is sqrt(m! L_m(-y^2)) with the Laguerre polynomial L_m.
 
-    Increasing in y, hence a bound on every line of the strip |Im z| <= y.
+    He_m(Z + iy) = sum_i C(m, i) He_i(Z) (iy)^(m-i) has orthogonal terms, and C(m, i)^2 i! = m! C(m, i)/(m-i)!.  Increasing in
+    y, hence a bound on every line of the strip |Im z| <= y.
     """
-    squares = [(y * y) ** k for k in range(orders + 1)]
-    factorials = [arb(math.factorial(i)) for i in range(orders + 1)]
-    return [
-        sum((math.comb(m, i) ** 2 * factorials[i] * squares[m - i] for i in range(m + 1)), arb(0)).sqrt() for m in range(orders + 1)
-    ]
+    square = -y * y
+    return [(arb(math.factorial(m)) * square.laguerre_l(m)).sqrt() for m in range(orders + 1)]
 
 
 def _tail(growth: Growth, s: arb, cut: arb, m: int) -> arb:
@@ -199,4 +198,4 @@ def _tail(growth: Growth, s: arb, cut: arb, m: int) -> arb:
 
     Indeed sum_k m!/(k! (m-2k)! 2^k) z^(m-2k) <= z^m sum_k (m^2/2z^2)^k/k!.
     """
-    return 2 * (m * m / (2 * cut * cut)).exp() * tail_of_growth(times_hermite(growth, s, m), s, cut)
+    return 2 * (m * m / (2 * cut * cut)).exp() * tail_of_growth(growth, s, cut, m)

@@ -7,24 +7,26 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from flint import acb, arb
+from sympy import Expr
 
 from theoryck.exact.balls import plus_minus, precision
+from theoryck.exact.growth import Growth
 from theoryck.exact.pieces import Piece, number_ball, pieces
-from theoryck.exact.strips import Growth, NoBound, line_size
+from theoryck.exact.strips import NoBound, line_size
 from theoryck.exact.trapezoid import BOUND_BITS, cut_for, tail_of_growth
 from theoryck.exact.trees import COMPLEX, REAL, Tree, tree_of
 
 Factor = Callable[[acb], acb]
 
 
-def integral_mean(expression: object, s: arb, bits: float, factor: Factor | None = None, degree: int = 0) -> arb:
+def integral_mean(expression: Expr, s: arb, bits: float, factor: Factor | None = None, degree: int = 0) -> arb:
     """Return a ball around E e(sqrt(s) Z) p(Z) with an absolute error near 2^-bits sqrt(degree!); raises :class:`NoBound`.
 
     ``factor`` is a polynomial p with |p(z)| <= |z|^degree exp(degree^2/2z^2) on the real line (He_degree, or None for 1).  The
     line is cut at +-T, where the majorants of the outer pieces prove the tails; between kinks the integrand is analytic, and
     where a branch cut may be met it declares itself not finite, which makes the integrator subdivide.
     """
-    parts = pieces(expression)  # type: ignore[arg-type]
+    parts = pieces(expression)
     cut = _cut(parts, s, bits + 2, degree)
     with precision(BOUND_BITS):
         tails = _tails(parts, s, cut, degree)
@@ -58,16 +60,8 @@ def _tails(parts: tuple[Piece, ...], s: arb, cut: float, degree: int) -> arb:
     total = arb(0)
     for part, sign in ((parts[0], -1), (parts[-1], 1)):
         growth = _outer_growth(part, s, cut, sign)
-        total += tail_of_growth(times_hermite(growth, top, degree), top, arb(cut))
+        total += tail_of_growth(growth, top, arb(cut), degree)
     return total * (arb(degree * degree) / (2 * arb(cut) ** 2)).exp()
-
-
-def times_hermite(growth: Growth, s: arb, degree: int) -> Growth:
-    """Return the majorant of growth(t) z^degree with z = t/sqrt(s)."""
-    if degree == 0:
-        return growth
-    scale = s.sqrt() ** degree
-    return Growth(tuple([arb(0)] * degree) + tuple(a / scale for a in growth.coefficients), growth.rate, growth.square)
 
 
 def _pieces_integral(parts: tuple[Piece, ...], s: arb, cut: float, bits: float, factor: Factor | None) -> arb:
@@ -82,8 +76,9 @@ def _pieces_integral(parts: tuple[Piece, ...], s: arb, cut: float, bits: float, 
     # A kink is integrated up to its midpoint: what lies between that and the kink is at most its radius times both sides.
     for kink, left, right in zip(kinks, parts, parts[1:]):
         if not kink.is_exact():
-            sides = sum((abs(_integrand(tree_of((side.expression,)), root, factor)(acb(kink), False)) for side in (left, right)), arb(0))
-            total += plus_minus(arb(kink.rad()) * sides)
+            for side in (left, right):
+                value = _integrand(tree_of((side.expression,)), root, factor)(acb(kink), False)
+                total += plus_minus(arb(kink.rad()) * abs(value))
     return total
 
 
@@ -113,6 +108,6 @@ def hermite_factor(order: int) -> Factor:
     return factor
 
 
-def value_at_zero(expression: object) -> arb:
+def value_at_zero(expression: Expr) -> arb:
     """Return e(0): the expectation when the variance is 0."""
-    return tree_of((expression,)).at(REAL, arb(0))  # type: ignore[arg-type]
+    return tree_of((expression,)).at(REAL, arb(0))

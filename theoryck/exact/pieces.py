@@ -139,10 +139,8 @@ def _inside(low: Expr | None, high: Expr | None) -> sympy.Rational:
     with precision(_SORTING_BITS):
         a = None if low is None else number_ball(low).mid()
         b = None if high is None else number_ball(high).mid()
-        if a is None or b is None:
-            middle = b - 1 if b is not None else a + 1 if a is not None else arb(0)
-        else:
-            middle = (a + b) / 2
+        near = a if a is not None else b if b is not None else arb(0)
+        middle = near + (b is None) - (a is None) if a is None or b is None else (a + b) / 2
         mantissa, exponent = middle.mid().man_exp()
     return sympy.Integer(int(mantissa)) * sympy.Integer(2) ** int(exponent)
 

@@ -17,7 +17,8 @@ from flint import arb
 from sympy import Expr
 
 from theoryck.exact.balls import precision
-from theoryck.exact.strips import BALLS, FLOATS, Growth, NoBound, line_size, strip_size
+from theoryck.exact.growth import BALLS, FLOATS, Growth
+from theoryck.exact.strips import NoBound, line_size, strip_size
 
 MAX_NODES = 200_000
 BOUND_BITS = 64  # bounds need few digits
@@ -54,19 +55,19 @@ def absolute_moments(count: int, numbers: Any = BALLS) -> list[Any]:
     return moments[:count] if count else []
 
 
-def tail_of_growth(growth: Growth, variance: Any, cut: Any, numbers: Any = BALLS) -> Any:
-    """Return an upper bound of E growth(|X|) 1(X > cut sqrt(variance)), also of the trapezoidal sum beyond ``cut``.
+def tail_of_growth(growth: Growth, variance: Any, cut: Any, degree: int = 0, numbers: Any = BALLS) -> Any:
+    """Return an upper bound of E growth(|X|) Z^degree 1(Z > cut), X = sqrt(variance) Z, also of the trapezoidal sum beyond it.
 
-    Each t^j exp(bt + qt^2 - t^2/2s) is log-concave; where its logarithm falls at rate k > 0 the rest is at most value/k, and a
+    Each z^j exp(bz + qz^2 - z^2/2) is log-concave; where its logarithm falls at rate k > 0 the rest is at most value/k, and a
     right-hand sum is below the integral.  Raises :class:`NoBound` if some term still rises at ``cut``.
     """
     root = numbers.sqrt(variance)
     room = 1 - 2 * growth.square * variance
     shape = numbers.exp(growth.rate * root * cut - room * cut * cut / 2) / numbers.sqrt(2 * numbers.number(numbers.pi))
     total = numbers.number(0)
-    scale = numbers.number(1)
+    scale = cut**degree
     for j, coefficient in enumerate(growth.coefficients):
-        fall = room * cut - growth.rate * root - j / cut
+        fall = room * cut - growth.rate * root - (j + degree) / cut
         if not fall > 0:
             raise NoBound("the majorant still rises where the sum is cut")
         total = total + coefficient * scale * shape / fall
