@@ -14,8 +14,8 @@ corrections to scaling in its interval):
   BOUND too.
 * IDENTITY: enclosures; equal and exact certifies, disjoint refutes, overlapping supports if they are narrow.
 
-``tolerance`` is the prediction's own; its default is ``within`` relative to the value claimed (an exponent off by ``within`` moves a
-value by that factor over one e-fold of the size), and 1e-15 relative for identities between enclosures.
+``tolerance`` is the prediction's own; its default is ``within`` relative to the value claimed (an exponent off by ``within`` moves
+a value by that factor over one e-fold of the size), and 1e-15 relative for identities between enclosures.
 
 If two routes disagree where both were taken, the verdict is REFUTED with the flag "routes-disagree" and a reason that starts "the
 two routes disagree": it means a bug in one of them, so it must fail the run, and a falsehood is not rightly refuted by it.

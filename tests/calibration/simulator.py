@@ -48,9 +48,9 @@ TEN = (
     Truth(0.5, 2.0, 2.0, 1.0),
     Truth(-2.0, -2.0, -2.0, 1.0),
 )
+COEFFICIENTS = (0.0, 0.5, -0.5, 2.0, -2.0)
 ALL = tuple(
-    Truth(a, b, c, w)
-    for a, w, b, c in itertools.product((-0.25, -0.5, -1.0, -2.0, 0.5), (0.5, 1.0), (0.0, 0.5, -0.5, 2.0, -2.0), (0.0, 0.5, -0.5, 2.0, -2.0))
+    Truth(a, b, c, w) for a, w, b, c in itertools.product((-0.25, -0.5, -1.0, -2.0, 0.5), (0.5, 1.0), COEFFICIENTS, COEFFICIENTS)
 )
 
 
@@ -69,8 +69,8 @@ _VARIANCE = {"gaussian": 1.0, "lognormal": math.e - 1, "student": 5 / 3}
 def measure(rng: np.random.Generator, truth: Array, noise: str, draws: int) -> tuple[Array, Array]:
     """Return means and standard errors over ``draws`` draws per size.
 
-    Up to 2000 draws they are drawn; beyond, the mean is Gaussian to well below a tenth of its error, and the error is known to better
-    than a tenth (relative error of a standard deviation: sqrt(kurtosis / 4 draws), at most .06 for the lognormal).
+    Up to 2000 draws they are drawn; beyond, the mean is Gaussian to well below a tenth of its error, and the error is known to
+    better than a tenth (relative error of a standard deviation: sqrt(kurtosis / 4 draws), at most .06 for the lognormal).
     """
     if draws <= 2000:
         sample = relative_draws(rng, noise, (len(truth), draws))
@@ -127,7 +127,8 @@ class Cell:
 
 def coverage(fitter: Fitter, truth: Truth, noise: str, draws: int, repeats: int, seed: int, sizes: Array = SIZES) -> Cell:
     """Repeat the experiment and count how often the interval contains the true exponent."""
-    rng = np.random.default_rng([seed, draws, int(1000 * (3 + truth.first)), int(1000 * (3 + truth.second)), int(100 * (3 + truth.exponent))])
+    numbers = (truth.first, truth.second, truth.exponent, truth.power)
+    rng = np.random.default_rng([seed, draws, len(noise), *(int(1000 * (3 + number)) for number in numbers)])
     curve = truth(sizes)
     intervals = [fitter(sizes, *measure(rng, curve, noise, draws)) for _ in range(repeats)]
     hits = sum(low <= truth.exponent <= high for low, high in intervals)

@@ -3,9 +3,9 @@
 A quantity that is "of order d**s" is ``A d**s (1 + B d**-w + ...)``, and a fit without the bracket is wrong with a confidence that
 grows with the draws.  Here ``log Q = log A + s log d + sum_j B_j d**-w_j`` with Gaussian priors on the ``B_j``:
 
-* default: ``w_j = j/2`` with standard deviations 1.8, 4, 6, 12 on ``B_1 .. B_4`` (for the default amplitude 2; ``amplitude**j`` times
-  ``SHAPE`` in general).  It allows ``1 + B d**-w + B2 d**-2w`` with ``|B|, |B2| <= 2`` and w in {1/2, 1}: over all such truths on
-  d = 16..1024 a 95% interval covers at least 93% of the time from 1e3 to 1e7 draws (tests/calibration);
+* default: ``w_j = j/2`` with standard deviations 1.8, 4, 6, 12 on ``B_1 .. B_4`` (for the default amplitude 2; in general
+  ``amplitude**j`` times ``SHAPE``).  It allows ``1 + B d**-w + B2 d**-2w`` with ``|B|, |B2| <= 2`` and w in {1/2, 1}: over all such
+  truths on d = 16..1024 a 95% interval covers at least 93% of the time, from 1e3 to 1e7 draws (tests/calibration);
 * declared ``correction=w``: ``w_j = j w`` for j = 1..3, each with standard deviation ``amplitude`` (default 2) in units of the
   smallest size's own power, i.e. on the coefficient of ``(d/d_first)**-w_j``.  Moments of high order need that: the 1/d
   coefficient of a sixth moment can be 30, while its relative size at d = 32 is about 1.

@@ -140,10 +140,10 @@ def fit_rate(
 
     ``sizes``, ``values`` and ``stderrs`` have one entry per measurement, in any order; a stderr of 0 means exact.  ``correction``
     declares the relative power of the next term, ``amplitude`` its size (see :mod:`theoryck.rates.corrections`), ``exponent``
-    fixes s and leaves the constant to be fitted.  With ``log_values`` the values are log Q (for Q beyond the range of floats) and the
-    stderrs relative ones.  With fewer than three sizes, a change of sign or nothing above the noise the interval is infinite and
-    ``reason`` says why.  Raises ValueError on sizes that are not positive, on NaN or infinite values, and on negative stderrs,
-    naming the entry.
+    fixes s and leaves the constant to be fitted.  With ``log_values`` the values are log Q (for Q beyond the range of floats) and
+    the stderrs relative ones.  With fewer than three sizes, a change of sign or nothing above the noise the interval is infinite
+    and ``reason`` says why.  Raises ValueError, naming the entry, on sizes that are not positive, NaN, infinite values, and
+    negative stderrs.
 
     >>> sizes = [16, 32, 64, 128, 256]
     >>> fit = fit_rate(sizes, [3 * d**-0.5 for d in sizes], [0.0] * 5, correction=1)
