@@ -34,7 +34,7 @@ def main() -> None:
             there = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
             estimate = moments.estimate()
             print(
-                f"{draws:10} draws, {executor.workers} at a time: {seconds:6.2f} s, peak {here:4.0f} MB, {there:4.0f} MB in a worker; "
+                f"{draws:10} draws, {executor.workers} at once: {seconds:6.2f} s, peak {here:4.0f} MB, {there:4.0f} MB in workers; "
                 f"{estimate.value:.6f} +- {estimate.stderr:.1e} (exact {2 / 64}), kept {len(moments.largest)}"
             )
 
