@@ -1,0 +1,166 @@
+"""``theoryck constants``: certified sigma_l, rho_l, eps_l, eta_0 and gamma_0 of a deep network."""
+
+from __future__ import annotations
+
+import json
+import sys
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from theoryck.exact.constants import NetworkConstants
+    from theoryck.models import Activation
+    from theoryck.records import Enclosure
+
+HOW = {
+    "closed form": "closed form, rounding enclosed",
+    "symmetry": "symmetry",
+    "trapezoid": "trapezoidal rule with a proved strip bound",
+    "integral": "rigorous adaptive integration between kinks",
+    "agreement": "NOT proved: digits on which two quadratures agree",
+}
+
+
+class _Activation(click.ParamType):
+    """An activation as a formula in x or a name from the catalogue."""
+
+    name = "activation"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Activation:
+        """Parse the formula; what is wrong with it ends the program with status 2."""
+        from theoryck.models import Activation
+
+        if isinstance(value, Activation):
+            return value
+        try:
+            return Activation(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class _JsonFile(click.ParamType):
+    """A file that can be written, or - for standard output; checked before anything is computed."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the path as it was given."""
+        path = Path(value)
+        if value != "-" and (path.is_dir() or not path.parent.is_dir()):
+            self.fail(f"cannot write to {value!r}: name a file in a folder that exists", param, ctx)
+        return str(value)
+
+
+@click.command("constants")
+@click.argument("activation", type=_Activation(), metavar="ACTIVATION")
+@click.option("--depth", type=click.IntRange(0, 1000), default=4, show_default=True, help="Number of layers L.")
+@click.option("--digits", type=click.IntRange(1, 1000), default=30, show_default=True, help="Significant digits to prove.")
+@click.option("--json", "json_path", type=_JsonFile(), metavar="FILE|-", help="Write JSON to FILE; - prints it and nothing else.")
+def command(activation: Activation, depth: int, digits: int, json_path: str | None) -> None:
+    """Print certified constants of the network with activation ACTIVATION.
+
+    \b
+    sigma_0 = 1,  sigma_l = E phi(sqrt(sigma_{l-1}) Z)^2,  rho_l = E phi'(sqrt(sigma_{l-1}) Z),
+    eps_l = sigma_l - sigma_{l-1} rho_l^2,
+    eta_0 = rho_1 ... rho_L,  gamma_0 = sum_j eps_j prod_{i>j} rho_i^2.
+
+    ACTIVATION is a formula in x ("atan(x)", "erf(x/sqrt(2))") or a name from the catalogue (tanh, relu, ...).  Every value comes
+    with a radius that is proved, unless it is marked as not proved.
+
+    \b
+    Examples:
+      theoryck constants "atan(x)" --depth 4 --digits 50
+      theoryck constants tanh --depth 2 --json -
+
+    Exit status: 0 all values proved or marked, 2 wrong usage (also an activation whose expectations are infinite).
+    """
+    from theoryck.exact.balls import ExactError
+    from theoryck.exact.constants import network_constants
+
+    try:
+        constants = network_constants(activation, depth, digits)
+    except ExactError as error:
+        raise click.BadParameter(str(error), param_hint="ACTIVATION") from error
+    if json_path is not None:
+        _write(json_path, constants)
+    if json_path != "-":
+        _print(constants)
+
+
+def _write(path: str, constants: NetworkConstants) -> None:
+    text = json.dumps(constants.to_json(), indent=2, allow_nan=False) + "\n"
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.BadParameter(f"cannot write to {path!r}: {error.strerror}", param_hint="--json") from error
+
+
+def _print(constants: NetworkConstants) -> None:
+    """A row per constant, wide enough that no digit is wrapped."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "value", "radius", ""):
+        table.add_column(heading, no_wrap=True)
+    for label, value in rows(constants):
+        table.add_row(label, shown(value, constants.digits), shown_radius(value), "" if value.rigorous else "not proved")
+    console = Console(file=sys.stdout, width=max(constants.digits + 60, 80), highlight=False)
+    console.print(f"phi(x) = {constants.activation}, depth {constants.depth}", soft_wrap=True, markup=False)
+    console.print(table)
+    for route in dict.fromkeys(constants.routes):
+        layers = [str(layer) for layer, how in enumerate(constants.routes, 1) if how == route]
+        console.print(f"layer{'s' if len(layers) > 1 else ''} {_ranges(layers)}: {HOW[route]}")
+    console.print(
+        "Values are rounded to the digits shown; the true value lies within the radius of the unrounded one (--json).",
+        soft_wrap=True,
+    )
+
+
+def _ranges(layers: list[str]) -> str:
+    contiguous = len(layers) > 2 and int(layers[-1]) - int(layers[0]) == len(layers) - 1
+    return f"{layers[0]} to {layers[-1]}" if contiguous else ", ".join(layers)
+
+
+def rows(constants: NetworkConstants) -> list[tuple[str, Enclosure]]:
+    """Return every constant with its label, layer by layer."""
+    found = [("sigma_0", constants.sigma[0])]
+    for layer, (sigma, rho, epsilon) in enumerate(zip(constants.sigma[1:], constants.rho, constants.epsilon), 1):
+        found += [(f"sigma_{layer}", sigma), (f"rho_{layer}", rho), (f"eps_{layer}", epsilon)]
+    return [*found, ("eta_0", constants.eta0), ("gamma_0", constants.gamma0)]
+
+
+def shown(value: Enclosure, digits: int) -> str:
+    """Return the value rounded to at most ``digits`` digits, all of them proved (or agreed).
+
+    >>> from theoryck.records import Enclosure
+    >>> shown(Enclosure(Decimal("0.123456789"), Decimal("1e-5")), 30), shown(Enclosure(Decimal("1e-40"), Decimal("1e-39")), 30)
+    ('0.1235', '0')
+    """
+    midpoint, radius = value.midpoint, value.radius
+    if radius == 0:
+        proved = digits
+    elif abs(midpoint) <= radius:
+        return "0"
+    else:
+        proved = min(digits, midpoint.adjusted() - radius.adjusted() - 1)
+    if proved < 1:
+        return "?"
+    with localcontext() as context:
+        context.prec = proved
+        context.rounding = ROUND_HALF_EVEN
+        rounded = +midpoint
+        return f"{rounded:f}" if -6 <= rounded.adjusted() < digits else f"{rounded:e}"
+
+
+def shown_radius(value: Enclosure) -> str:
+    """Return the radius as a power of ten that is at least as large, or "exact"."""
+    if value.radius == 0:
+        return "exact"
+    return f"< 1e{value.radius.adjusted() + 1:+03d}"
