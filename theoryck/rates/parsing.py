@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 import difflib
 import math
+import operator
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, SupportsIndex
 
 MAX_CHARACTERS = 500
 MAX_DEPTH = 40
@@ -121,8 +122,8 @@ def to_fraction(value: Any, argument: str) -> Fraction:
             number = Fraction(str(value)) if "e" not in str(value).lower() else _small_power_of_ten(str(value))
         except (ValueError, ZeroDivisionError, OverflowError):
             number = None
-    elif hasattr(value, "__index__") and not isinstance(value, bool):  # numpy integers
-        number = Fraction(int(value))
+    elif isinstance(value, SupportsIndex) and not isinstance(value, bool) and not hasattr(value, "__len__"):  # numpy integers
+        number = Fraction(operator.index(value))
     if number is None:
         raise RateError(f"{argument} = {shown(str(value))} is not a number: give an int, a Fraction or decimal text such as '0.5'")
     return _bounded(number)

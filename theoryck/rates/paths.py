@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
@@ -125,12 +126,12 @@ class ScalingPath:
                     hint = close_match(used, self._texts)
                     raise PathError(f"size {name} = {shown(value)}: {used!r} is not an earlier size{hint}; define it before {name}")
             self._rules[name], self._texts[name] = rule, value
-        elif hasattr(value, "__index__") and not isinstance(value, bool):
-            self._rules[name] = _size(name, value)
-            self._texts[name] = str(self._rules[name])
-        else:
+        elif isinstance(value, Iterable):
             self._sequences[name] = _sequence(name, value, distinct=not self._sequences)
             self._texts[name] = ", ".join(str(size) for size in self._sequences[name])
+        else:
+            self._rules[name] = _size(name, value)
+            self._texts[name] = str(self._rules[name])
 
     def _point(self, index: int) -> dict[str, int]:
         point: dict[str, int] = {}
@@ -156,17 +157,18 @@ class ScalingPath:
 
 
 def _size(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise PathError(f"size {name} must be an integer, got {value!r}")
-    size = int(value.__index__())
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        size = operator.index(value)
+    except TypeError:
+        raise PathError(f"size {name} must be an integer, a sequence of integers or an expression, got {value!r}") from None
     if not 1 <= size <= MAX_SIZE:
         raise PathError(f"size {name} must lie between 1 and 2**62, got {size}")
     return size
 
 
-def _sequence(name: str, value: Any, *, distinct: bool) -> tuple[int, ...]:
-    if not isinstance(value, Iterable):
-        raise PathError(f"size {name} must be an integer, a sequence of integers or an expression such as '2*d', got {value!r}")
+def _sequence(name: str, value: Iterable[Any], *, distinct: bool) -> tuple[int, ...]:
     sizes = tuple(_size(name, item) for item in value)
     if len(sizes) > MAX_POINTS:
         raise PathError(f"size {name} has {len(sizes)} values: at most {MAX_POINTS} are allowed")
