@@ -41,7 +41,8 @@ def is_test_file(path: Path, patterns: Iterable[str] = TEST_FILES) -> bool:
     >>> is_test_file(Path("tests/test_gap.py")), is_test_file(Path("proofs/gap.py"))
     (True, False)
     """
-    return any(fnmatch.fnmatch(path.name, pattern) or fnmatch.fnmatch(str(path), f"*/{pattern}") for pattern in patterns)
+    # A pattern with a slash is about the whole path; any other must not match a folder's name, for * matches slashes.
+    return any(fnmatch.fnmatch(str(path) if "/" in pattern else path.name, pattern) for pattern in patterns)
 
 
 def may_hold_claims(path: Path) -> bool:
@@ -266,4 +267,6 @@ def explain(error: BaseException, path: Path) -> str:
         frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).resolve() == path.resolve()
     ]
     where = f"{path}:{lines[-1]}" if lines else str(path)
-    return f"{where}: {type(error).__name__}: {error}"
+    # Hypothesis notes the instance at which a claim's function failed.
+    notes = [" ".join(note.split()) for note in getattr(error, "__notes__", ())]
+    return "\n".join([f"{where}: {type(error).__name__}: {error}", *notes])

@@ -27,9 +27,7 @@ INTERRUPTED = 130  # as a shell reports a program that Ctrl-C stopped
 @seed_option()
 @click.option("--workers", type=click.IntRange(1), help="Worker processes; the results do not depend on it.")
 @click.option("--draws", type=click.IntRange(2), help="Draws per size, instead of the profile's budget.")
-@click.option(
-    "--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - is standard output, with nothing else on it."
-)
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - prints it and nothing else.")
 @click.option("-v", "--verbose", is_flag=True, help="List every instance, not only the worst of each claim.")
 def command(
     paths: tuple[str, ...],
@@ -121,11 +119,9 @@ class _Progress:
         from theoryck.report import numbers
         from theoryck.report.claims import clean
 
-        text = (
-            f"{len(self.seen)}/{self.claims} {clean(claim)}: {numbers.count(look['draws'])} draws, {look['verdict'].lower()} so far, "
-            f"{numbers.seconds(time.monotonic() - self.start)}s"
-        )
-        self._write(shorten(text, self.width))
+        elapsed = numbers.seconds(time.monotonic() - self.start)
+        now = f"{numbers.count(look['draws'])} draws, {look['verdict'].lower()} so far"
+        self._write(shorten(f"{len(self.seen)}/{self.claims} {clean(claim)}: {now}, {elapsed}s", self.width))
 
     def __exit__(self, *exception: object) -> None:
         if self.shown:

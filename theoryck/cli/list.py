@@ -55,7 +55,7 @@ def _entry(claim: Claim) -> dict[str, object]:
 def _lines(claims: list[Claim], style: Style) -> list[str]:
     reach = max(cells(claim.status.value) for claim in claims)
     indent = " " * (reach + 2)
-    lines = []
+    lines: list[str] = []
     reference = ""
     for claim in claims:
         said = clean(claim.reference or "")

@@ -69,12 +69,8 @@ def _instances(claim: Claim, profile: str, seed: int, style: Style) -> list[str]
         return [*lines, "  none meets the assumptions: checked, the claim would be VACUOUS"]
     for number, (parameters, statement) in enumerate(instances, 1):
         lines += _instance(claim, number, parameters, statement, style)
-    return [
-        *lines,
-        "",
-        "check it with",
-        f"  theoryck check {place(claim).rpartition(':')[0]} --only '{claim.id}' --profile {profile}",
-    ]
+    file = place(claim).rpartition(":")[0]
+    return [*lines, "", "Check it with", f"  theoryck check {file} --only '{claim.id}' --profile {profile} --seed {seed}"]
 
 
 def build_once_or_usage(claim: Claim) -> None:
