@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -71,7 +71,9 @@ class RateFit:
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the two-sided interval of the exponent at confidence ``level``."""
-        reach = _quantile(0.5 + level / 2) * self.stderr if self.identifiable else math.inf
+        if not self.identifiable:
+            return Interval(math.nan, -math.inf, math.inf, level)
+        reach = _quantile(0.5 + level / 2) * self.stderr
         return Interval(self.exponent.estimate, self.exponent.estimate - reach, self.exponent.estimate + reach, level)
 
     def upper(self, error_rate: float) -> float:
@@ -108,6 +110,7 @@ class _System:
     last: float
     first: float
     family: CorrectionFamily
+    fixed: float  # the exponent, if it is not an unknown, else 0
     inflation: float = 1.0
 
     def row(self, size: float) -> Array:
@@ -115,7 +118,8 @@ class _System:
 
     def predict(self, size: float) -> tuple[float, float]:
         row = self.row(size)
-        return float(row @ self.theta), math.sqrt(max(float(row @ self.covariance @ row), 0.0)) * self.inflation
+        centre = float(row @ self.theta) + self.fixed * math.log(size / self.last)
+        return centre, math.sqrt(max(float(row @ self.covariance @ row), 0.0)) * self.inflation
 
     def stderr_with(self, factor: float) -> float:
         if self.flat < 2:
@@ -153,8 +157,7 @@ def fit_rate(
     if not 0 < level < 1:
         raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
     data = _Data.read(sizes, values, stderrs, log_values)
-    noise = float(np.min(data.log_stderr - np.maximum(data.log_size, data.log_stderr)))
-    family = CorrectionFamily.choose(math.exp(data.x.min()), correction, amplitude, math.exp(noise))
+    family = CorrectionFamily.choose(math.exp(data.x.min()), correction, amplitude, data.noise)
     flags = data.flags()
     window = (round(math.exp(data.x.min())), round(math.exp(data.x.max())))
     slopes = _local_slopes(data)
@@ -170,7 +173,7 @@ def fit_rate(
     p_value = float(scipy.special.chdtrc(dof, chi2))
     if p_value < POOR_FIT:
         flags += ("poor-fit",)
-        system = _System(**{**system.__dict__, "inflation": math.sqrt(chi2 / dof)})
+        system = replace(system, inflation=math.sqrt(chi2 / dof))
     return _result(system, sign, exponent, level, chi2, dof, p_value, window, family, slopes, flags)
 
 
@@ -235,8 +238,15 @@ class _Data:
     def z(self) -> Array:
         """Value over stderr, signed."""
         with np.errstate(over="ignore", invalid="ignore"):
-            ratio = self.signs * np.exp(np.minimum(self.log_size - self.log_stderr, 700.0))
+            ratio = self.signs * np.exp(np.fmin(self.log_size - self.log_stderr, 700.0))
         return np.where(self.signs == 0, 0.0, ratio)
+
+    @property
+    def noise(self) -> float:
+        """The smallest relative error, at most 1 (zeros without error do not count)."""
+        kept = np.isfinite(self.log_stderr)
+        relative = self.log_stderr[kept] - np.maximum(self.log_size[kept], self.log_stderr[kept])
+        return math.exp(relative.min()) if kept.any() else 1.0
 
     def flags(self) -> tuple[str, ...]:
         below = [f"{math.exp(x):.0f}" for x, z in zip(self.x, self.z) if abs(z) < NOISE_FLOOR]
@@ -332,7 +342,7 @@ def _maximise(data: _Data, sign: int, family: CorrectionFamily, fixed: float | N
     eta = design @ theta + offset
     weights = np.exp(np.minimum(eta - data.log_stderr, 600.0))
     _, covariance, _ = _solve(design, eta, weights, flat)
-    return _System(design, weights, theta, covariance, flat, last, first, family), objective
+    return _System(design, weights, theta, covariance, flat, last, first, family, fixed or 0.0), objective
 
 
 def _starting_point(data: _Data, sign: int, design: Array, offset: Array, flat: int) -> Array:
