@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from theoryck.montecarlo import Histogram, Moments, block_generator
 from theoryck.montecarlo.moments import KEPT
 
@@ -153,7 +154,9 @@ def coverage(power: int, draws: int, runs: int) -> tuple[float, float]:
     truth = 2 ** (power / 2) * math.gamma((power + 1) / 2) / math.sqrt(math.pi)
     ours = plain = 0
     for run in range(runs):
-        moments = Moments.of(np.abs(block_generator(0, "coverage", {"power": power}, {"n": draws}, run).standard_normal(draws)) ** power)
+        moments = Moments.of(
+            np.abs(block_generator(0, "coverage", {"power": power}, {"n": draws}, run).standard_normal(draws)) ** power
+        )
         estimate = moments.estimate()
         ours += estimate.interval(0.95).contains(truth)
         plain += abs(estimate.value - truth) < 1.959964 * moments.std / math.sqrt(draws)

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from theoryck.montecarlo import Key, block_generator
 from theoryck.montecarlo.seeds import canonical
 
@@ -57,7 +58,9 @@ def test_blocks_and_tries_have_their_own_streams_whatever_ran_before() -> None:
 
 
 def test_another_process_gets_the_same_bits() -> None:
-    code = "from theoryck.montecarlo import Key; print(Key(0, 'c', {'a': 1}, {'d': 8}).generator(2).integers(2**63, size=4).tolist())"
+    code = (
+        "from theoryck.montecarlo import Key; print(Key(0, 'c', {'a': 1}, {'d': 8}).generator(2).integers(2**63, size=4).tolist())"
+    )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip() == str(numbers(Key(0, "c", {"a": 1}, {"d": 8}), 2))
 

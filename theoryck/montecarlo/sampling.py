@@ -61,9 +61,9 @@ class _BlockTask:
 
     def __call__(self, item: tuple[int, int]) -> _Block:
         block, draws = item
+        values = self._draw(self.key.generator(block), draws, f"block {block}", self.key.repeat(block))
         if self.probe == block:
             self._probe(min(_PROBE_DRAWS, draws // _PROBE_SHARE))
-        values = self._draw(self.key.generator(block), draws, f"block {block}", self.key.repeat(block))
         fingerprint = hashlib.blake2b(values.data, digest_size=16).digest()
         return _Block(Moments.of(values, self.bins), fingerprint, _coincidence(values))
 

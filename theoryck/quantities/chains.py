@@ -133,15 +133,15 @@ def _norm_layer(phi: Any, rng: np.random.Generator, norms: Array, width: int, bu
             result[index] = _wide_norm(phi, rng, root[index], width, buffer)
         result /= width
         return result
-    step = PIECE // width
+    step, narrow = PIECE // width, width < NARROW
     for start in range(0, len(norms), step):
         piece = slice(start, min(start + step, len(norms)))
         scale, out = root[piece], result[piece]
-        view = _view(buffer, len(scale), width)
+        view = _view(buffer, len(scale), width, narrow)
         rng.standard_normal(out=view)
-        view *= _spread(scale, width)
+        view *= scale if narrow else scale[:, None]
         phi.into(view)
-        _row_sums(view, view, out, width)
+        _sums(view, view, out, narrow)
     result /= width
     return result
 
@@ -152,22 +152,23 @@ def _overlap_layer(
     """Return |x|^2, x.y, |y|^2 of the next layer; after the last layer only x.y is computed."""
     draws = len(factor[0])
     results = np.zeros((3, draws))
-    step = max(PIECE // width, 1)
+    step, narrow = max(PIECE // width, 1), width < NARROW
     for start in range(0, draws, step):
         piece = slice(start, min(start + step, draws))
         scales = (factor[0][piece], factor[1][piece], factor[2][piece])
         # A width above PIECE is summed in parts, one draw at a time.
         for offset in range(0, width, PIECE):
             part = min(PIECE, width - offset)
-            u, v = _pair(phi, rng, scales, part, buffers)
-            _add_products(u, v, results[:, piece], part, width, last)
+            u, v = _pair(phi, rng, scales, part, buffers, narrow)
+            _add_products(u, v, results[:, piece], last, narrow)
     results /= width
     return results[0], results[1], results[2]
 
 
-def _pair(phi: Any, rng: np.random.Generator, scales: Factor, width: int, buffers: Array) -> tuple[Array, Array]:
-    u, v, spare = (_view(buffer, len(scales[0]), width) for buffer in buffers)
-    a, b, c = (_spread(scale, width) for scale in scales)
+def _pair(phi: Any, rng: np.random.Generator, scales: Factor, width: int, buffers: Array, narrow: bool) -> tuple[Array, Array]:
+    """Return phi at both inputs of ``width`` units, as views of the first two buffers."""
+    u, v, spare = (_view(buffer, len(scales[0]), width, narrow) for buffer in buffers)
+    a, b, c = (scale if narrow else scale[:, None] for scale in scales)
     rng.standard_normal(out=u)
     rng.standard_normal(out=v)
     np.multiply(u, b, out=spare)
@@ -179,14 +180,16 @@ def _pair(phi: Any, rng: np.random.Generator, scales: Factor, width: int, buffer
     return u, v
 
 
-def _add_products(u: Array, v: Array, results: Array, part: int, width: int, last: bool) -> None:
-    pairs = ((u, v, 1),) if last else ((u, v, 1), (u, u, 0), (v, v, 2))
-    for left, right, row in pairs:
-        if part == width:
-            # v is overwritten by its own square only after every product with it is done.
-            _row_sums(left, right, results[row], part, keep=not last and row == 1)
-        else:
-            results[row] += np.einsum("ij,ij->i", left, right)
+def _add_products(u: Array, v: Array, results: Array, last: bool, narrow: bool) -> None:
+    """Add x.y, and before the last layer |x|^2 and |y|^2, to the rows 1, 0, 2 of ``results``; u and v are used up."""
+    sums = np.empty(results.shape[1])
+    # In the narrow layout a square overwrites its factor: the mixed product, which needs both, comes first.
+    _sums(u, v, sums, narrow, keep=not last)
+    results[1] += sums
+    if not last:
+        for row, factor in ((0, u), (2, v)):
+            _sums(factor, factor, sums, narrow)
+            results[row] += sums
 
 
 def _wide_norm(phi: Any, rng: np.random.Generator, root: float, width: int, buffer: Array) -> float:
@@ -200,18 +203,13 @@ def _wide_norm(phi: Any, rng: np.random.Generator, root: float, width: int, buff
     return total
 
 
-def _view(buffer: Array, draws: int, width: int) -> Array:
-    shape = (width, draws) if width < NARROW else (draws, width)
-    return buffer[: draws * width].reshape(shape)
+def _view(buffer: Array, draws: int, width: int, narrow: bool) -> Array:
+    return buffer[: draws * width].reshape((width, draws) if narrow else (draws, width))
 
 
-def _spread(scale: Array, width: int) -> Array:
-    return scale if width < NARROW else scale[:, None]
-
-
-def _row_sums(left: Array, right: Array, out: Array, width: int, keep: bool = False) -> None:
-    """Write sum over the width of left * right to ``out`` (draws,); without ``keep`` the narrow layout overwrites ``left``."""
-    if width < NARROW:
+def _sums(left: Array, right: Array, out: Array, narrow: bool, keep: bool = False) -> None:
+    """Write the sum over the width of left * right to ``out`` (draws,); without ``keep`` the narrow layout overwrites ``left``."""
+    if narrow:
         product = np.multiply(left, right, out=None if keep else left)
         np.add.reduce(product, axis=0, out=out)
     else:

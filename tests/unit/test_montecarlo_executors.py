@@ -1,0 +1,287 @@
+"""Executors: order, equal bits for any number of workers, errors from afar, Ctrl-C, and no process left behind."""
+
+import functools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+
+import numpy as np
+import pytest
+
+from theoryck.montecarlo import (
+    DaskExecutor,
+    Executor,
+    Key,
+    PayloadError,
+    ProcessExecutor,
+    SamplerError,
+    SerialExecutor,
+    WorkerDied,
+    make_executor,
+    sample,
+)
+
+KEY = Key(0, "test", {}, {"d": 8})
+OFFSET = 3.0
+
+
+def helper(values):
+    return values @ np.ones((8, 8)) + OFFSET
+
+
+def sampler(rng, draws):
+    # A matrix product, so that the number of BLAS threads could show.
+    return helper(rng.standard_normal((draws, 8))).sum(axis=1)
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with ProcessExecutor(2) as executor:
+        yield executor
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_results_have_equal_bits_for_any_number_of_workers(pool) -> None:
+    run = functools.partial(sample, sampler, KEY, draws=2050, block_draws=100)
+    alone = run(executor=SerialExecutor())
+    assert run(executor=pool) == alone
+    with ProcessExecutor(1) as one, ProcessExecutor(3) as three:
+        assert run(executor=one) == alone
+        assert run(executor=three) == alone
+    first = run(draws=1000, executor=pool)
+    assert run(draws=1050, first_block=10, initial=first, executor=pool) == alone
+
+
+def test_results_come_in_order_whatever_takes_longest(pool) -> None:
+    def slow_first(item):
+        time.sleep(0.1 if item == 0 else 0.0)
+        return item * item
+
+    assert list(pool.map(slow_first, range(12))) == [item * item for item in range(12)]
+
+
+def test_few_results_are_held_and_items_are_taken_late(pool) -> None:
+    taken = []
+
+    def items():
+        for item in range(100):
+            taken.append(item)
+            yield item
+
+    results = pool.map(abs, items())
+    assert next(results) == 0
+    # Four results per worker may wait for an earlier one.
+    assert len(taken) <= 1 + 4 * 2
+    results.close()
+    assert list(pool.map(abs, [-5])) == [5]
+
+
+def test_an_error_comes_at_its_place_with_its_traceback(pool) -> None:
+    def third(item):
+        if item == 2:
+            raise LookupError("item two")
+        return item
+
+    results = pool.map(third, range(5))
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(LookupError, match="item two") as caught:
+        next(results)
+    assert "in third" in str(caught.value.__cause__)
+    assert list(pool.map(third, [3])) == [3]
+
+
+def test_sampler_errors_from_a_worker_keep_finished_blocks(pool) -> None:
+    def broken(rng, draws):
+        values = rng.standard_normal(draws)
+        if rng.bit_generator.state["state"]["state"][0] % 4 == 0:
+            values[0] = np.nan
+        return values
+
+    outcomes = []
+    for executor in (SerialExecutor(), pool):
+        with pytest.raises(SamplerError, match="not finite") as caught:
+            sample(broken, KEY, draws=6400, block_draws=100, executor=executor)
+        outcomes.append((str(caught.value), caught.value.partial, caught.value.next_block))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_a_worker_that_dies_is_reported_and_replaced(pool) -> None:
+    def die(item):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(WorkerDied, match="SIGKILL usually means that memory ran out"):
+        list(pool.map(die, range(3)))
+    assert list(pool.map(abs, [-1])) == [1]
+
+
+def test_what_cannot_travel_is_an_error_that_says_so(pool) -> None:
+    lock = threading.Lock()
+    with pytest.raises(PayloadError, match=r"cannot be sent to another process.*open files, locks"):
+        list(pool.map(lambda item: lock.locked(), [1]))
+
+
+def test_workers_have_one_blas_thread_ignore_ctrl_c_and_print_to_stderr(pool) -> None:
+    def look(item):
+        print("a sampler may print")
+        return os.environ["OPENBLAS_NUM_THREADS"], signal.getsignal(signal.SIGINT) == signal.SIG_IGN, os.getsid(0) == os.getpid()
+
+    assert list(pool.map(look, [0])) == [("1", True, True)]
+
+
+def test_workers_import_only_what_they_need() -> None:
+    def modules(item):
+        import sys
+
+        return sorted(
+            {name.partition(".")[0] for name in sys.modules} & {"sympy", "scipy", "flint", "hypothesis", "pytest", "mpmath"}
+        )
+
+    with ProcessExecutor(1) as executor:
+        assert list(executor.map(modules, [0])) == [[]]
+
+
+def test_no_process_before_use_or_after_close() -> None:
+    executor = ProcessExecutor(2)
+    assert executor._pool == []
+    with executor:
+        pids = set(executor.map(lambda item: os.getpid(), range(4)))
+        workers = [worker.process for worker in executor._pool]
+        assert pids <= {process.pid for process in workers}
+    assert all(process.poll() is not None for process in workers)
+    assert list(executor.map(abs, [-2])) == [2]
+    executor.close()
+
+
+def test_nested_use_is_serial(pool) -> None:
+    def nested(item):
+        from theoryck.montecarlo import make_executor
+
+        return type(make_executor(4)).__name__, list(ProcessExecutor(2).map(abs, [item]))
+
+    assert list(pool.map(nested, [-3])) == [("SerialExecutor", [3])]
+
+
+def test_one_map_at_a_time(pool) -> None:
+    results = pool.map(abs, range(10))
+    next(results)
+    with pytest.raises(RuntimeError, match="already mapping"):
+        next(pool.map(abs, [1]))
+    results.close()
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, True, "2"])
+def test_wrong_numbers_of_workers(workers) -> None:
+    with pytest.raises(ValueError, match="workers must be an integer >= 1"):
+        make_executor(workers)
+    with pytest.raises(ValueError, match="workers must be an integer >= 1"):
+        ProcessExecutor(workers)
+
+
+def test_make_executor() -> None:
+    assert isinstance(make_executor(1), SerialExecutor)
+    assert make_executor(3).workers == 3
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    assert make_executor().workers == available
+    assert all(isinstance(executor, Executor) for executor in (make_executor(1), make_executor(2)))
+
+
+class FakeFuture:
+    def __init__(self, value):
+        self.value = value
+        self.cancelled = False
+
+    def result(self):
+        return self.value
+
+    def cancel(self):
+        self.cancelled = True
+
+
+class FakeClient:
+    """Stands for distributed.Client: runs at once, remembers what it was asked."""
+
+    def __init__(self):
+        self.futures = deque()
+
+    def nthreads(self):
+        return {"one": 1, "two": 1}
+
+    def submit(self, function, *arguments, pure):
+        assert pure is False
+        self.futures.append(FakeFuture(function(*arguments)))
+        return self.futures[-1]
+
+
+def test_dask_gives_the_same_bits_and_cancels_what_is_left() -> None:
+    client = FakeClient()
+    executor = DaskExecutor(client)
+    run = functools.partial(sample, sampler, KEY, draws=1050, block_draws=100)
+    assert run(executor=executor) == run()
+    results = executor.map(abs, range(100))
+    next(results)
+    results.close()
+    assert client.futures[-1].cancelled
+    with pytest.raises(TypeError, match=r"distributed\.Client"):
+        DaskExecutor("tcp://localhost")
+    assert "distributed" not in sys.modules
+
+
+SCRIPT = """
+import os, sys, time
+from theoryck.montecarlo import Key, ProcessExecutor, sample
+def slow(rng, draws):
+    time.sleep(0.05)
+    return rng.standard_normal(draws)
+executor = ProcessExecutor(2)
+list(executor.map(abs, range(4)))
+print(*(worker.process.pid for worker in executor._pool), flush=True)
+try:
+    show = lambda done, wanted: print("block", flush=True)
+    sample(slow, Key(0, "c"), draws=10**6, block_draws=100, executor=executor, progress=show)
+except KeyboardInterrupt as error:
+    print("kept", error.partial.count == 100 * error.next_block, error.next_block > 0)
+"""
+
+
+def start_script() -> tuple[subprocess.Popen, list[int]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    pids = [int(pid) for pid in process.stdout.readline().split()]
+    assert process.stdout.readline() == "block\n"
+    return process, pids
+
+
+def wait_gone(pids: list[int]) -> bool:
+    deadline = time.monotonic() + 5
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not any(map(alive, pids))
+
+
+def test_ctrl_c_keeps_blocks_leaves_no_process_and_prints_nothing() -> None:
+    process, pids = start_script()
+    os.killpg(process.pid, signal.SIGINT)  # what a terminal does: the signal goes to the whole foreground group
+    out, err = process.communicate(timeout=20)
+    assert out.splitlines()[-1] == "kept True True"
+    assert err == ""
+    assert process.returncode == 0
+    assert wait_gone(pids)
+
+
+def test_workers_leave_when_the_parent_is_killed() -> None:
+    process, pids = start_script()
+    process.kill()
+    process.communicate(timeout=20)
+    assert wait_gone(pids)
