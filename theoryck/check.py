@@ -45,9 +45,9 @@ BY_THE_CLOCK = "draws set by the clock"
 class Session:
     """What all claims of one run share: profile, seed, executor and the number of claims the error rate is divided over.
 
-    ``draws`` fixes the number of draws per size instead of the profile's budget, which repeats a run whose budget was set by
-    the clock.  ``progress`` is called with a mapping at every look.  Use it as a context manager: an executor that the
-    session made is closed at the end.
+    ``draws`` fixes the number of draws (of every size, or one number for each size) instead of the profile's budget, which
+    repeats a run whose budget was set by the clock.  ``progress`` is called with a mapping at every look.  Use it as a
+    context manager: an executor that the session made is closed at the end.
     """
 
     profile: Profile | str = "quick"
@@ -55,7 +55,7 @@ class Session:
     executor: Executor | None = None
     claims: int = 1
     workers: int | None = None
-    draws: int | None = None
+    draws: int | Sequence[int] | None = None
     progress: Progress | None = None
     _own: bool = field(default=False, init=False)
 
@@ -65,8 +65,9 @@ class Session:
             raise ValueError(f"seed must be an integer >= 0, got {self.seed!r}")
         if self.claims < 1:
             raise ValueError(f"claims must be at least 1, got {self.claims!r}")
-        if self.draws is not None and self.draws < 2:
-            raise ValueError(f"draws must be at least 2, got {self.draws!r}")
+        fixed = () if self.draws is None else (self.draws,) if isinstance(self.draws, int) else tuple(self.draws)
+        if self.draws is not None and not (fixed and all(isinstance(n, int) and n >= 2 for n in fixed)):
+            raise ValueError(f"draws must be at least 2 (one number, or one for each size), got {self.draws!r}")
         if self.executor is None:
             self.executor = make_executor(self.workers)
             self._own = True
@@ -103,7 +104,7 @@ def check_claims(
     seed: int = 0,
     executor: Executor | None = None,
     workers: int | None = None,
-    draws: int | None = None,
+    draws: int | Sequence[int] | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Measure and judge claims and return the report; Ctrl-C returns what was finished, marked as interrupted.
@@ -292,8 +293,11 @@ class _Measurement:
     def _plan(self) -> list[int]:
         """Allot the draws of the whole budget to the sizes, once and before the first look."""
         profile = profile_named(self.session.profile)
-        if self.session.draws is not None:
-            self._targets = [self.session.draws] * len(self.sizes)
+        fixed = self.session.draws
+        if fixed is not None:
+            self._targets = [fixed] * len(self.sizes) if isinstance(fixed, int) else list(fixed)
+            if len(self._targets) != len(self.sizes):
+                raise ValueError(f"draws must be one number or {len(self.sizes)} (one for each size), got {len(self._targets)}")
             return self._targets
         costs = [self.quantity.cost(sizes) for sizes in self.sizes]
         if all(cost is not None for cost in costs):
@@ -368,8 +372,8 @@ def _result(
 def repeat_command(claim: Claim, profile: str, seed: int, flags: Sequence[str] = (), points: Sequence[Point] = ()) -> str:
     """Return the command that measures the claim again with the same seed.
 
-    Where the clock set the budget the draws are named too: blocks are numbered, so the same number gives the same bits.
+    Where the clock set the budget the draws of each size are named too: with them the same bits are drawn.
     """
     command = f"theoryck check {claim.path} --only '{claim.id}' --profile {profile} --seed {seed}"
-    drawn = [point.estimate.draws for point in points if point.estimate is not None]
-    return f"{command} --draws {max(drawn)}" if BY_THE_CLOCK in flags and drawn else command
+    drawn = [str(point.estimate.draws) for point in points if point.estimate is not None]
+    return f"{command} --draws {','.join(drawn)}" if BY_THE_CLOCK in flags and drawn else command
