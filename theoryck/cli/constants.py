@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from decimal import ROUND_HALF_EVEN, localcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,9 +139,10 @@ def rows(constants: NetworkConstants) -> list[tuple[str, Enclosure]]:
 def shown(value: Enclosure, digits: int) -> str:
     """Return the value rounded to at most ``digits`` digits, all of them proved (or agreed).
 
+    >>> from decimal import Decimal
     >>> from theoryck.records import Enclosure
     >>> shown(Enclosure(Decimal("0.123456789"), Decimal("1e-5")), 30), shown(Enclosure(Decimal("1e-40"), Decimal("1e-39")), 30)
-    ('0.1235', '0')
+    ('0.123', '0')
     """
     midpoint, radius = value.midpoint, value.radius
     if radius == 0:
