@@ -223,9 +223,13 @@ class ClaimItem(pytest.Item):
         return self._repr_failure_py(excinfo, style="short")
 
     def _traceback_filter(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
-        """Leave out pytest's frames and, where the claim's file is among them, the frames before it."""
+        """Start in the claim's file; where the error never came there, leave out theoryck's own frames."""
         ours = excinfo.traceback.cut(path=self.claim.path)
-        return ours if len(ours) < len(excinfo.traceback) else excinfo.traceback.cut(path=__file__)
+        if len(ours) < len(excinfo.traceback):
+            return ours
+        package = Path(__file__).parent
+        outside = excinfo.traceback.filter(lambda entry: not Path(entry.path).is_relative_to(package))
+        return outside or excinfo.traceback[-1:]
 
 
 def _failing(results: list[Result], session: Session) -> list[Result]:

@@ -115,8 +115,8 @@ class Project:
     def claims(self, *names, file="proofs/toy/results.py"):
         return self.write(file, HEAD + "\n".join(CLAIMS[name] for name in names))
 
-    def run(self, *args):
-        return self.pytester.runpytest_inprocess(*QUICKLY, *args)
+    def run(self, *args, **how):
+        return self.pytester.runpytest_inprocess(*QUICKLY, *args, **how)
 
     def run_apart(self, *args):
         return self.pytester.runpytest_subprocess(*QUICKLY, *args)

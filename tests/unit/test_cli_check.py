@@ -161,7 +161,7 @@ def test_list(folder):
     result = call("list")
     assert result.exit_code == 0
     counts = "2 theorems, 2 conjectures, 1 falsehood"
-    for words in ("theorem", "toy/holds", "Q = O(1/d)", "Someone (2025), A paper", "proofs/toy_claims.py:21", counts):
+    for words in ("theorem", "toy/holds", "Q = O(1/d)", "Someone (2025), A paper", "proofs/toy_claims.py:19", counts):
         assert words in result.output
 
 

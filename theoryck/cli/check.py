@@ -69,7 +69,8 @@ def command(
     if json_path is not None:
         write_json(report, json_path)
     if report.interrupted:
-        click.echo(_continue(report, claims, paths, profile, seed), err=True)
+        settings = {"--profile": profile, "--seed": seed, "--workers": workers, "--draws": draws}
+        click.echo(_continue(report, claims, paths, settings), err=True)
         sys.exit(INTERRUPTED)
     sys.exit(report.exit_code)
 
@@ -87,13 +88,14 @@ def _measure(claims: Sequence[Claim], profile: str, seed: int, workers: int | No
         return check_claims(claims, profile=profile, seed=seed, workers=workers, draws=draws, progress=progress)
 
 
-def _continue(report: Report, claims: Sequence[Claim], paths: Sequence[str], profile: str, seed: int) -> str:
+def _continue(report: Report, claims: Sequence[Claim], paths: Sequence[str], settings: Mapping[str, object]) -> str:
     judged = {result.claim for result in report.results}
     left = [claim.id for claim in claims if claim.id not in judged]
     words = ["theoryck", "check", *paths]
     for claim in left:
         words += ["--only", claim]
-    words += ["--profile", profile, "--seed", str(seed)]
+    for option, value in settings.items():
+        words += [option, str(value)] if value is not None else []
     return f"Interrupted with {len(left)} of {len(claims)} claims to go. To check those:\n  {shlex.join(words)}"
 
 

@@ -44,7 +44,7 @@ def _facts(result: Result) -> list[tuple[str, str]]:
         ("measured", _measured(result)),
         ("reason", clean(judgement.reason)),
         ("window", _window(result)),
-        ("assuming", clean(judgement.assuming)),
+        ("valid", _validity(judgement.assuming)),
         ("routes", _routes(result)),
         ("rivals", "; ".join(f"{clean(r.rate)} {'rejected' if r.rejected else 'NOT rejected'}" for r in judgement.rivals)),
         ("flags", clean(", ".join(judgement.flags))),
@@ -117,6 +117,12 @@ def _window(result: Result) -> str:
     return ", ".join(parts)
 
 
+def _validity(assuming: str) -> str:
+    """On which window and under which assumption a verdict holds; the judge's words, unless they lack the verb."""
+    text = clean(assuming)
+    return f"assuming {text}" if text and "assuming" not in text else text
+
+
 def _routes(result: Result) -> str:
     routes = result.judgement.routes
     if len(routes) < 2 and not any(route.reason for route in routes):
@@ -124,6 +130,6 @@ def _routes(result: Result) -> str:
     shown = []
     for route in routes:
         exponent = f" exponent {numbers.measured(route.exponent)}" if route.exponent else ""
-        reason = f" ({clean(route.reason)})" if route.reason and route.reason != result.reason else ""
+        reason = f" ({clean(route.reason)})" if route.reason and not result.reason.startswith(route.reason) else ""
         shown.append(f"{clean(route.name)} {route.verdict.value}{exponent}{reason}")
     return "; ".join(shown)
