@@ -423,6 +423,7 @@ def _path_exponent(prediction: Prediction, rate: Rate | None, points: Sequence[P
     """Return the exponent of the claimed rate along the path: exact if the path is known, None if sizes follow no power."""
     if rate is None:
         return 0.0 if prediction.kind is Kind.LAW else None
+    rate.require(points[0].sizes, parameters=prediction.parameters)
     try:
         if prediction.path:
             path = ScalingPath.from_description(prediction.path)

@@ -2,7 +2,8 @@
 
 Everything here is pure arithmetic done before a single draw:
 
-* :func:`share` and :func:`holm` divide the session's false-refute rate over claims and instances; power is not divided;
+* :func:`share`, :func:`share_over` and :func:`holm` divide the session's false-refute rate over claims and instances; power is not
+  divided;
 * :func:`looks` splits the error rates of a contract over a fixed schedule of looks (alpha spending with a union bound, so that the
   sum over looks never exceeds what was declared, whatever the dependence between looks);
 * :func:`allocate` puts blocks of draws on the sizes so that the exponent is known best per second;
@@ -27,19 +28,26 @@ DEFAULT_FRACTIONS = (1 / 16, 1 / 4, 1.0)
 _MAX_DRAWS = 2.0**70
 
 
-def share(rate: float, instances: Mapping[str, int]) -> dict[str, float]:
-    """Return for each claim the error rate of one of its instances: ``rate / claims / instances of the claim``.
+def share(rate: float, among: int) -> float:
+    """Return ``rate / among``: by the union bound the whole errs with probability at most ``rate``, whatever the dependence.
 
-    By the union bound the session as a whole errs with probability at most ``rate``, whatever the dependence.
-
-    >>> share(0.01, {"a": 1, "b": 5})
-    {'a': 0.005, 'b': 0.001}
+    >>> share(0.01, 4)
+    0.0025
     """
     _probability("rate", rate)
-    for claim, count in instances.items():
-        if count < 1:
-            raise ValueError(f"claim {claim} has {count} instances: at least 1 is needed to share an error rate")
-    return {claim: rate / len(instances) / count for claim, count in instances.items()}
+    if among < 1:
+        raise ValueError(f"among must be at least 1, got {among!r}: there is nothing to share the error rate over")
+    return rate / among
+
+
+def share_over(rate: float, instances: Mapping[str, int]) -> dict[str, float]:
+    """Return for each claim the error rate of one of its instances: ``rate / claims / instances of the claim``.
+
+    >>> share_over(0.01, {"a": 1, "b": 5})
+    {'a': 0.005, 'b': 0.001}
+    """
+    each = share(rate, len(instances))
+    return {claim: share(each, count) for claim, count in instances.items()}
 
 
 def holm(p_values: Sequence[float], rate: float) -> tuple[bool, ...]:
@@ -90,40 +98,44 @@ def looks(contract: Contract, fractions: Sequence[float] = DEFAULT_FRACTIONS, *,
 
 
 def allocate(
-    sizes: Sequence[int],
     costs: Sequence[float],
     budget: float,
     *,
+    sizes: Sequence[int] | None = None,
     floor: Sequence[float] | float = 1.0,
     noise: Sequence[float] | float = 1.0,
     correction: float | None = None,
     amplitude: float | None = None,
-) -> tuple[int, ...]:
-    """Return how many units (blocks) to draw at each size, powers of two, to know the exponent best for ``budget``.
+) -> list[int]:
+    """Return how many units (draws or blocks) to take at each size, powers of two, to know the exponent best for ``budget``.
 
-    ``costs[i]`` is what one unit costs at ``sizes[i]``, ``noise[i]`` the relative error after one unit, ``floor`` the fewest units
-    of a size.  The variance of the exponent is ``sum_i g_i^2 noise_i^2 / n_i`` plus what corrections leave open; at given total
-    cost it is least for ``n_i`` proportional to ``|g_i| noise_i / sqrt(cost_i)`` (Lagrange), and g, which depends on n, is found by
-    iteration.  Such designs starve some sizes, which would leave the fit untested there, so half of the budget goes by
-    ``noise_i / sqrt(cost_i)`` instead.  The result costs at most ``budget``, unless the floors do.
+    ``costs[i]`` is what one unit costs, ``noise[i]`` the relative error after one unit, ``floor`` the fewest units of a size.
+    Without ``sizes``: ``n_i`` proportional to ``noise_i / sqrt(cost_i)``.  With ``sizes``: the variance of the exponent is ``sum_i
+    g_i^2 noise_i^2 / n_i`` plus what corrections leave open; at given total cost it is least for ``n_i`` proportional to
+    ``|g_i| noise_i / sqrt(cost_i)`` (Lagrange), and g, which depends on n, is found by iteration.  Such designs starve some
+    sizes, which would leave the fit untested there, so half of the budget still goes the first way.  The result costs at most
+    ``budget``, unless the floors do.
 
-    >>> allocate([16, 32, 64, 128], [1, 2, 4, 8], 1000.0)
-    (64, 128, 32, 64)
+    >>> allocate([1, 4, 16], 1000.0)
+    [128, 64, 32]
+    >>> allocate([1, 2, 4, 8], 1000.0, sizes=[16, 32, 64, 128])
+    [64, 128, 32, 64]
     """
-    cost, unit_noise, least = (
-        _column(name, data, len(sizes)) for name, data in (("costs", costs), ("noise", noise), ("floor", floor))
-    )
+    named = (("costs", costs), ("noise", noise), ("floor", floor))
+    cost, unit_noise, least = (_column(name, data, len(costs)) for name, data in named)
     if not (math.isfinite(budget) and budget > 0):
         raise ValueError(f"budget must be a positive number, got {budget!r}")
     least, even = np.maximum(least, 1.0), unit_noise / np.sqrt(cost)
-    units = np.maximum(budget / len(cost) / cost, least)
-    for _ in range(20):
-        _, g = exponent_stderr(list(sizes), list(unit_noise / np.sqrt(units)), correction=correction, amplitude=amplitude)
-        wanted = np.abs(g) * unit_noise / np.sqrt(cost)
-        if not wanted.any():  # fewer than three sizes: nothing to optimise
-            break
-        wanted = wanted / float(wanted @ cost) + even / float(even @ cost)
-        units = np.sqrt(units * _spend(wanted, cost, budget, least))  # geometric damping
+    units = _spend(even, cost, budget, least)
+    if sizes is not None:
+        _column("sizes", sizes, len(cost))
+        for _ in range(20):
+            _, g = exponent_stderr(list(sizes), list(unit_noise / np.sqrt(units)), correction=correction, amplitude=amplitude)
+            if not g.any():  # fewer than three sizes: nothing to optimise
+                break
+            wanted = np.abs(g) * even
+            wanted = wanted / float(wanted @ cost) + even / float(even @ cost)
+            units = np.sqrt(units * _spend(wanted, cost, budget, least))  # geometric damping
     return _powers_of_two(units, cost, budget, least)
 
 
@@ -144,7 +156,7 @@ def _spend(wanted: np.ndarray, cost: np.ndarray, budget: float, least: np.ndarra
     return np.maximum(units, least)
 
 
-def _powers_of_two(units: np.ndarray, cost: np.ndarray, budget: float, least: np.ndarray) -> tuple[int, ...]:
+def _powers_of_two(units: np.ndarray, cost: np.ndarray, budget: float, least: np.ndarray) -> list[int]:
     """Round down to powers of two (never below the floor), then double where most is missing, while money lasts."""
     floors = [2 ** math.ceil(math.log2(count)) for count in least]
     rounded = [max(2 ** math.floor(math.log2(count)), low) for count, low in zip(units, floors)]
@@ -153,7 +165,7 @@ def _powers_of_two(units: np.ndarray, cost: np.ndarray, budget: float, least: np
         if rounded[index] < units[index] and rounded[index] * cost[index] <= left:
             left -= rounded[index] * float(cost[index])
             rounded[index] *= 2
-    return tuple(rounded)
+    return rounded
 
 
 def stderr_of_exponent(
