@@ -31,7 +31,7 @@ from theoryck.exact.balls import (
 )
 from theoryck.exact.integral import integral_mean
 from theoryck.exact.pieces import Unsplit, pieces, polynomial_pieces
-from theoryck.exact.polynomials import polynomial_table
+from theoryck.exact.polynomials import polynomial_mean
 from theoryck.exact.strips import NoBound, strip_size
 from theoryck.exact.trapezoid import (
     BOUND_BITS,
@@ -147,7 +147,7 @@ def _easy(expression: Expr, s: arb) -> Value | None:
     """Closed form or symmetry, whatever the precision."""
     parts = polynomial_pieces(expression)
     if parts is not None:
-        return Value(polynomial_table(parts, s, 1, 0)[1][0], CLOSED)
+        return Value(polynomial_mean(parts, s), CLOSED)
     if parity(expression) == -1:
         try:
             with precision(BOUND_BITS):

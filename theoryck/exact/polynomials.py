@@ -46,6 +46,37 @@ def polynomial_table(parts: Parts, s: arb, powers: int, orders: int) -> list[lis
     return table
 
 
+def polynomial_mean(parts: Parts, s: arb) -> arb:
+    """Return E P(X), X ~ N(0, s), for a piecewise polynomial P.
+
+    T_n = E[X^n 1(X > e)] has T_0 = erfc(e/sqrt(2s))/2, T_1 = s density(e), T_n = s e^(n-1) density(e) + s (n-1) T_(n-2): no root
+    of s enters where e is 0 or infinite and n is even, so that such moments are exact.
+    """
+    total = arb(0)
+    for left, right, coefficients in parts:
+        count = len(coefficients)
+        moments = _truncated_moments(left, s, count)
+        if right is not None:
+            moments = [a - b for a, b in zip(moments, _truncated_moments(right, s, count))]
+        for coefficient, moment in zip(coefficients, moments):
+            if coefficient != 0:
+                total += constant_ball(coefficient) * moment
+    return total
+
+
+def _truncated_moments(edge: Expr | None, s: arb, count: int) -> list[arb]:
+    if edge is None:
+        moments, edges = [arb(1), arb(0)], [arb(0)] * count
+    else:
+        e = number_ball(edge)
+        density = (-e * e / (2 * s)).exp() / (2 * arb.pi() * s).sqrt()
+        edges = [s * e**n * density for n in range(count)]
+        moments = [(e / (2 * s).sqrt()).erfc() / 2, s * density]
+    for n in range(2, count):
+        moments.append(edges[n - 1] + s * (n - 1) * moments[n - 2])
+    return moments[:count]
+
+
 def _times_polynomial(values: list[arb], coefficients: list[arb]) -> list[arb]:
     """From E[F He_m] to E[F P He_m]; the list shortens by the degree of P."""
     length = len(values) - len(coefficients) + 1

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -57,6 +57,7 @@ class Strip:
         """Return the reach of every step of ``tree``; raises :class:`NoBound`."""
         constants = tree.constants()
         found: list[Reach] = []
+        zero = self.n.number(0)
         for instruction, constant in zip(tree.instructions, constants):
             if constant is not None:
                 value = self.n.number(constant)
@@ -67,7 +68,8 @@ class Strip:
             if rule is None:
                 raise NoBound(f"no rule for {instruction.kind}")
             reach = rule(instruction, *parts)
-            found.append(self._sharpened(reach, instruction))
+            reach = self._sharpened(reach, instruction)
+            found.append(replace(reach, im=zero) if self.real else reach)
         return found
 
     def _sharpened(self, reach: Reach, instruction: Instruction) -> Reach:

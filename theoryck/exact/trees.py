@@ -123,12 +123,19 @@ def _guarded(function: Callable[[acb], acb]) -> Callable[[acb], acb]:
     return guarded
 
 
-_plain_functions: dict[str, Callable[..., Any]] = {name: getattr(acb, name) for name in ANALYTIC.values()}
+def _asinh(value: acb) -> acb:
+    """log(z + sqrt(1 + z^2)) on the half-plane away from cancellation, extended as an odd function."""
+    if value.real < 0:
+        return -_asinh(-value)
+    return (value + (1 + value * value).sqrt()).log() if value.real > 0 else value.asinh()
+
+
+_plain_functions: dict[str, Callable[..., Any]] = {**{name: getattr(acb, name) for name in ANALYTIC.values()}, "asinh": _asinh}
 _analytic_functions: dict[str, Callable[..., Any]] = {
     **_plain_functions,
     "log": lambda value: value.log(analytic=True),
     "atan": _guarded(acb.atan),
-    "asinh": _guarded(acb.asinh),
+    "asinh": _guarded(_asinh),
 }
 
 
