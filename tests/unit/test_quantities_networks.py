@@ -192,7 +192,9 @@ def test_names_costs_and_blocks() -> None:
     assert blocks == [65536, 32768, 512, 1]
     assert norm.can_draw
     assert norm.can_exact
-    assert not overlap.can_exact
+    assert overlap.can_exact
+    assert not norm_deviation(network, 4, centre=0.5).can_exact
+    assert norm_deviation(network, 4, centre=0.5).exact({"d": 4}) is None
 
 
 @pytest.mark.parametrize("power", [0, -1, math.nan, math.inf, "2", True, None])
@@ -218,3 +220,27 @@ def test_a_power_that_vanishes_is_an_error() -> None:
     quantity = overlap_moment(DeepNetwork("tanh", 0, (10_000,)), 500)
     with pytest.raises(QuantityError, match="below the smallest double"):
         quantity.sampler({})(block_generator(0, "underflow", {}, {}, 0), 10)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "value"),
+    [
+        (norm_deviation(DeepNetwork("tanh", 0, (8,)), 4), 12 / 8**2 + 48 / 8**3),  # MATH B1
+        (norm_deviation(DeepNetwork("erf(x)", 1, (8, 8)), 2), 0.0239545919850537),  # MATH B2
+        (norm_deviation(DeepNetwork("x", 1, (8, 8)), 2), 1.25**2 - 1),  # MATH B4
+        (overlap_moment(DeepNetwork("x", 2, (8, 16, 8)), 2), 0.3466796875),  # MATH C2
+        (overlap_moment(DeepNetwork("sin(x)", 1, (8, 8)), 2), 0.033876879074074),  # MATH C3
+    ],
+)
+def test_the_two_routes_agree_with_each_other_and_with_known_values(quantity, value) -> None:
+    exact = quantity.exact({}, 20)
+    assert float(exact) == pytest.approx(value, rel=1e-12)
+    assert close(estimate(quantity, draws=100_000), float(exact))
+
+
+def test_the_routes_agree_deep_in_a_network() -> None:
+    for quantity in (norm_deviation(DeepNetwork("tanh", 3), 2), overlap_moment(DeepNetwork("tanh", 3), 2)):
+        sizes = {"input_dim": 32, "width": 64}
+        exact = quantity.exact(sizes, 20)
+        found = estimate(quantity, sizes, draws=50_000)
+        assert abs(found.value - float(exact)) < 5 * found.stderr + float(exact.radius)

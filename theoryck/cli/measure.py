@@ -198,7 +198,7 @@ def _exact(measured: Quantity, digits: int) -> tuple[Enclosure | Bracket | None,
     from theoryck.exact.balls import ExactError
 
     if not measured.can_exact:
-        return None, "only integer powers have an exact route"
+        return None, "this quantity has no exact route"
     try:
         value = measured.exact({}, digits)
     except ExactError as error:

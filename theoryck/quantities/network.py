@@ -23,6 +23,7 @@ class NetworkMoment(Quantity):
     """The k-th absolute moment of a statistic of a :class:`~theoryck.models.DeepNetwork`; both routes."""
 
     can_draw = True
+    can_exact = True
     kind = ""
     inputs = 1
 
@@ -52,11 +53,6 @@ class NetworkMoment(Quantity):
     def size_names(self) -> tuple[str, ...]:
         """The sizes in which the widths are given."""
         return self.network.names
-
-    @property
-    def can_exact(self) -> bool:  # type: ignore[override]
-        """Whether the exact room has this moment: integer powers."""
-        return isinstance(self.power, int)
 
     def layers(self, sizes: Sizes) -> Layers:
         """Return the network at ``sizes`` as the chains see it."""

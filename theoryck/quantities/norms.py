@@ -59,8 +59,8 @@ class NormDeviation(NetworkMoment):
 
     @property
     def can_exact(self) -> bool:  # type: ignore[override]
-        """Whether the exact room has this moment: integer powers about sigma_L."""
-        return super().can_exact and self.centre is None
+        """Whether the exact room has this moment: the centre must be sigma_L."""
+        return self.centre is None
 
     def sampler(self, sizes: Sizes) -> NormSampler:
         """Return the sampler at ``sizes``; errors of the widths name the size that is missing."""
@@ -69,7 +69,7 @@ class NormDeviation(NetworkMoment):
         return NormSampler(layers, centre, self.power)
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
-        """Return E| |x_L|^2 - sigma_L |^k at ``sizes``; None where there is no exact route."""
+        """Return E| |x_L|^2 - sigma_L |^k: an Enclosure for even powers, else mostly a Bracket; None with another centre."""
         if not self.can_exact:
             return None
         from theoryck.exact import norm_moment
@@ -80,7 +80,7 @@ class NormDeviation(NetworkMoment):
 def norm_deviation(network: DeepNetwork, power: Any = 2, centre: Any = None) -> NormDeviation:
     """Return E | |x_L|^2 - sigma_L |^power for x_0 ~ N(0, I/d_0), x_l = phi(W_l x_{l-1})/sqrt(d_l), as a quantity with both routes.
 
-    ``power`` is any real number > 0 (integers also exactly).  ``centre`` replaces sigma_L: a number or an exact-only quantity (then
+    ``power`` is any real number > 0.  ``centre`` replaces sigma_L: a number or an exact-only quantity (then
     Monte Carlo only).  Monte Carlo runs a Markov chain of squared norms without weight matrices (see
     :mod:`theoryck.quantities.chains`).  Source: Camilli, Tieplova, Bergamin, Barbier (2025), moment control.  Raises QuantityError.
 

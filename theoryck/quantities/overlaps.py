@@ -40,9 +40,7 @@ class OverlapMoment(NetworkMoment):
         return OverlapSampler(self.layers(sizes), self.power)
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
-        """Return E|x_mu . x_nu|^k at ``sizes``; None where there is no exact route."""
-        if not self.can_exact:
-            return None
+        """Return E|x_mu . x_nu|^k at ``sizes``: an Enclosure for even powers, else mostly a Bracket."""
         from theoryck.exact import overlap_moment as exact_moment
 
         return exact_moment(self.network.activation, self.network.layer_widths(sizes), self.power, digits=digits)
@@ -51,7 +49,7 @@ class OverlapMoment(NetworkMoment):
 def overlap_moment(network: DeepNetwork, power: Any = 2) -> OverlapMoment:
     """Return E|x_L(mu) . x_L(nu)|^power for two independent inputs x_0 ~ N(0, I/d_0), as a quantity with both routes.
 
-    ``power`` is any real number > 0 (integers also exactly).  Monte Carlo runs the Markov chain of 2 x 2 Gram matrices without
+    ``power`` is any real number > 0.  Monte Carlo runs the Markov chain of 2 x 2 Gram matrices without
     weight matrices (see :mod:`theoryck.quantities.chains`).  Source: Camilli, Tieplova, Bergamin, Barbier (2025),
     quasi-orthogonality.  Raises QuantityError.
 
