@@ -63,6 +63,7 @@ RESULT = Result(
         for d in (16, 64, 256, 1024, 4096)
     ),
     contract=Contract(false_refute_rate=1e-3),
+    false_refute_rate=4e-3,
     draws=2_100_000,
     seconds=3.21,
     seed=0,

@@ -22,7 +22,7 @@ def test_every_outcome(project):
             "*theoryck check *results.py --only 'toy/refuted'*--seed 0",
             "VACUOUS: nothing was tested: toy/vacuous",
             "SUPPORTED, but this is a falsehood: it must be refuted: toy/standing",
-            "= *theoryck*",
+            "=* theoryck =*",
             "  SUPPORTED *supported*",
             "! REFUTED *refuted*",
             "[?] INCONCLUSIVE *inconclusive*",

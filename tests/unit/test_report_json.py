@@ -67,6 +67,7 @@ FULL = Result(
         Point({"d": 32}, bracket=Bracket(0.0, math.inf)),
     ),
     contract=Contract(),
+    false_refute_rate=1e-3,
     draws=2000,
     seconds=0.5,
     seed=7,

@@ -40,7 +40,8 @@ def style_for(stream: TextIO, *, width: int | None = None) -> Style:
     """
     terminal = stream.isatty()
     if width is None:
-        width = _terminal_width(stream) if terminal else int(os.environ.get("COLUMNS", "") or WIDTH)
+        columns = os.environ.get("COLUMNS", "")
+        width = _terminal_width(stream) if terminal else int(columns) if columns.isdecimal() else WIDTH
     dumb = os.environ.get("TERM", "") in ("dumb", "unknown") or bool(os.environ.get("NO_COLOR"))
     return Style(max(min(width, WIDTH), NARROWEST), terminal and not dumb)
 

@@ -39,7 +39,7 @@ def uncertain(estimate: float | Decimal, half: float | Decimal, most: int = MOST
     if not (x.is_finite() and h.is_finite()):
         return f"{float(x):.4g} +/- {float(h):.4g}"
     if h == 0:
-        return f"{x:.6g}" if x else "0"
+        return f"{float(x):.6g}"
     top = max(x.copy_abs(), h).adjusted()
     shift = 0 if -4 <= top <= 5 else top
     x, h = x.scaleb(-shift), h.scaleb(-shift)

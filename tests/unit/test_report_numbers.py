@@ -1,0 +1,98 @@
+"""Numbers in reports: what is printed parses back to what was measured, within the digits shown."""
+
+import math
+import re
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis.strategies import floats, integers
+
+from theoryck.records import Enclosure, Interval
+from theoryck.report.numbers import count, enclosed, measured, plain, seconds, uncertain, written_out
+
+FORM = re.compile(r"(-?\d+)(?:\.(\d+))?\((\d+)\)(?:e([+-]\d+))?")
+
+
+def parse(text):
+    """Read the shorthand back: value and half width, exactly."""
+    whole, decimals, digits, power = FORM.fullmatch(text).groups()
+    scale = Decimal(10) ** int(power or 0)
+    value = Decimal(f"{whole}.{decimals or '0'}") * scale
+    return value, Decimal(digits).scaleb(-len(decimals or "")) * scale
+
+
+@given(floats(-10, 10), floats(1e-5, 10))
+def test_the_shorthand_reads_back(value, half):
+    shown, shown_half = parse(uncertain(value, half))
+    # One digit of an uncertainty that starts with 3..9, two of one that starts with 1 or 2: rounding moves it by at most
+    # 0.5/2.95 of itself, and the value by at most half a unit of its last digit, the same amount.
+    assert abs(float(shown_half) - half) <= 0.17 * half
+    assert abs(float(shown) - value) <= 0.17 * half
+
+
+@given(floats(min_value=1e-300, max_value=1e300), floats(1e-4, 1))
+def test_the_shorthand_reads_back_at_any_scale(value, relative):
+    shown, shown_half = parse(uncertain(value, relative * value))
+    assert math.isclose(float(shown), value, rel_tol=0.17 * relative + 1e-3)
+    assert shown_half > 0
+
+
+@given(integers(0, 10**17))
+def test_counts_are_short_and_close(number):
+    text = count(number)
+    assert len(text) <= 5
+    units = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+    value = float(text.rstrip("kMGTP")) * units.get(text[-1], 1)
+    assert math.isclose(value, number, rel_tol=0.05)
+
+
+@given(floats(0, 3e7))
+def test_durations_are_short(value):
+    assert len(seconds(value)) <= 7
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "text"),
+    [
+        (-0.502, 0.008, "-0.502(8)"),
+        (-0.5, 0.02, "-0.500(20)"),
+        (0.0, 0.03, "0.00(3)"),
+        (-0.0001, 0.03, "0.00(3)"),
+        (123.4, 56.0, "123(56)"),
+        (-1.0, 1e-12, "-1.000000(1)"),
+        (1e-300, 1e-302, "1.000(10)e-300"),
+        (1e300, 5e299, "1.0(5)e+300"),
+        (0.5, 0.0, "0.5"),
+        (0.0, 0.0, "0"),
+        (math.nan, 0.1, "nan +/- 0.1"),
+        (0.1, math.inf, "0.1 +/- inf"),
+    ],
+)
+def test_shorthand(value, half, text):
+    assert uncertain(value, half) == text
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(-0.5, -0.508, -0.492, 0.95), "-0.500(8)"),
+        (Interval(-0.5, -0.51, -0.3, 0.95), "-0.50 [-0.51, -0.30]"),
+        (Interval(-0.5, -math.inf, -0.3, 0.95), "-0.5 [-inf, -0.3]"),
+        (Interval(math.nan, math.nan, math.nan, 0.95), "nan [nan, nan]"),
+        (Interval(2.0, 2.0, 2.0, 0.95), "2"),
+        (None, "-"),
+    ],
+)
+def test_measured(interval, text):
+    assert measured(interval) == text
+
+
+def test_written_out_never_hides_a_tiny_interval():
+    assert written_out(Interval(1e-300, 0.9e-300, 1.1e-300, 0.95)) == "1e-300 [9e-301, 1.1e-300]"
+    assert written_out(Interval(2.0, 2.0, 2.0, 0.95)) == "2 [2, 2]"
+
+
+def test_plain_and_enclosed():
+    assert [plain(x) for x in (-2.0, 1 / 3, math.inf)] == ["-2", "0.3333", "inf"]
+    assert enclosed(Enclosure(Decimal(1), Decimal(0))) == "1"
