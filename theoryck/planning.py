@@ -125,7 +125,7 @@ def allocate(
     cost, unit_noise, least = (_column(name, data, len(costs)) for name, data in named)
     if not (math.isfinite(budget) and budget > 0):
         raise ValueError(f"budget must be a positive number, got {budget!r}")
-    least, even = np.maximum(least, 1.0), unit_noise / np.sqrt(cost)
+    least, even = 2.0 ** np.ceil(np.log2(np.maximum(least, 1.0))), unit_noise / np.sqrt(cost)
     units = _spend(even, cost, budget, least)
     if sizes is not None:
         _column("sizes", sizes, len(cost))
@@ -142,11 +142,11 @@ def allocate(
 def _spend(wanted: np.ndarray, cost: np.ndarray, budget: float, least: np.ndarray) -> np.ndarray:
     """Scale ``wanted`` so that it costs ``budget`` once the floors are granted."""
     units = least.copy()
+    if float(cost @ least) >= budget:
+        return units
     free = np.ones(len(cost), dtype=bool)
-    for _ in range(len(cost)):
-        left = budget - float((cost * least)[~free].sum())
-        if left <= 0 or not free.any():
-            break
+    while free.any():
+        left = budget - float((cost * least)[~free].sum())  # positive: it is more than the floors of the free sizes cost
         scaled = wanted * (left / float((wanted * cost)[free].sum()))
         units = np.where(free, scaled, least)
         short = free & (units < least)
@@ -158,8 +158,7 @@ def _spend(wanted: np.ndarray, cost: np.ndarray, budget: float, least: np.ndarra
 
 def _powers_of_two(units: np.ndarray, cost: np.ndarray, budget: float, least: np.ndarray) -> list[int]:
     """Round down to powers of two (never below the floor), then double where most is missing, while money lasts."""
-    floors = [2 ** math.ceil(math.log2(count)) for count in least]
-    rounded = [max(2 ** math.floor(math.log2(count)), low) for count, low in zip(units, floors)]
+    rounded = [max(2 ** math.floor(math.log2(count)), int(low)) for count, low in zip(units, least)]
     left = budget - float(np.dot(rounded, cost))
     for index in sorted(range(len(rounded)), key=lambda i: (rounded[i] / units[i], i)):
         if rounded[index] < units[index] and rounded[index] * cost[index] <= left:
