@@ -93,6 +93,20 @@ class Session:
             level=profile.level,
         )
 
+    def tell(self, measurement: _Measurement, fraction: float, judgement: Judgement) -> None:
+        """Report a look to ``progress``."""
+        if self.progress is not None:
+            self.progress(
+                {
+                    "claim": measurement.claim,
+                    "instance": measurement.instance,
+                    "fraction": fraction,
+                    "draws": measurement.draws,
+                    "verdict": judgement.verdict.value,
+                    "exponent": judgement.exponent,
+                }
+            )
+
     def structure_seed(self, claim: Claim) -> int:
         """Return the seed from which hypothesis picks the claim's instances."""
         return int.from_bytes(hashlib.sha256(f"{self.seed}:{claim.id}".encode()).digest()[:4], "big")
@@ -137,17 +151,19 @@ def check_claims(
 
 def failed_result(claim: Claim, session: Session, error: Exception) -> Result:
     """Return the VACUOUS result of a claim whose statement or measurement raised ``error``."""
-    reason = f"nothing was tested: {type(error).__name__}: {error}"
-    return _result(claim, session, {}, None, Judgement(Verdict.VACUOUS, reason), (), session.contract(1, None), 0, 0.0)
+    return _vacuous(claim, session, f"nothing was tested: {type(error).__name__}: {error}")
+
+
+def _vacuous(claim: Claim, session: Session, reason: str) -> Result:
+    contract = session.contract(1, None)
+    return _result(claim, session, {}, None, Judgement(Verdict.VACUOUS, reason), (), contract, contract, 0, 0.0)
 
 
 def check_claim(claim: Claim, session: Session) -> list[Result]:
     """Measure and judge every instance of one claim; errors of the user's functions are raised as they are."""
     instances = claim.instances(profile_named(session.profile).instances, session.structure_seed(claim))
     if not instances:
-        reason = "no instance met the assumptions of the claim: widen its strategies or its assume()"
-        contract = session.contract(1, None)
-        return [_result(claim, session, {}, None, Judgement(Verdict.VACUOUS, reason), (), contract, 0, 0.0)]
+        return [_vacuous(claim, session, "no instance met the assumptions of the claim: widen its strategies or its assume()")]
     # Every prediction is made before anything is drawn: a name that is no size and no parameter is an error here.
     digits = profile_named(session.profile).exact_digits
     planned = [(parameters, statement, statement.prediction(parameters, digits + 10)) for parameters, statement in instances]
@@ -159,20 +175,18 @@ def _check_instance(
 ) -> Result:
     start = time.perf_counter()
     instance = describe_instance(parameters)
-    contract = session.contract(instances, getattr(statement, "within", None))
+    declared = session.contract(instances, getattr(statement, "within", None))
     measurement = _Measurement(claim.id, instance, statement, session, 1.0 / instances)
-    judgement, contract = _look_until_settled(measurement, prediction, contract, session)
+    judgement, contract = _look_until_settled(measurement, prediction, declared, session)
     draws = measurement.draws
     if judgement.verdict is Verdict.REFUTED and measurement.decided_by_draws(judgement):
-        fresh = _Measurement(f"{claim.id}#confirmation", instance, statement, session, CONFIRMATION_FACTOR / instances)
-        fresh.exact = measurement.exact
-        confirmed, contract = _look_until_settled(fresh, prediction, contract, session, last_look_only=True)
-        draws += fresh.draws
-        measurement = fresh
+        measurement = measurement.afresh()
+        confirmed, contract = _look_until_settled(measurement, prediction, declared, session, one_look=True)
+        draws += measurement.draws
         judgement = _after_confirmation(judgement, confirmed)
-    seconds = time.perf_counter() - start
     judgement = replace(judgement, flags=(*judgement.flags, *sorted(measurement.flags)))
-    return _result(claim, session, instance, prediction, judgement, measurement.points(), contract, draws, seconds)
+    seconds = time.perf_counter() - start
+    return _result(claim, session, instance, prediction, judgement, measurement.points(), contract, declared, draws, seconds)
 
 
 def _after_confirmation(first: Judgement, second: Judgement) -> Judgement:
@@ -188,45 +202,25 @@ def _after_confirmation(first: Judgement, second: Judgement) -> Judgement:
 
 
 def _look_until_settled(
-    measurement: _Measurement, prediction: Prediction, contract: Contract, session: Session, last_look_only: bool = False
+    measurement: _Measurement, prediction: Prediction, contract: Contract, session: Session, one_look: bool = False
 ) -> tuple[Judgement, Contract]:
     """Return the judgement and the contract of the look that gave it."""
     profile = profile_named(session.profile)
     measurement.measure_exactly(profile.exact_digits)
-    looks = profile.looks
     if not measurement.quantity.can_draw:
         return judge(prediction, measurement.points(), contract), contract
-    if session.draws is not None or last_look_only:
-        looks = (1.0,)
-    # Bonferroni over the looks: a union bound, valid however the looks depend on each other.
-    paid = replace(
-        contract,
-        false_refute_rate=contract.false_refute_rate / len(looks),
-        false_support_rate=contract.false_support_rate / len(looks),
-        looks=len(looks),
-    )
-    judgement = None
-    for fraction in looks:
-        measurement.draw_up_to(fraction)
-        judgement = judge(prediction, measurement.points(), paid)
+    schedule = planning.looks(contract, (1.0,) if one_look or session.draws is not None else profile.looks)
+    for look in schedule:
+        final = look is schedule[-1]
+        measurement.draw_up_to(look.fraction)
+        judgement = judge(prediction, measurement.points(), look.contract, final=final)
         settled = judgement.settled
         if settled and profile.every_route_settles and judgement.verdict is not Verdict.REFUTED:
-            settled = judge(prediction, measurement.points(exact=False), paid).settled
-        if session.progress is not None:
-            session.progress(
-                {
-                    "claim": measurement.claim,
-                    "instance": measurement.instance,
-                    "fraction": fraction,
-                    "draws": measurement.draws,
-                    "verdict": judgement.verdict.value,
-                    "settled": settled,
-                }
-            )
-        if settled:
-            break
-    assert judgement is not None
-    return judgement, paid
+            settled = judge(prediction, measurement.points(exact=False), look.contract, final=False).settled
+        session.tell(measurement, look.fraction, judgement)
+        if settled or final:
+            return judgement, look.contract
+    raise AssertionError("a schedule has at least one look")
 
 
 class _Measurement:
@@ -245,12 +239,20 @@ class _Measurement:
         self.flags: set[str] = set()
         self.edges = _edges(statement)
         self._share = share
-        self._targets: list[int] | None = None
+        self._blocks_planned: list[int] | None = None
         self._samplers: list[Any] = [None] * len(self.sizes)
 
     @property
     def draws(self) -> int:
         return sum(moments.count for moments in self.moments if moments is not None)
+
+    def afresh(self) -> _Measurement:
+        """Return a new measurement of the same instance: other seeds, and more draws at every size than this one took."""
+        claim = f"{self.claim}#confirmation"
+        fresh = _Measurement(claim, self.instance, self.statement, self.session, self._share)
+        fresh.exact, fresh.flags = self.exact, self.flags
+        fresh._blocks_planned = [math.ceil(CONFIRMATION_FACTOR * blocks) for blocks in self.blocks]
+        return fresh
 
     def measure_exactly(self, digits: int) -> None:
         if self.quantity.can_exact and all(value is None for value in self.exact):
@@ -262,9 +264,10 @@ class _Measurement:
 
     def draw_up_to(self, fraction: float) -> None:
         """Draw whole blocks at every size until the given fraction of the budget is reached."""
-        for index, target in enumerate(self._targets or self._plan()):
-            block = self._block_draws(index)
-            wanted = max(1, math.ceil(target * fraction / block))
+        if self._blocks_planned is None:
+            self._blocks_planned = self._plan()
+        for index, planned in enumerate(self._blocks_planned):
+            wanted = max(1, math.ceil(planned * fraction))
             if wanted > self.blocks[index]:
                 self._draw_blocks(index, wanted)
 
@@ -273,7 +276,7 @@ class _Measurement:
         self.moments[index] = sample(
             self._sampler(index),
             Key(self.session.seed, self.claim, self.instance, sizes),
-            draws=wanted * self._block_draws(index),
+            draws=(wanted - self.blocks[index]) * self._block_draws(index),
             block_draws=self._block_draws(index),
             executor=self.session.executor,
             first_block=self.blocks[index],
@@ -291,23 +294,36 @@ class _Measurement:
         return self.quantity.block_draws(self.sizes[index])
 
     def _plan(self) -> list[int]:
-        """Allot the draws of the whole budget to the sizes, once and before the first look."""
+        """Allot the blocks of the whole budget to the sizes, once and before the first look."""
         profile = profile_named(self.session.profile)
-        fixed = self.session.draws
-        if fixed is not None:
-            self._targets = [fixed] * len(self.sizes) if isinstance(fixed, int) else list(fixed)
-            if len(self._targets) != len(self.sizes):
-                raise ValueError(f"draws must be one number or {len(self.sizes)} (one for each size), got {len(self._targets)}")
-            return self._targets
+        blocks = [self._block_draws(index) for index in range(len(self.sizes))]
+        if self.session.draws is not None:
+            return [math.ceil(draws / block) for draws, block in zip(self._fixed_draws(), blocks, strict=True)]
         costs = [self.quantity.cost(sizes) for sizes in self.sizes]
-        if all(cost is not None for cost in costs):
-            budget = profile.random_numbers * self._share
-        else:
+        budget = profile.random_numbers * self._share
+        if any(cost is None for cost in costs):
             costs = [self._seconds_per_draw(index) for index in range(len(self.sizes))]
             budget = profile.seconds * self._share
             self.flags.add(BY_THE_CLOCK)
-        self._targets = planning.allocate([float(cost) for cost in costs if cost is not None], budget)
-        return self._targets
+        per_block = [float(cost or 0.0) * block for cost, block in zip(costs, blocks, strict=True)]
+        along = getattr(self.statement, "along", None)
+        if along is None or len(self.sizes) < 2:
+            return [max(1, int(budget / cost)) for cost in per_block]
+        return planning.allocate(
+            per_block,
+            budget,
+            sizes=[sizes[along.base] for sizes in self.sizes],
+            noise=[block**-0.5 for block in blocks],
+            correction=getattr(self.statement, "correction", None),
+            amplitude=getattr(self.statement, "amplitude", None),
+        )
+
+    def _fixed_draws(self) -> list[int]:
+        fixed = self.session.draws
+        draws = [fixed] * len(self.sizes) if isinstance(fixed, int) else list(fixed or ())
+        if len(draws) != len(self.sizes):
+            raise ValueError(f"draws must be one number or {len(self.sizes)} (one for each size), got {len(draws)}")
+        return draws
 
     def _seconds_per_draw(self, index: int) -> float:
         start = time.perf_counter()
@@ -348,6 +364,7 @@ def _result(
     judgement: Judgement,
     points: Sequence[Point],
     contract: Contract,
+    declared: Contract,
     draws: int,
     seconds: float,
 ) -> Result:
@@ -360,6 +377,7 @@ def _result(
         prediction=prediction,
         points=tuple(points),
         contract=contract,
+        false_refute_rate=declared.false_refute_rate,
         draws=draws,
         seconds=seconds,
         seed=session.seed,

@@ -424,6 +424,8 @@ def _path_exponent(prediction: Prediction, rate: Rate | None, points: Sequence[P
     if rate is None:
         return 0.0 if prediction.kind is Kind.LAW else None
     rate.require(points[0].sizes, parameters=prediction.parameters)
+    if not base:  # one number against another: nothing grows
+        return None
     try:
         if prediction.path:
             path = ScalingPath.from_description(prediction.path)

@@ -3,7 +3,6 @@
 Some are invisible at depth 1 (sigma_0 = 1 hides a missing sigma_{l-1}), so they are tested from depth 2 on.
 """
 
-
 import theoryck as tc
 from hypothesis.strategies import integers, sampled_from
 from theoryck.quantities import epsilon, gamma0, gaussian_mean, rho, sigma

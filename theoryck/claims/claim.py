@@ -165,7 +165,8 @@ def _generate(claim: Claim, wanted: int, seed: int) -> list[tuple[dict[str, Any]
         suppress_health_check=list(HealthCheck),
     )
     @given(fixed_dictionaries(dict(claim.strategies)))
-    def collect(parameters: dict[str, Any]) -> None:
+    def collect(chosen: dict[str, Any]) -> None:
+        parameters = {name: chosen[name] for name in claim.strategies}
         made.append((parameters, claim.build(parameters)))
 
     try:

@@ -71,14 +71,13 @@ class Contract:
 
     ``false_refute_rate`` bounds the chance to refute a true statement, ``false_support_rate`` the chance to support one that is
     wrong by more than ``within`` (an exponent), and ``level`` is that of the intervals shown to people.  When evidence is
-    judged more than once, ``looks`` says how often and the rates are those of one look.
+    judged more than once, each look has its own contract with its share of the rates.
     """
 
     false_refute_rate: float = 1e-3
     false_support_rate: float = 0.025
     within: float = 0.1
     level: float = 0.95
-    looks: int = 1
 
     def __post_init__(self) -> None:
         for name in ("false_refute_rate", "false_support_rate", "level"):
@@ -95,14 +94,12 @@ class Contract:
             "false_support_rate": self.false_support_rate,
             "within": self.within,
             "level": self.level,
-            "looks": self.looks,
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Contract:
         """Inverse of :meth:`to_json`."""
-        rates = {key: float(data[key]) for key in ("false_refute_rate", "false_support_rate", "within", "level")}
-        return cls(**rates, looks=int(data["looks"]))
+        return cls(**{key: float(data[key]) for key in ("false_refute_rate", "false_support_rate", "within", "level")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +170,11 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One judged instance of one claim, with its evidence: enough to render and to judge it again."""
+    """One judged instance of one claim, with its evidence: enough to render and to judge it again.
+
+    ``contract`` is the one under which the verdict was reached (the deciding look's share), ``false_refute_rate`` what was
+    declared for the instance as a whole.
+    """
 
     claim: str
     status: Status
@@ -182,6 +183,7 @@ class Result:
     prediction: Prediction | None
     points: tuple[Point, ...]
     contract: Contract
+    false_refute_rate: float
     draws: int
     seconds: float
     seed: int
@@ -256,7 +258,7 @@ class Result:
             "seconds": self.seconds,
             "routes": [route.to_json() for route in j.routes],
             "rivals": [rival.to_json() for rival in j.rivals],
-            "false_refute_rate": self.contract.false_refute_rate * self.contract.looks,
+            "false_refute_rate": self.false_refute_rate,
             "assuming": j.assuming,
             "flags": list(j.flags),
             "settled": j.settled,
@@ -300,6 +302,7 @@ class Result:
             prediction=Prediction.from_json(data["prediction"]) if data.get("prediction") else None,
             points=tuple(Point.from_json(point) for point in data.get("points", ())),
             contract=Contract.from_json(data["contract"]),
+            false_refute_rate=float(data["false_refute_rate"]),
             draws=int(data["draws"]),
             seconds=float(data["seconds"]),
             seed=int(data["seed"]),
