@@ -9,6 +9,7 @@ import click
 
 import theoryck
 
+# Not named here: ``list``, which is the module of that command once it has been imported.
 # A command's module and its line in ``theoryck --help``; the module holds the click command as ``command``.
 COMMANDS = {
     "check": "Measure and judge the claims found in files or folders.",
@@ -24,7 +25,7 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, in the order of use."""
-        return list(COMMANDS)
+        return [*COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command."""
@@ -46,7 +47,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing any."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([*COMMANDS.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
