@@ -67,8 +67,8 @@ def linear_norm_moment(widths: tuple[int, ...], power: int) -> Fraction:
 def input_norm_moment(d: int, power: Any, bits: int) -> arb:
     """Return E|chi2_d/d - 1|^power for any real power > 0 with a relative accuracy of about 2^-bits.
 
-    Power 1 is 2 a^(a-1) e^(-a)/Gamma(a), a = d/2.  Other powers integrate both sides of the kink on balls, after w = |x_0| = 1 -+ e^y:
-    the density of w is 2 a^a w^(d-1) e^(-a w^2)/Gamma(a), and e^y makes the power of the distance analytic.
+    Power 1 is 2 a^(a-1) e^(-a)/Gamma(a), a = d/2.  Other powers integrate both sides of the kink on balls, after
+    w = |x_0| = 1 -+ e^y: the density of w is 2 a^a w^(d-1) e^(-a w^2)/Gamma(a), and e^y makes the power of the distance analytic.
 
     >>> from theoryck.exact.balls import precision
     >>> with precision(120):
@@ -203,7 +203,9 @@ def _triple_moment(d: int, a: int, b: int, m: int) -> Fraction:
 
 
 def sine_norm_variance(d0: int, d1: int, frequency: Any) -> arb:
-    """Return E(|x_1|^2 - sigma_1)^2 for phi(x) = sin(b x), at the current precision, by e(t) = E exp(-b^2 t S_0) = (1+2 b^2 t/d0)^(-d0/2).
+    """Return E(|x_1|^2 - sigma_1)^2 for phi(x) = sin(b x), at the current precision.
+
+    Everything follows from e(t) = E exp(-b^2 t S_0) = (1 + 2 b^2 t/d0)^(-d0/2).
 
     >>> from theoryck.exact.balls import precision
     >>> with precision(100):

@@ -1,7 +1,7 @@
 """Norm moments of one nonlinear layer at any width: exact conditional moments, one integral over the input norm.
 
-Given S_0 = s the moments of S_1 are exact (cumulants d_1^(1-j) kappa_j[phi(sqrt(s) Z)^2]); S_0 = chi2_d/d is integrated in t = log s
-by the trapezoidal rule, which converges geometrically there.  No expansion in 1/d is made, so this route is independent of the
+Given S_0 = s the moments of S_1 are exact (cumulants d_1^(1-j) kappa_j[phi(sqrt(s) Z)^2]); S_0 = chi2_d/d is integrated in t =
+log s by the trapezoidal rule, which converges geometrically there.  No expansion in 1/d is made: this route is independent of the
 series and serves where that series is poor.
 """
 
@@ -63,7 +63,7 @@ def shallow_norm_moment(activation: Any, widths: tuple[int, int], power: int, bi
 
     >>> import sympy
     >>> float(shallow_norm_moment(sympy.erf(sympy.Symbol("x", real=True)), (8, 8), 2))
-    0.0239545919850...
+    0.0239545919874...
     """
     work = bits + power * widths[0].bit_length() + 32
     with precision(work):

@@ -147,7 +147,7 @@ def nonzero(values: Any) -> Any:
     """Return the mask of entries that are not exactly zero."""
     if values.dtype != object:
         return values != 0
-    return np.fromiter((not (v == 0) if isinstance(v, int) else not v.is_zero() for v in values), dtype=bool, count=len(values))
+    return np.fromiter((v != 0 if isinstance(v, int) else not v.is_zero() for v in values), dtype=bool, count=len(values))
 
 
 def _multiply_into(total: Vector, a: Vector, b: Vector, factor: int, triples: tuple[Any, Any, Any]) -> None:

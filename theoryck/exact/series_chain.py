@@ -7,6 +7,7 @@ series is asymptotic, so the sum stops at its smallest term and that term is the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,7 +34,7 @@ BALL_CORRECTIONS = 2  # corrections of an overlap moment kept as balls; further 
 FLOAT_CORRECTIONS = 6
 MAX_OVERLAP_WEIGHT = 20
 MAX_OVERLAP_POWER = 16
-MEHLER_TERMS = 400
+MAX_MEHLER_TERMS = 400
 
 Ratios = tuple[Fraction, ...]
 
@@ -53,12 +54,28 @@ def limits(activation: Any, layer: int, bits: int) -> tuple[arb, arb]:
         if layer == 0:
             return arb(1), arb(0)
         below, overlap = limits(activation, layer - 1, bits)
-        orders = 0 if overlap.is_zero() else MEHLER_TERMS
-        table = hermite_table(activation, below, 2, orders, bits)
+        orders = mehler_terms(overlap / below, bits)
+        table = _finite_part(hermite_table(activation, below, 2, orders, bits), 0)
         mean = table[1][0]
         if overlap.is_zero():
             return table[2][0], arb(0) if vanishes(mean, bits) else mean * mean
-        return table[2][0], _mehler(table[1], overlap / below)
+        return table[2][0], _mehler(table[1], overlap / below, table[2][0])
+
+
+def mehler_terms(correlation: arb, bits: int) -> int:
+    """Return how many powers of the correlation are kept: its decay to 2^-bits, half as many again for derivatives, at most 400."""
+    if correlation.is_zero():
+        return 0
+    decay = bits * math.log(2) / -math.log(abs(float(correlation)))
+    return min(math.ceil(1.5 * decay) + 30, MAX_MEHLER_TERMS)
+
+
+def _finite_part(table: HermiteTable, needed: int) -> HermiteTable:
+    """Cut all rows before the first order with no finite bound: a shorter Mehler sum only has a larger tail estimate."""
+    length = min(next((m for m, value in enumerate(row) if not value.is_finite()), len(row)) for row in table)
+    if length <= needed:
+        raise ExactError(f"E[phi^j He_m] is not bounded from m = {length} on, and orders up to {needed} are needed")
+    return [row[:length] for row in table]
 
 
 def vanishes(mean: arb, bits: int) -> bool:
@@ -66,17 +83,15 @@ def vanishes(mean: arb, bits: int) -> bool:
     return bool(mean.contains(0) and mean.rad() < arb(2) ** (-bits // 2))
 
 
-def _mehler(row: Sequence[arb], correlation: arb) -> arb:
-    """Return E[f(u) f(v)] = sum_m c^m/m! (E f He_m)^2, the tail bounded by the last terms' geometric decay."""
+def _mehler(row: Sequence[arb], correlation: arb, second: arb) -> arb:
+    """Return E[f(u) f(v)] = sum_m c^m/m! (E f He_m)^2, the tail bounded with ``second`` = E f^2."""
     total, scale = arb(0), arb(1)
-    term = arb(0)
     for m, value in enumerate(row):
         if m:
             scale = scale * correlation / m
-        term = scale * value * value
-        total += term
-    # sum_{m>M} c^m a_m^2 <= c^(M+1) E f^2, because sum a_m^2 <= E f^2 (Bessel); the omitted E f^2 is at most a few units here.
-    return total + plus_minus(correlation ** len(row) * 10)
+        total += scale * value * value
+    # sum_{m>=M} c^m a_m^2 <= c^M E f^2, because sum a_m^2 <= E f^2 (Bessel).
+    return total + plus_minus(correlation ** len(row) * second)
 
 
 @lru_cache(maxsize=64)
@@ -93,13 +108,14 @@ def _gram_layer(activation: Any, layer: int, weight: int, bits: int, floating: b
     powers, orders = orders_needed(weight)
     with precision(bits + 32):
         variance, overlap = limits(activation, layer - 1, bits)
-        mehler = 0 if overlap.is_zero() else MEHLER_TERMS
-        table: Any = derivative_table(hermite_table(activation, variance, powers, orders + mehler, bits), variance)
+        mehler = mehler_terms(overlap / variance, bits)
+        hermite = _finite_part(hermite_table(activation, variance, powers, orders + mehler, bits), orders + min(mehler, 8))
+        table: Any = derivative_table(hermite, variance)
         if vanishes(table[1][0], bits):
             table[1][0] = arb(0)
         if floating and not mehler:
             table = [[float(value) for value in row] for row in table]
-        cumulants = gram_cumulants(grading(3, weight), table, overlap if mehler else None)
+        cumulants = gram_cumulants(grading(3, weight), table, variance, overlap if mehler else None)
         return {beta: np.array([float(v) for v in series]) for beta, series in cumulants.items()} if floating else cumulants
 
 
@@ -184,8 +200,8 @@ def _expansion(constants: Sequence[Any], first: int) -> Expansion:
 def evaluate(expansion: Expansion, d_min: int) -> arb:
     """Return the sum of the series at ``d_min`` as a ball: truncation estimate (not proved) plus the balls of the coefficients.
 
-    The sum through term n is charged with e_n = max(|t_n|, |t_(n+1)|, sqrt|t_n t_(n-1)|), which one accidentally small term cannot make
-    small, and n is chosen where e_n is least.
+    The sum through term n is charged with e_n = max(|t_n|, |t_(n+1)|, sqrt|t_n t_(n-1)|), which one accidentally small term cannot
+    make small, and n is chosen where e_n is least.
     """
     eps = arb(1) / d_min
     terms = [c * eps ** (expansion.first + i) for i, c in enumerate(expansion.coefficients)]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat
 
+from theoryck.exact.balls import plus_minus
 from theoryck.exact.series import Grading, Index, Vector, cumulant_degrees, cumulants_from_moments, multi_indices, zeros
 
 HermiteTable = list[list[arb]]
@@ -43,10 +44,10 @@ def norm_cumulants(space: Grading, table: HermiteTable) -> dict[Index, Vector]:
     return _centred(cumulants_from_moments(space, moments, degrees))
 
 
-def gram_cumulants(space: Grading, table: HermiteTable, overlap: arb | None = None) -> dict[Index, Vector]:
+def gram_cumulants(space: Grading, table: HermiteTable, variance: arb, overlap: arb | None = None) -> dict[Index, Vector]:
     """Return the joint cumulants of (phi(u)^2, phi(v)^2, phi(u) phi(v)) as series about (sigma, sigma, q); three variables."""
     degrees = cumulant_degrees(space.weight)
-    kernel = _kernel(table, overlap, 2 * space.weight)
+    kernel = _kernel(table, overlap, variance, 2 * space.weight)
     moments: dict[Index, Vector] = {}
     for order, degree in degrees.items():
         exponents = space.free_exponents[: space.free_count[degree]]
@@ -60,7 +61,7 @@ def gram_cumulants(space: Grading, table: HermiteTable, overlap: arb | None = No
     return _centred(cumulants_from_moments(space, moments, degrees))
 
 
-def _kernel(table: HermiteTable, overlap: arb | None, orders: int) -> Callable[[int, int, int, int], arb]:
+def _kernel(table: HermiteTable, overlap: arb | None, variance: arb, orders: int) -> Callable[[int, int, int, int], arb]:
     """Return (p, q, n, n') -> E[f^(n)(u) g^(n')(v)], f = phi^p, g = phi^q, at the overlap (None: independent u and v)."""
     if overlap is None:
         return lambda p, q, n, n2: table[p][n] * table[q][n2]
@@ -69,13 +70,17 @@ def _kernel(table: HermiteTable, overlap: arb | None, orders: int) -> Callable[[
     for r in range(1, length):
         scales.append(scales[-1] * overlap / r)
     blocks: dict[tuple[int, int], arb_mat] = {}
+    decay = 1 / (1 - abs(overlap) / variance)
 
     def kernel(p: int, q: int, n: int, n2: int) -> arb:
         if (p, q) not in blocks:
             left = arb_mat([[table[p][i + r] * scales[r] for r in range(length - orders)] for i in range(orders + 1)])
             right = arb_mat([[table[q][j + r] for j in range(orders + 1)] for r in range(length - orders)])
             blocks[p, q] = left * right
-        return blocks[p, q][n, n2]
+        # The omitted terms decay like powers of the correlation: the last two kept, times 1/(1 - c), estimate them.
+        kept = (length - orders - 2, length - orders - 1)
+        last = sum((abs(table[p][n + r] * scales[r] * table[q][n2 + r]) for r in kept), arb(0))
+        return blocks[p, q][n, n2] + plus_minus(last * decay)
 
     return kernel
 
