@@ -223,13 +223,11 @@ class ClaimItem(pytest.Item):
         return self._repr_failure_py(excinfo, style="short")
 
     def _traceback_filter(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
-        """Start in the claim's file; where the error never came there, leave out theoryck's own frames."""
+        """Start in the claim's file; where the error never came there, after pytest's frames and this file's."""
         ours = excinfo.traceback.cut(path=self.claim.path)
         if len(ours) < len(excinfo.traceback):
             return ours
-        package = Path(__file__).parent
-        outside = excinfo.traceback.filter(lambda entry: not Path(entry.path).is_relative_to(package))
-        return outside or excinfo.traceback[-1:]
+        return excinfo.traceback.cut(path=__file__)[1:] or excinfo.traceback
 
 
 def _failing(results: list[Result], session: Session) -> list[Result]:

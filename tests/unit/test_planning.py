@@ -138,7 +138,7 @@ def test_what_no_budget_can_see() -> None:
 
 
 def test_plans_come_true() -> None:
-    """At the draws that planning names, a violation is refuted and a true bound supported as often as it says (3 binomial errors)."""
+    """At the draws that planning names, a violation is refuted and a true bound supported as often as it says."""
     rng = np.random.default_rng(12)
     contract = Contract(within=0.1)
     claim = Prediction(Kind.BOUND, "Q", base="d", rate="1/d", correction=1.0, amplitude=0.1)

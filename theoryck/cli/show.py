@@ -103,7 +103,7 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     if prediction.exponent is not None:
         predicted.append(f"exponent {numbers.plain(prediction.exponent)}")
     if prediction.value is not None:
-        predicted.append(f"value {numbers.enclosed(prediction.value)}")
+        predicted.append(f"value {numbers.enclosed(prediction.value, 15)}")
     if prediction.constant is not None:
         predicted.append(f"constant {numbers.plain(prediction.constant)}")
     if prediction.tolerance is not None:
@@ -112,7 +112,7 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     return [
         (prediction.kind.value, clean(prediction.quantity)),
         ("predicts", ", ".join(predicted)),
-        ("rivals", clean(", ".join(prediction.rivals))),
+        ("rivals", clean(", ".join(map(numbers.shorter, prediction.rivals)))),
         ("along", path),
         ("assuming", correction),
     ]

@@ -78,14 +78,27 @@ def measured(interval: Interval | None) -> str:
     return written_out(interval)
 
 
-def enclosed(value: Enclosure) -> str:
-    """Write a known value with its radius; an exact one has no parentheses.
+def enclosed(value: Enclosure, most: int = MOST_DECIMALS) -> str:
+    """Write a known value with its radius, with at most ``most`` decimals; an exact one has no parentheses.
 
     >>> from decimal import Decimal
     >>> enclosed(Enclosure(Decimal("0.46741"), Decimal("2e-30")))
     '0.467410(1)'
     """
-    return uncertain(value.midpoint, value.radius)
+    return uncertain(value.midpoint, value.radius, most)
+
+
+def shorter(text: str) -> str:
+    """Write a text that is a long decimal number to 15 digits; any other text stays as it is.
+
+    >>> shorter("0.20535287259078802434589491365807"), shorter("d**(-3/2)")
+    ('0.205352872590788', 'd**(-3/2)')
+    """
+    try:
+        value = Decimal(text)
+    except ArithmeticError:
+        return text
+    return text if len(text) <= 20 or not value.is_finite() else f"{value:.15g}"
 
 
 def count(number: int) -> str:

@@ -46,7 +46,10 @@ def _facts(result: Result) -> list[tuple[str, str]]:
         ("window", _window(result)),
         ("valid", _validity(judgement.assuming)),
         ("routes", _routes(result)),
-        ("rivals", "; ".join(f"{clean(r.rate)} {'rejected' if r.rejected else 'NOT rejected'}" for r in judgement.rivals)),
+        (
+            "rivals",
+            "; ".join(f"{clean(numbers.shorter(r.rate))} {'rejected' if r.rejected else 'NOT rejected'}" for r in judgement.rivals),
+        ),
         ("flags", clean(", ".join(judgement.flags))),
         ("quantity", clean(prediction.quantity) if prediction else ""),
         ("effort", f"{numbers.count(result.draws)} draws, {numbers.seconds(result.seconds)}s, seed {result.seed}"),
@@ -64,7 +67,7 @@ def _claimed(result: Result) -> str:
     if prediction.rate is not None:
         parts.append(f"{_sign(prediction)} {clean(prediction.rate)}{_parameters(prediction)}")
     if prediction.value is not None:
-        parts.append(f"value {numbers.enclosed(prediction.value)}")
+        parts.append(f"value {numbers.enclosed(prediction.value, 15)}")
     if prediction.constant is not None:
         parts.append(f"constant {numbers.plain(prediction.constant)}")
     if exponent is not None:
@@ -98,7 +101,7 @@ def point_text(point: Point) -> str:
     """Write what was measured at one point, by each route that was taken."""
     routes = []
     if point.exact is not None:
-        routes.append(("" if point.exact.rigorous else "not proved: ") + numbers.enclosed(point.exact))
+        routes.append(("" if point.exact.rigorous else "not proved: ") + numbers.enclosed(point.exact, 15))
     if point.estimate is not None:
         routes.append(f"Monte Carlo {numbers.uncertain(point.estimate.value, point.estimate.stderr)} (one standard error)")
     if point.bracket is not None:
