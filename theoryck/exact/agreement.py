@@ -33,9 +33,9 @@ def agreed_mean(expression: Expr, s: arb, digits: int) -> tuple[arb, float]:
 
         try:
             _must_decay(expression, integrand, cut)
-            edges = _edges(expression, root, cut)
-            first = mpmath.quad(integrand, _subdivided(edges, 1), method="tanh-sinh")
-            second = mpmath.quad(integrand, _subdivided(edges, 3), method="gauss-legendre")
+            edges, fine = _edges(expression, root, cut)
+            first = mpmath.quad(integrand, _subdivided(edges, 1 if fine else 3), method="tanh-sinh", maxdegree=6)
+            second = mpmath.quad(integrand, _subdivided(edges, 2 if fine else 7), method="gauss-legendre", maxdegree=6)
         except (ZeroDivisionError, OverflowError, ValueError) as error:
             if isinstance(error, NotIntegrable):
                 raise
@@ -61,18 +61,19 @@ def _must_decay(expression: Expr, integrand: object, cut: mpmath.mpf) -> None:
             raise NotIntegrable(f"E of {expression} does not converge: weighted, it is {mpmath.nstr(near, 5)} in the tail")
 
 
-def _edges(expression: Expr, root: mpmath.mpf, cut: mpmath.mpf) -> list[mpmath.mpf]:
+def _edges(expression: Expr, root: mpmath.mpf, cut: mpmath.mpf) -> tuple[list[mpmath.mpf], bool]:
+    """Cut the line at the kinks; where they are not known, finely and blindly."""
     inner: list[mpmath.mpf] = [mpmath.mpf(0)]
+    fine = False
     try:
         inner = [_to_mpmath(number_ball(part.left)) / root for part in pieces(expression)[1:] if part.left is not None] or inner
     except Unsplit:
-        inner = [mpmath.mpf(k) / 2 for k in range(-12, 13)]
-    return sorted({-cut, cut, *(edge for edge in inner if -cut < edge < cut)})
+        inner, fine = [mpmath.mpf(k) / 2 for k in range(-12, 13)], True
+    return sorted({-cut, cut, *(edge for edge in inner if -cut < edge < cut)}), fine
 
 
-def _subdivided(edges: list[mpmath.mpf], parts: int) -> list[mpmath.mpf]:
-    """Cut every interval into ``2 parts + 1`` equal ones."""
-    count = 2 * parts + 1
+def _subdivided(edges: list[mpmath.mpf], count: int) -> list[mpmath.mpf]:
+    """Cut every interval into ``count`` equal ones."""
     points = [a + (b - a) * k / count for a, b in pairwise(edges) for k in range(count)]
     return [*points, edges[-1]]
 
