@@ -157,6 +157,11 @@ class _Case:
         return self.contract.within
 
     @property
+    def one_number(self) -> bool:
+        """Whether a bound compares one number with another: no size, nothing that grows, and rivals are smaller numbers."""
+        return self.prediction.kind is Kind.BOUND and not self.base
+
+    @property
     def rates(self) -> tuple[float, float]:
         return self.contract.false_refute_rate, self.contract.false_support_rate
 
@@ -168,6 +173,8 @@ class _Case:
     def coincides(self, rival: str) -> bool:
         """Whether no evidence on these sizes can tell the rival from the claim."""
         prediction = self.prediction
+        if self.one_number:
+            return _decimal(rival) == Decimal(str(prediction.constant))
         if prediction.kind in (Kind.BOUND, Kind.LAW):
             other = self._rival_rate(rival)
             if self.rate is None or not same_on_grid(self.rate, other, self.points):
@@ -192,8 +199,26 @@ class _Case:
     def outcome(self, name: str, parts: tuple[Series, ...]) -> Outcome:
         """Judge one route; a bracket has two series, and a verdict needs both."""
         judges = {Kind.IDENTITY: self._identity, Kind.LIMIT: self._limit}
+        if self.one_number:
+            judges = {Kind.BOUND: self._number}
         outcomes = [judges.get(self.prediction.kind, self._growth)(series) for series in parts]
         return replace(outcomes[0] if len(outcomes) == 1 else both(outcomes), name=name)
+
+    # -- one number at most another: BOUND without sizes ----------------------------------------------------------------------
+
+    def _number(self, series: Series) -> Outcome:
+        def decide(bound: float) -> Decision:
+            return pointwise(series, Rate.parse("1"), bound, self.tolerance(), *self.rates)
+
+        decision = decide(float(self.prediction.constant or 0))
+        return Outcome(
+            name=series.route,
+            verdict=decision.verdict,
+            reason=self._sentence(series, decision),
+            rejected=tuple(decide(float(_decimal(rival))).verdict is Verdict.REFUTED for rival in self.prediction.rivals),
+            rigorous=decision.rigorous,
+            improvable=series.route != "exact",
+        )
 
     # -- growth: BOUND, LAW, SCALING ------------------------------------------------------------------------------------------
 

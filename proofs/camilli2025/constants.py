@@ -7,10 +7,11 @@ Both sides of every identity are enclosures; closed forms share no code with the
 
 from fractions import Fraction
 
-import theoryck as tc
 from hypothesis import assume
 from hypothesis.strategies import integers, sampled_from
-from sympy import Rational, asin, exp, pi, sinh, sqrt
+from sympy import Rational, atan, exp, pi, sign, sinh, sqrt
+
+import theoryck as tc
 from theoryck.models import x
 from theoryck.quantities import closed_form, epsilon, eta0, gamma0, gaussian_mean, kernel, rho, sigma
 
@@ -35,7 +36,7 @@ def stein(phi, s):
 def bessel(phi, layer):
     """epsilon_l > 0 unless phi is linear"""
     assume(not phi.properties.linear.value)
-    return tc.Bound(-epsilon(phi, layer), at_most=0)
+    return tc.Bound(-epsilon(phi, layer), at_most=0, rivals=[-2])
 
 
 @tc.theorem("camilli2025/bessel-equality", CAMILLI2025)
@@ -70,7 +71,10 @@ def closed_form_erf(s, t, share):
     c = share * min(s, t)
 
     def closed(two):
-        return closed_form(2 / pi * asin(Rational(two * c) / sqrt(Rational((1 + two * s) * (1 + two * t)))))
+        sine_squared = Rational((two * c) ** 2 / ((1 + two * s) * (1 + two * t)))
+        return closed_form(
+            2 / pi * sign(Rational(c)) * atan(sqrt(sine_squared / (1 - sine_squared)))
+        )  # asin(r) = atan(r/sqrt(1-r^2))
 
     return tc.Identity(kernel(tc.activations.erf, s, t, c), closed(2), rivals=[closed(1)])
 

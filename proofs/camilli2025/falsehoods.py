@@ -3,8 +3,9 @@
 Some are invisible at depth 1 (sigma_0 = 1 hides a missing sigma_{l-1}), so they are tested from depth 2 on.
 """
 
-import theoryck as tc
 from hypothesis.strategies import integers, sampled_from
+
+import theoryck as tc
 from theoryck.quantities import epsilon, gamma0, gaussian_mean, rho, sigma
 
 from . import CAMILLI2025
@@ -144,6 +145,6 @@ def overlap_with_mean(phi, depth, k):
 @tc.falsehood("camilli2025/overlap-even", CAMILLI2025)
 @tc.for_all(k=integers(1, 2))
 def overlap_even(k):
-    """E | x_mu . x_nu |^k = O(d^(-k/2)) at depth 2 for the even phi(x) = x^2 - 1, whose mean is zero at variance 1 but not at sigma_1 = 2"""
+    """E | x_mu . x_nu |^k = O(d^(-k/2)) at depth 2 for phi(x) = x^2 - 1, whose mean is zero at variance 1 but not at sigma_1 = 2"""
     network = tc.DeepNetwork(tc.Activation("x**2 - 1"), depth=2)
     return tc.Bound(tc.overlap_moment(network, power=k), rate="d**(-k/2)", along=path(), correction=1)

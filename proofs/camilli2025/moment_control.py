@@ -8,8 +8,9 @@ The squared norms form a Markov chain, S_l = (1/d_l) sum_i phi(sqrt(S_{l-1}) Z_i
 the moment is smaller by a factor 1/d, which the claims declare (``correction=1``).
 """
 
-import theoryck as tc
 from hypothesis.strategies import integers, sampled_from
+
+import theoryck as tc
 
 from . import CAMILLI2025
 

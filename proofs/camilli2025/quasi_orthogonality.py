@@ -8,8 +8,9 @@ The Gram matrix of the pair is a Markov chain (rows of the pre-activations are G
 sufficient and not necessary: what matters is that phi has mean zero at the variances sigma_0, ..., sigma_{L-1}.
 """
 
-import theoryck as tc
 from hypothesis.strategies import integers, sampled_from
+
+import theoryck as tc
 
 from . import CAMILLI2025
 

@@ -97,8 +97,8 @@ def _check_rate(rate: Any, along: ScalingPath, parameters: Mapping[str, Any]) ->
 class Bound(Statement):
     """``quantity <= C * rate`` along a path: about growth when ``constant`` is None, pointwise when it is given.
 
-    Without a path, ``Bound(quantity, at_most=other)`` compares two numbers.  ``rivals`` are faster rates that the same
-    evidence must refute.  ``correction`` declares the relative power of the next term (1 for a factor 1 + O(1/d)),
+    Without a path, ``Bound(quantity, at_most=other)`` compares two numbers.  ``rivals`` are faster rates (or smaller numbers) that
+    the same evidence must refute.  ``correction`` declares the relative power of the next term (1 for a factor 1 + O(1/d)),
     ``amplitude`` its scale at the smallest size; ``within`` replaces the profile's tolerated discrepancy of the exponent.
     """
 
@@ -134,7 +134,9 @@ class Bound(Statement):
         """Return the prediction as data."""
         common = self._common(parameters)
         if self.rate is None:
-            rivals = tuple(str(rival) for rival in self.rivals)
+            # What is measured is the difference of the two sides, so a smaller number is a rival by what it is smaller.
+            limit = _value(self.at_most, "at_most", digits).midpoint
+            rivals = tuple(str(_value(rival, "rivals", digits).midpoint - limit) for rival in self.rivals)
             return Prediction(rate="1", constant=0.0, rivals=rivals, **common)
         assert self.along is not None
         return Prediction(
