@@ -142,15 +142,20 @@ def _nothing_in(path: Path) -> str:
 
 
 def claim_files(path: Path) -> list[Path]:
-    """Return the files in which claims are looked for: the file itself, or those of a folder, sorted."""
+    """Return the files in which claims are looked for: the file itself, or those of a folder, in the order of a book."""
     if path.is_file():
         return [path]
     in_proofs = PROOFS in path.resolve().parts
     return [
         file
-        for file in sorted(_python_files(path))
+        for file in sorted(_python_files(path), key=_as_in_a_book)
         if (in_proofs or PROOFS in file.relative_to(path).parts[:-1] or is_test_file(file)) and may_hold_claims(file)
     ]
+
+
+def _as_in_a_book(file: Path) -> tuple[Path, bool, str]:
+    """Folder by folder; what is known to be false comes last in its paper's folder."""
+    return file.parent, file.stem == "falsehoods", file.name
 
 
 def _python_files(folder: Path) -> Iterator[Path]:

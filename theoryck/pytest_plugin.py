@@ -32,6 +32,7 @@ class _State:
     selected: int = 1
     exits: ExitStack = field(default_factory=ExitStack)
     results: dict[int, list[Any]] = field(default_factory=dict)
+    interrupted: bool = False
     written: str = ""
 
 
@@ -269,9 +270,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     pattern = config.getoption("theoryck_only")
     if pattern is None:
         return
-    dropped = [item for item in items if isinstance(item, ClaimItem) and not fnmatch.fnmatchcase(item.claim.id, pattern)]
+    claims = [item for item in items if isinstance(item, ClaimItem)]
+    dropped = {item for item in claims if not fnmatch.fnmatchcase(item.claim.id, pattern)}
+    if claims and len(dropped) == len(claims) and not _is_xdist_worker(config):
+        from theoryck.collecting import no_claim_called
+
+        raise pytest.UsageError(f"--theoryck-only: {no_claim_called(pattern, [item.claim for item in claims])}")
     if dropped:
-        config.hook.pytest_deselected(items=dropped)
+        config.hook.pytest_deselected(items=list(dropped))
         items[:] = [item for item in items if item not in dropped]
 
 
@@ -320,13 +326,14 @@ class _Listener:
             self.state.results[carried["index"]] = json.loads(carried["results"])
 
 
-def _report(config: pytest.Config, interrupted: bool) -> Report:
+def _report(config: pytest.Config) -> Report:
     from theoryck import __version__
     from theoryck.records import Report, Result
 
-    found = config.stash[_STATE].results
-    results = tuple(Result.from_json(data) for index in sorted(found) for data in found[index])
-    return Report(config.getoption("theoryck_profile"), config.getoption("theoryck_seed"), results, __version__, interrupted)
+    state = config.stash[_STATE]
+    results = tuple(Result.from_json(data) for index in sorted(state.results) for data in state.results[index])
+    profile, seed = config.getoption("theoryck_profile"), config.getoption("theoryck_seed")
+    return Report(profile, seed, results, __version__, state.interrupted)
 
 
 def _stopped_early(session: pytest.Session, exitstatus: int) -> bool:
@@ -339,12 +346,13 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     config = session.config
     state = config.stash[_STATE]
     state.exits.close()
+    state.interrupted = _stopped_early(session, exitstatus)
     path = config.getoption("theoryck_json")
     if path is not None and not _is_xdist_worker(config) and not config.getoption("collectonly"):
         from theoryck.report.json import ReportFileError, write_json
 
         try:
-            write_json(_report(config, _stopped_early(session, exitstatus)), path)
+            write_json(_report(config), path)
             state.written = f"report written to {path}"
         except ReportFileError as error:
             state.written = f"ERROR: {error}"
@@ -358,7 +366,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     from theoryck.report.layout import Style
     from theoryck.report.text import render
 
-    report = _report(config, exitstatus == pytest.ExitCode.INTERRUPTED)
+    report = _report(config)
     style = Style(_width(config), bool(terminalreporter.hasmarkup))
     terminalreporter.section("theoryck")
     terminalreporter.write_line(render(report, style, verbose=config.get_verbosity() > 0, paragraphs=False))

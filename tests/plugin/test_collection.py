@@ -75,6 +75,13 @@ def test_choosing(project):
         result.assert_outcomes(passed=1, deselected=2)
 
 
+def test_choosing_what_is_not_there(project):
+    project.claims("supported", file="proofs/not_there.py")
+    result = project.run("proofs", "--theoryck-only", "toy/suported")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*no claim is called 'toy/suported'; did you mean toy/supported?"])
+
+
 def test_collecting_only_measures_nothing(project):
     project.claims("interrupting", file="proofs/dry.py")
     result = project.run("proofs", "--collect-only", "--theoryck-json", "report.json")

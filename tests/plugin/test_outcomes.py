@@ -110,6 +110,7 @@ def test_stop_at_the_first_failure(project):
     project.claims("refuted", "supported")
     result = project.run("proofs", "-x", "--theoryck-json", "report.json")
     result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["Interrupted: the rest was not judged.*1 REFUTED*"])
     assert json.loads((project.path / "report.json").read_text())["summary"]["interrupted"] is True
 
 

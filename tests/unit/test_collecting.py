@@ -68,6 +68,14 @@ def test_which_files_are_searched(write, tmp_path):
     assert claim_files(tmp_path / "lib" / "e.py") == [tmp_path / "lib" / "e.py"]
 
 
+def test_falsehoods_come_last_in_their_folder(write, tmp_path):
+    for name in ("zeta.py", "falsehoods.py", "alpha.py"):
+        write(f"proofs/paper/{name}", "# theoryck")
+        write(f"proofs/second/{name}", "# theoryck")
+    names = [f"{path.parent.name}/{path.stem}" for path in claim_files(tmp_path)]
+    assert names == [f"{paper}/{stem}" for paper in ("paper", "second") for stem in ("alpha", "zeta", "falsehoods")]
+
+
 def test_a_folder_called_like_a_test_makes_no_test_file():
     assert is_test_file(Path("a/test_b.py"))
     assert not is_test_file(Path("test_folder/b.py"))

@@ -14,7 +14,9 @@ from theoryck.report.text import claim_failure, render, sum_line
 def result(claim, verdict, *, status=Status.THEOREM, slack=None, rejected=True, draws=10, **instance):
     interval = None if slack is None else Interval(slack, slack - 0.1, slack + 0.1, 0.95)
     judgement = Judgement(verdict, "because", slack=interval, rivals=(Rival("r", rejected),))
-    return Result(claim, status, instance, judgement, None, (), Contract(), false_refute_rate=1e-3, draws=draws, seconds=1.0, seed=0)
+    return Result(
+        claim, status, instance, judgement, None, (), Contract(), false_refute_rate=1e-3, draws=draws, seconds=1.0, seed=0
+    )
 
 
 HOLDS = result("a", Verdict.SUPPORTED, slack=0.0, k=1)
@@ -72,6 +74,19 @@ def test_many_failing_instances_are_counted_not_listed():
     texts = claim_failure(failing)
     assert len(texts) == 4
     assert texts[-1] == "... and 2 more failing instances of a (-v lists all)"
+
+
+def test_the_lines_of_a_reason_keep_their_shape():
+    failing = result("a", Verdict.VACUOUS)
+    failing = replace(failing, judgement=replace(failing.judgement, reason="raised:\n  File 'x', line 2\n    1 / 0\n\nended"))
+    text = claim_failure([failing], Style(60))[0]
+    start = text.index("reason")
+    assert text[start:].splitlines()[:4] == [
+        "reason  raised:",
+        "            File 'x', line 2",
+        "              1 / 0",
+        "          ended",
+    ]
 
 
 def test_every_claim_is_counted_once_in_the_sum():

@@ -102,6 +102,18 @@ def clean(text: object) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
 
 
+def clean_lines(text: str) -> str:
+    """Return printable lines: like :func:`clean`, but lines (those of a traceback, say) and their indents are kept.
+
+    >>> print(clean_lines("said:\\n  line 2\\n\\nend"))
+    said:
+      line 2
+    end
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    return "\n".join(" " * (len(line) - len(line.lstrip())) + clean(line) for line in lines)
+
+
 def instance_text(instance: Mapping[str, Any]) -> str:
     """Write the parameters of an instance on one line.
 

@@ -95,13 +95,19 @@ def wrap(text: str, width: int, *, first: str = "", rest: str | None = None) -> 
 
 
 def fields(pairs: Sequence[tuple[str, str]], style: Style, *, indent: int = 2, whole: Sequence[str] = ()) -> list[str]:
-    """Write labels and texts, the texts aligned and wrapped; an empty text is left out, the labels in ``whole`` keep one line."""
+    """Write labels and texts, the texts aligned and each of their lines wrapped; an empty text is left out.
+
+    The texts of the labels in ``whole`` are not wrapped, so that they can be copied.
+    """
     shown = [(label, text) for label, text in pairs if text]
     reach = max((len(label) for label, _ in shown), default=0)
     lines: list[str] = []
     for label, text in shown:
-        first = " " * indent + label.ljust(reach) + "  "
-        broken = [first + text] if label in whole else wrap(text, style.width, first=first, rest=" " * len(first))
-        lines.append(broken[0].replace(label, style.paint(label, "dim"), 1))
-        lines.extend(broken[1:])
+        start = " " * indent + style.paint(label.ljust(reach), "dim") + "  "
+        margin = " " * (indent + reach + 2)
+        for line in text.splitlines():
+            inner = margin + " " * (len(line) - len(line.lstrip()))
+            broken = [margin + line] if label in whole else wrap(line.lstrip(), style.width, first=inner)
+            lines += [start + broken[0].removeprefix(margin), *broken[1:]]
+            start = margin
     return lines

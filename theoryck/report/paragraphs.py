@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from theoryck.records import Kind, Point, Prediction, Result, Status, Verdict
 from theoryck.report import numbers
-from theoryck.report.claims import Outcome, clean, instance_text, outcome
+from theoryck.report.claims import Outcome, clean, clean_lines, instance_text, outcome
 from theoryck.report.layout import Style, fields, wrap
 
 
@@ -42,7 +42,7 @@ def _facts(result: Result) -> list[tuple[str, str]]:
         ("statement", clean(result.statement)),
         ("claimed", _claimed(result)),
         ("measured", _measured(result)),
-        ("reason", clean(judgement.reason)),
+        ("reason", clean_lines(judgement.reason)),
         ("window", _window(result)),
         ("valid", _validity(judgement.assuming)),
         ("routes", _routes(result)),
