@@ -80,7 +80,8 @@ class DaskExecutor(_Closing):
     """Runs items on a Dask cluster through a ``distributed.Client`` (the optional extra ``theoryck[dask]``).
 
     theoryck must be installed on the cluster.  At most ``ahead`` items per worker are in flight.
-    Raises what ``function`` raised, and what Dask raises for a lost cluster.
+    Raises what ``function`` raised, and what Dask raises for a lost cluster.  Dask starts its workers with one BLAS thread unless
+    told otherwise; leave it so, or the last bits of matrix products may differ.
     """
 
     def __init__(self, client: Any, ahead: int = 3) -> None:

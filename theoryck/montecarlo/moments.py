@@ -13,7 +13,10 @@ Standard error.  With s^2 the sample variance and K = m4/m2^2 the sample kurtosi
 has the relative standard deviation sqrt((K - 1)/n).  A high power of a Gaussian has a tail that few draws reach: s^2 is then
 usually too small, exactly when its own uncertainty is large.  ``estimate`` therefore uses s^2 increased by one standard deviation,
     stderr = sqrt(s^2/n) sqrt(1 + sqrt(max(K - 1, 0)/n)).
-The factor tends to 1 for every law with four moments, and never exceeds sqrt(2) because K <= n in any sample.
+The factor tends to 1 for every law with four moments, and never exceeds sqrt(2) because K <= n in any sample.  What it cannot mend
+is a tail that was not seen at all.  Coverage of 95% intervals for E|N|^k, plain -> this one: k = 4, 10^3 draws .94 -> .96; k = 8,
+10^4 draws .90 -> .94; k = 8, 10^3 draws .80 -> .85.  The flag "heavy-tail" is raised when the tail WAS seen, and then the mean is
+rather too high: keeping only unflagged estimates selects those that are too low (k = 8, 10^4 draws: coverage .82 among them).
 """
 
 from __future__ import annotations
