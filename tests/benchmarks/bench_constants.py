@@ -2,10 +2,10 @@
 
 Run ``python tests/benchmarks/bench_constants.py`` or ``python -m pytest tests/benchmarks/bench_constants.py -s``.
 
-Both sides compute sigma_l, rho_l and eps_l for l = 1..depth to 50 digits, one core, in processor time (other programs do not count).
-mpmath is given its best chance: the line is cut at +-16 (the weight beyond is below 1e-55), even integrands are integrated over half
-the line, and two subdivisions and both of its rules are tried, of which the fastest that is right to 48 digits is taken.  theoryck is
-timed with its numerical caches emptied (strips, majorants, nodes) and again when warm.
+Both sides compute sigma_l, rho_l and eps_l for l = 1..depth to 50 digits, one core, in processor time (other programs do not
+count).  mpmath is given its best chance: the line is cut at +-16 (the weight beyond is below 1e-55), even integrands are integrated
+over half of it, and two subdivisions and both of its rules are tried, of which the fastest that is right to 48 digits is taken.
+theoryck is timed with its numerical caches emptied (strips, majorants, nodes) and again when warm.
 """
 
 from __future__ import annotations

@@ -225,7 +225,7 @@ def _error_and_radius(expression: sympy.Expr, step: float, y: float) -> tuple[fl
     """Actual error of the rule with a coarse step, and its proved radius."""
     with precision(120):
         s = arb(1)
-        grid = trapezoid.Grid(v=y, step=arb(step), count=math.ceil(14 / step))
+        grid = trapezoid.Grid(v=arb(y), step=arb(step), count=math.ceil(14 / step))
         radius = gaussian.trapezoid_error(expression, s, grid)
         total = gaussian._sums((expression,), s, grid, 100)[0]
         reference = to_ball(gaussian_expectation(expression, 1, digits=30))
@@ -259,7 +259,7 @@ def test_a_wrong_strip_bound_is_caught(monkeypatch):
 def test_a_forgotten_tail_is_caught():
     """Cutting the sum at 2 standard deviations: the error is real and the tail bound covers it."""
     with precision(120):
-        grid = trapezoid.Grid(v=1.2, step=arb("0.125"), count=16)
+        grid = trapezoid.Grid(v=arb("1.2"), step=arb("0.125"), count=16)
         total = gaussian._sums((tanh(x) ** 2,), arb(1), grid, 100)[0]
         reference = to_ball(gaussian_expectation(tanh(x) ** 2, 1, digits=30))
         assert abs(total - reference) > arb("0.01")

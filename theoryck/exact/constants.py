@@ -15,7 +15,7 @@ from flint import arb
 from sympy import Expr
 
 from theoryck.exact.balls import BITS_PER_DIGIT, ExactError, bits_for, check_digits, from_ball, precision, proved_digits
-from theoryck.exact.gaussian import AGREEMENT, CLOSED, INTEGRAL, SYMMETRY, TRAPEZOID, Value, expression_of, means, rough_sizes
+from theoryck.exact.gaussian import AGREEMENT, CLOSED, INTEGRAL, SYMMETRY, TRAPEZOID, Value, expression_of, means, rough_bits
 from theoryck.exact.pieces import polynomial_pieces
 from theoryck.exact.polynomials import is_affine
 from theoryck.exact.trees import constant_ball, x
@@ -117,6 +117,8 @@ def _enough(phi: Expr, depth: int, digits: int) -> _Balls:
         if missing <= 0:
             break
         extra += 16 + math.ceil(missing * BITS_PER_DIGIT)
+    if not all(value.ball.is_finite() for value in balls.all()):
+        raise ExactError(f"the constants of {phi} at depth {depth} cannot be separated from 0 at {wanted} bits: lower the depth")
     return balls
 
 
@@ -147,8 +149,7 @@ def layer(phi: Expr, before: Value, bits: float) -> tuple[Value, Value, Value]:
     """Return (sigma_l, rho_l, eps_l) from sigma_{l-1}, with about ``bits`` significant bits each."""
     s = before.ball
     squared, correlated = phi**2, x * phi
-    sizes = rough_sizes((squared, correlated), s)
-    found = means((squared, correlated), s, bits - math.log2(min(sizes)))
+    found = means((squared, correlated), s, bits - min(rough_bits((squared, correlated), s)))
     how = max((before.how, *(value.how for value in found)), key=_ROUTES.index)
     sigma, rho = found[0].ball, found[1].ball / s
     parts = polynomial_pieces(phi)

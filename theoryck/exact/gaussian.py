@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import flint
@@ -90,15 +91,18 @@ def gaussian_expectation(expression: Any, variance: Any = 1, digits: int = 30) -
     """
     digits = check_digits(digits)
     f = expression_of(expression)
-    value = sharpened(lambda s, bits: mean(f, s, bits), variance, digits, lambda s: rough_sizes((f,), s)[0])
+    value = sharpened(lambda s, bits: mean(f, s, bits), variance, digits, lambda s: rough_bits((f,), s)[0])
     return from_ball(value.ball, digits, value.rigorous)
 
 
 def sharpened(evaluate: Callable[[arb, float], Value], variance: Any, digits: int, size: Callable[[arb], float]) -> Value:
-    """Raise the working precision until ``digits`` significant digits are proved (10^-digits where the value may be zero)."""
+    """Raise the working precision until ``digits`` significant digits are proved (10^-digits where the value may be zero).
+
+    ``evaluate`` takes the variance and the absolute error wanted (as bits), ``size`` gives a rough log2 of the value.
+    """
     with precision(BOUND_BITS):
         s = variance_ball(variance)
-        scale = math.log2(size(s))
+        scale = size(s)
     extra, radius = 8, None
     for _ in range(ATTEMPTS):
         wanted = bits_for(digits, extra)
@@ -137,10 +141,19 @@ def means(expressions: tuple[Expr, ...], s: arb, bits: float) -> list[Value]:
     """
     if s.is_zero():
         return [Value(tree_of((expression,)).at(REAL, arb(0)), CLOSED) for expression in expressions]
+    if not s < arb(10) ** 290:
+        return [_closed(expression, s) for expression in expressions]
     easy = [_easy(expression, s) for expression in expressions]
     hard = tuple(expression for expression, value in zip(expressions, easy) if value is None)
     found = iter(_hard(hard, s, bits) if hard else [])
     return [value if value is not None else next(found) for value in easy]
+
+
+def _closed(expression: Expr, s: arb) -> Value:
+    value = _easy(expression, s) if polynomial_pieces(expression) is not None else None
+    if value is None:
+        raise ExactError(f"the variance is too large for E of {expression}: at most 1e290 where there is no closed form, got {s}")
+    return value
 
 
 def _easy(expression: Expr, s: arb) -> Value | None:
@@ -249,22 +262,31 @@ def _bits_at(expressions: tuple[Expr, ...], s: arb, grid: Grid, start: int, bits
 def trapezoid_error(expression: Expr, s: arb, grid: Grid) -> arb:
     """Return the proved error of the cut trapezoidal sum for every variance in the ball ``s``; raises :class:`NoBound`."""
     top = arb(s.upper())
-    v = arb(grid.v)
+    v = grid.v
     # |Im sqrt(s) z| <= v for every s in the ball as long as |Im z| <= v / sqrt(top).
     discretisation = grid_error(grid, mean_of_growth(strip_size(expression, v), top), v / top.sqrt())
     return discretisation + 2 * tail_of_growth(line_growth(expression), top, grid.step * grid.count)
 
 
-def rough_sizes(expressions: tuple[Expr, ...], s: arb) -> list[float]:
-    """Return a rough size of E e(sqrt(s) Z) for each expression, in floats: it only sets how many bits to ask for."""
+@lru_cache(maxsize=1)
+def _rough_rule() -> tuple[list[arb], list[arb]]:
     points = [arb(fmpq(k, 2)) for k in range(-14, 15)]
-    weights = [math.exp(-(float(z) ** 2) / 2) / math.sqrt(8 * math.pi) for z in points]
-    try:
-        columns = tree_of(expressions).columns(REAL, [s.sqrt() * z for z in points])
-    except ExactError:
-        return [1.0] * len(expressions)
-    sizes = []
-    for column in columns:
-        total = abs(sum(w * float(value.mid()) for w, value in zip(weights, column) if value.is_finite()))
-        sizes.append(total if 0 < total < math.inf and math.isfinite(total) else 1.0)
-    return sizes
+    return points, [arb(math.exp(-(float(z) ** 2) / 2) / math.sqrt(8 * math.pi)) for z in points]
+
+
+def rough_bits(expressions: tuple[Expr, ...], s: arb) -> list[float]:
+    """Return a rough log2 |E e(sqrt(s) Z)| for each expression (0 where there is none): it only sets how many bits to ask for."""
+    points, weights = _rough_rule()
+    with precision(53):
+        try:
+            root = s.sqrt()
+            columns = tree_of(expressions).columns(REAL, [root * z for z in points])
+        except ExactError:
+            return [0.0] * len(expressions)
+        return [_log2(_dot(weights, [arb(value.mid()) if value.is_finite() else arb(0) for value in column])) for column in columns]
+
+
+def _log2(size: arb) -> float:
+    """Through balls, whose exponents do not overflow."""
+    middle = abs(arb(size.mid()))
+    return float(middle.log().mid()) / math.log(2) if middle > 0 else 0.0

@@ -169,8 +169,8 @@ def _hermite_columns(points: list[arb], orders: int) -> arb_mat:
 def _errors(expression: Expr, s: arb, grid: Grid, powers: int, orders: int) -> list[list[arb]]:
     """Proved errors of every entry: discretisation by Cauchy-Schwarz, and the two tails."""
     top = arb(s.upper())
-    y = arb(grid.v) / top.sqrt()
-    strip = strip_size(expression, arb(grid.v))
+    y = grid.v / top.sqrt()
+    strip = strip_size(expression, grid.v)
     means = [mean_of_growth(strip.power(2 * j), top).sqrt() for j in range(powers + 1)]
     norms = shifted_norms(y, orders)
     cut = grid.step * grid.count

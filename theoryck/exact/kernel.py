@@ -29,7 +29,7 @@ from theoryck.exact.balls import (
     proved_digits,
     to_ball,
 )
-from theoryck.exact.gaussian import AGREEMENT, Value, expression_of, mean, rough_sizes, sharpened, variance_ball
+from theoryck.exact.gaussian import AGREEMENT, Value, expression_of, mean, rough_bits, sharpened, variance_ball
 from theoryck.exact.hermite import hermite_table
 from theoryck.exact.pieces import polynomial_pieces
 from theoryck.exact.polynomials import Parts
@@ -60,7 +60,7 @@ def gaussian_kernel(activation: Any, s1: Any, s2: Any, c: Any, digits: int = 30)
         value = _one_dimensional(phi, s1, s2, sign, digits)
     elif (parts := polynomial_pieces(phi)) is not None and len(parts) > 1 and all(isinstance(n, Expr) for n in (s1, s2, c)):
         outer = phi * smoothed(parts, c / s1, s2 - c * c / s1)
-        value = sharpened(lambda s, bits: mean(outer, s, bits), s1, digits, lambda s: rough_sizes((outer,), s)[0])
+        value = sharpened(lambda s, bits: mean(outer, s, bits), s1, digits, lambda s: rough_bits((outer,), s)[0])
     else:
         value = _series(phi, s1, s2, c, digits)
     return from_ball(value.ball, digits, value.rigorous)
@@ -101,7 +101,7 @@ def _one_dimensional(phi: Expr, s1: Expr, s2: Expr, sign: int, digits: int) -> V
         product = phi * phi.xreplace({x: sympy.Integer(0)})
     else:
         variance, product = s1, phi * phi.subs(x, sign * sympy.sqrt(s2 / s1) * x)
-    return sharpened(lambda s, bits: mean(product, s, bits), variance, digits, lambda s: rough_sizes((product,), s)[0])
+    return sharpened(lambda s, bits: mean(product, s, bits), variance, digits, lambda s: rough_bits((product,), s)[0])
 
 
 def smoothed(parts: Parts, slope: Expr, variance: Expr) -> Expr:
@@ -169,7 +169,7 @@ def mehler(phi: Expr, s1: Any, s2: Any, c: Any, order: int, bits: int) -> tuple[
     """Return the series up to ``order`` and a bound on the rest."""
     with precision(bits + 64):
         a, b, cross = variance_ball(s1), variance_ball(s2), to_ball(c)
-        size = math.log2(max(rough_sizes((phi**2,), variance_ball(s))[0] for s in (s1, s2)))
+        size = max(rough_bits((phi**2,), variance_ball(s))[0] for s in (s1, s2))
     first = hermite_table(phi, s1, 2, order, max(bits - math.floor(min(size, 0)), 32))
     second = first if s1 == s2 else hermite_table(phi, s2, 2, order, max(bits - math.floor(min(size, 0)), 32))
     with precision(bits + 32):

@@ -79,7 +79,7 @@ def tail_of_growth(growth: Growth, variance: Any, cut: Any, degree: int = 0, num
 class Grid:
     """Nodes k h, 0 <= k <= count, of a rule for an analytic integrand on the strip of half-width v of the expression."""
 
-    v: float
+    v: arb
     step: arb
     count: int
 
@@ -93,7 +93,8 @@ def choose_grid(expression: Expr, variance: arb, bits: float, degree: int = 0, p
     Expressions in ``also`` (power 1, no Hermite factor) must fit the same grid.  Only a choice: the error is proved afterwards by
     :func:`grid_error` and :func:`tail_of_growth`.  Raises :class:`NoBound`.
     """
-    s = max(float(variance.mid()), 1e-300)
+    # Majorants grow with the variance: one that floats cannot hold is chosen for as if it were 1e-250.
+    s = max(float(variance.mid()), 1e-250)
     target = bits * math.log(2)
     key = (expression, round(8 * math.log2(s)), round(bits / 8), degree, power)
     v = _strips.get(key)
@@ -117,7 +118,8 @@ def choose_grid(expression: Expr, variance: arb, bits: float, degree: int = 0, p
     count = math.ceil(cut / math.ldexp(step, -exponent)) + 1
     if count > MAX_NODES:
         raise NoBound(f"the strip is so narrow that {count} nodes would be needed")
-    return Grid(v, arb(step) * arb(2) ** (-exponent), count)
+    half_width = arb(v) if s > 1e-250 else arb(y) * arb(variance.upper()).sqrt()
+    return Grid(half_width, arb(step) * arb(2) ** (-exponent), count)
 
 
 def _step(expression: Expr, s: float, target: float, degree: int, power: int, y: float) -> float:
@@ -134,7 +136,7 @@ def _step(expression: Expr, s: float, target: float, degree: int, power: int, y:
 
 def _best_strip(expression: Expr, s: float, target: float, degree: int, power: int) -> float:
     """Maximise the step over the half-width: a geometric scan down from where the weight alone forbids more, then a finer one."""
-    top = math.sqrt(2 * target) + 2
+    top = math.sqrt(2 * max(target, 1.0)) + 2
     best, width = 0.0, 0.0
     ratio = 1.5
     y = top
@@ -163,7 +165,7 @@ def cut_for(growth: Growth, s: float, target: float, degree: int) -> float:
     room = 1 - 2 * as_floats.square * s
     if not room > 0:
         raise NoBound("the majorant grows faster than the Gaussian weight decays")
-    cut = math.sqrt(2 * target / room) * 0.8 + 1
+    cut = math.sqrt(2 * max(target, 1.0) / room) * 0.8 + 1
     for _ in range(400):
         if _log_tail(as_floats, s, cut, degree) <= -target:
             return cut
