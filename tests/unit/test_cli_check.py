@@ -1,6 +1,7 @@
 """``theoryck check``, ``list`` and ``show`` on a small folder of claims."""
 
 import json
+import signal
 
 import jsonschema
 import pytest
@@ -155,6 +156,22 @@ def test_ctrl_c_prints_what_is_known_and_how_to_go_on(folder, monkeypatch):
     assert result.exit_code == 130
     assert "Interrupted: the rest was not judged. 1 claim" in result.stdout
     assert "theoryck check proofs --only toy/twin --profile quick --seed 0" in result.stderr
+
+
+def test_termination_is_an_interruption(folder, monkeypatch):
+    original = theoryck.check.check_claim
+
+    def terminated(claim, session):
+        if claim.id == "toy/twin":
+            signal.raise_signal(signal.SIGTERM)
+        return original(claim, session)
+
+    monkeypatch.setattr(theoryck.check, "check_claim", terminated)
+    before = signal.getsignal(signal.SIGTERM)
+    result = check("--only", "toy/holds", "--only", "toy/twin", "--json", "report.json")
+    assert result.exit_code == 130
+    assert [r.claim for r in read_json("report.json").results][-1] == "toy/holds"
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_list(folder):

@@ -81,6 +81,7 @@ def test_shorthand(value, half, text):
         (Interval(-0.5, -math.inf, -0.3, 0.95), "-0.5 [-inf, -0.3]"),
         (Interval(math.nan, math.nan, math.nan, 0.95), "nan [nan, nan]"),
         (Interval(2.0, 2.0, 2.0, 0.95), "2"),
+        (Interval(-2.5, -2.5 - 1e-9, -2.5 + 9e-9, 0.95), "-2.500000(1)"),
         (None, "-"),
     ],
 )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -84,8 +87,25 @@ def _measure(claims: Sequence[Claim], profile: str, seed: int, workers: int | No
             build_once(claim)
     except CollectionError as error:
         raise Usage(str(error)) from error
-    with _Progress(len(claims)) as progress:
+    with _terminated_as_interrupted(), _Progress(len(claims)) as progress:
         return check_claims(claims, profile=profile, seed=seed, workers=workers, draws=draws, progress=progress)
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Treat SIGTERM (a time limit, a shutdown) as Ctrl-C, so that what was judged is printed and written."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _continue(report: Report, claims: Sequence[Claim], paths: Sequence[str], settings: Mapping[str, object]) -> str:

@@ -72,6 +72,9 @@ def measured(interval: Interval | None) -> str:
     if interval is None:
         return "-"
     half = interval.half_width
+    reach = max(interval.high - interval.estimate, interval.estimate - interval.low)
+    if 0 <= reach < 10.0**-MOST_DECIMALS:  # its shape is finer than the digits shown
+        return uncertain(interval.estimate, reach)
     middle = 0.5 * interval.low + 0.5 * interval.high
     if math.isfinite(half) and abs(interval.estimate - middle) <= SYMMETRIC * half:
         return uncertain(interval.estimate, half)

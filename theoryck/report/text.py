@@ -18,7 +18,7 @@ _COLOR = {Outcome.FAILED: "bad", Outcome.UNDECIDED: "open", Outcome.WELL: "good"
 _HEAD = ("  verdict", "claim", "instance", "claimed", "measured", "tightness", "rivals", "draws", "sec")
 _RIGHT = (False, False, False, True, False, False, True, True, True)
 _CLAIM, _INSTANCE = 1, 2
-_SHORTEST_CLAIM, _SHORTEST_INSTANCE = 16, 12
+_SHORTEST_CLAIM, _SHORTEST_INSTANCE = 16, 10
 
 Row = tuple[str, ...]
 
