@@ -192,6 +192,8 @@ class ClaimItem(pytest.Item):
         try:
             self.results = check_claim(self.claim, session)
         except Exception as error:
+            if _came_from_ctrl_c(error):
+                raise KeyboardInterrupt from error
             self.results = [failed_result(self.claim, session, error)]
             self._add_properties()
             raise
@@ -229,6 +231,14 @@ class ClaimItem(pytest.Item):
         if len(ours) < len(excinfo.traceback):
             return ours
         return excinfo.traceback.cut(path=__file__)[1:] or excinfo.traceback
+
+
+def _came_from_ctrl_c(error: BaseException) -> bool:
+    """Whether Ctrl-C is behind an error: a compiled callback turns KeyboardInterrupt into SystemError."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__
+    return cause is not None
 
 
 def _failing(results: list[Result], session: Session) -> list[Result]:

@@ -89,6 +89,17 @@ def interrupting():
     """Q = O(1/d), until Ctrl-C"""
     return tc.Bound(stopped, rate="1/d", along=PATH)
 ''',
+    "interrupting_compiled_code": '''
+@tc.quantity
+def stopped_within(rng, draws, *, d):
+    raise SystemError("a compiled function returned a result with an exception set") from KeyboardInterrupt()
+
+
+@tc.theorem("toy/interrupting-compiled-code")
+def interrupting_compiled_code():
+    """Q = O(1/d), until Ctrl-C"""
+    return tc.Bound(stopped_within, rate="1/d", along=PATH)
+''',
     "unknown_name": '''
 @tc.theorem("toy/unknown-name")
 def unknown_name():

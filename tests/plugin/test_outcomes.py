@@ -70,8 +70,9 @@ def test_a_claim_that_raises_shows_the_users_line_and_is_not_lost(project):
     assert "ZeroDivisionError" in report["results"][0]["reason"]
 
 
-def test_ctrl_c_prints_what_was_judged_and_writes_it(project):
-    project.claims("supported", "interrupting", "refuted")
+@pytest.mark.parametrize("interrupting", ["interrupting", "interrupting_compiled_code"])
+def test_ctrl_c_prints_what_was_judged_and_writes_it(project, interrupting):
+    project.claims("supported", interrupting, "refuted")
     result = project.run("proofs", "--theoryck-json", "report.json", no_reraise_ctrlc=True)
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(["  SUPPORTED *supported*", "Interrupted: the rest was not judged.*1 supported*"])
