@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.stats
 from numpy.typing import NDArray
 
 from theoryck.rates import fit_rate
@@ -93,11 +94,13 @@ def theoryck_fitter(correction: float | None = None) -> Fitter:
 
 
 def naive_fitter(sizes: Array, values: Array, stderrs: Array) -> tuple[float, float]:
-    """The rival: weighted least squares of log Q on log d with its textbook 95% interval, no corrections."""
-    x, y, weight = np.log(sizes), np.log(values), (values / stderrs) ** 2
-    centre = (weight * x).sum() / weight.sum()
-    slope = (weight * (x - centre) * y).sum() / (weight * (x - centre) ** 2).sum()
-    reach = 1.959963984540054 / math.sqrt((weight * (x - centre) ** 2).sum())
+    """The rival: least squares of log Q on log d with its textbook 95% Student interval, no corrections."""
+    x, y = np.log(sizes), np.log(values)
+    centred = x - x.mean()
+    slope = (centred @ y) / (centred @ centred)
+    residual = y - y.mean() - slope * centred
+    error = math.sqrt(residual @ residual / (len(x) - 2) / (centred @ centred))
+    reach = float(scipy.stats.t.ppf(0.975, len(x) - 2)) * error
     return slope - reach, slope + reach
 
 

@@ -63,6 +63,7 @@ class RateFit:
     flags: tuple[str, ...] = ()
     reason: str = ""
     system: _System | None = field(default=None, repr=False, compare=False)
+    skewed: _Profile | None = field(default=None, repr=False, compare=False)
 
     @property
     def identifiable(self) -> bool:
@@ -71,18 +72,24 @@ class RateFit:
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the two-sided interval of the exponent at confidence ``level``."""
-        if not self.identifiable:
-            return Interval(math.nan, -math.inf, math.inf, level)
-        reach = _quantile(0.5 + level / 2) * self.stderr
-        return Interval(self.exponent.estimate, self.exponent.estimate - reach, self.exponent.estimate + reach, level)
+        tail = 0.5 - level / 2
+        return Interval(self.exponent.estimate, self.lower(tail), self.upper(tail), level)
 
     def upper(self, error_rate: float) -> float:
         """Return the upper limit of the exponent that is too low with probability ``error_rate``."""
-        return self.exponent.estimate + _quantile(1 - error_rate) * self.stderr if self.identifiable else math.inf
+        return self._limit(error_rate, 1)
 
     def lower(self, error_rate: float) -> float:
         """Return the lower limit of the exponent that is too high with probability ``error_rate``."""
-        return self.exponent.estimate - _quantile(1 - error_rate) * self.stderr if self.identifiable else -math.inf
+        return self._limit(error_rate, -1)
+
+    def _limit(self, error_rate: float, side: int) -> float:
+        if not self.identifiable:
+            return side * math.inf
+        z = _quantile(1 - error_rate)
+        if self.skewed is None:
+            return self.exponent.estimate + side * z * self.stderr
+        return self.skewed.limit(self.exponent.estimate, self.stderr, z, side)
 
     def stderr_with(self, factor: float) -> float:
         """Return the stderr of the exponent if every size had ``factor`` times the draws; ``math.inf`` leaves corrections alone."""
@@ -127,6 +134,42 @@ class _System:
         weights = self.weights * math.sqrt(factor) if math.isfinite(factor) else np.full_like(self.weights, 1e14)
         _, covariance, _ = _solve(self.design, np.zeros(len(self.design)), weights, self.flat)
         return math.sqrt(covariance[1, 1])
+
+
+@dataclass(frozen=True)
+class _Profile:
+    """Limits by the profile of chi2, for data with points in the noise, where the posterior of the exponent is skewed."""
+
+    data: _Data
+    sign: int
+    family: CorrectionFamily
+    chi2: float
+    inflation: float
+
+    def limit(self, estimate: float, stderr: float, z: float, side: int) -> float:
+        """Return where chi2, minimised over everything else, has risen by ``z**2``; infinite if it never does."""
+        if z < 0:
+            return self.limit(estimate, stderr, -z, -side)
+        inner, below, outer, step = 0.0, -z, z * stderr, z * stderr
+        while (above := self._root_rise(estimate + side * outer) - z) < 0:
+            inner, below, outer = outer, above, 2 * outer
+            if outer > 64 * step:
+                return side * math.inf
+        # The root of the rise is nearly linear in the exponent, so false position (Illinois) needs two or three steps.
+        for _ in range(20):
+            middle = (inner * above - outer * below) / (above - below)
+            value = self._root_rise(estimate + side * middle) - z
+            if abs(value) < 1e-3 * z:
+                return estimate + side * middle
+            if value > 0:
+                outer, above, below = middle, value, 0.5 * below
+            else:
+                inner, below, above = middle, value, 0.5 * above
+        return estimate + side * outer
+
+    def _root_rise(self, exponent: float) -> float:
+        rise = _maximise(self.data, self.sign, self.family, exponent)[1] - self.chi2
+        return math.sqrt(max(rise, 0.0)) / self.inflation  # below 0 by rounding only
 
 
 def fit_rate(
@@ -174,7 +217,11 @@ def fit_rate(
     if p_value < POOR_FIT:
         flags += ("poor-fit",)
         system = replace(system, inflation=math.sqrt(chi2 / dof))
-    return _result(system, sign, exponent, level, chi2, dof, p_value, window, family, slopes, flags)
+    fit = _result(system, sign, exponent, level, chi2, dof, p_value, window, family, slopes, flags)
+    if exponent is None and data.below.any():
+        fit = replace(fit, skewed=_Profile(data, sign, family, chi2, system.inflation))
+        fit = replace(fit, exponent=fit.interval(level))
+    return fit
 
 
 def _result(
@@ -248,8 +295,13 @@ class _Data:
         relative = self.log_stderr[kept] - np.maximum(self.log_size[kept], self.log_stderr[kept])
         return math.exp(relative.min()) if kept.any() else 1.0
 
+    @property
+    def below(self) -> NDArray[np.bool_]:
+        """Which values lie under the noise floor."""
+        return np.abs(self.z) < NOISE_FLOOR
+
     def flags(self) -> tuple[str, ...]:
-        below = [f"{math.exp(x):.0f}" for x, z in zip(self.x, self.z) if abs(z) < NOISE_FLOOR]
+        below = [f"{math.exp(x):.0f}" for x in self.x[self.below]]
         return (f"noise floor at {', '.join(below)}",) if below else ()
 
     def sign(self) -> tuple[int, str]:
