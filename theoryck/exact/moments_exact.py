@@ -36,7 +36,8 @@ def _coefficient(expression: sympy.Expr) -> sympy.Expr | None:
         return None
     (x,) = symbols
     slope = expression.coeff(x, 1)
-    return slope if sympy.expand(expression - slope * x) == 0 else None
+    linear = not slope.free_symbols and slope != 0 and sympy.expand(expression - slope * x) == 0
+    return slope if linear else None
 
 
 def sine_frequency(activation: Any) -> sympy.Expr | None:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from theoryck.exact.balls import ExactError, plus_minus, precision
-from theoryck.exact.hermite import hermite_table
+from theoryck.exact.balls import ExactError, maximum, plus_minus, precision
+from theoryck.exact.hermite import expression_of, hermite_table
 from theoryck.exact.series import Grading, Index, Vector, conditional_expectation, grading, monomial
 from theoryck.exact.series_tables import (
     HermiteTable,
@@ -28,6 +28,7 @@ from theoryck.exact.series_tables import (
     norm_cumulants,
     orders_needed,
 )
+from theoryck.models import Activation
 
 NORM_WEIGHT = 32  # even powers up to 8 keep at least 12 corrections; costs about 0.3 s a layer
 BALL_CORRECTIONS = 2  # corrections of an overlap moment kept as balls; further ones in float64
@@ -41,10 +42,15 @@ Ratios = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class Expansion:
-    """``E = sum_i coefficients[i] eps^(first + i)`` with eps = 1/d_min, asymptotic as d_min grows at fixed ratios."""
+    """``E = sum_i coefficients[i] eps^(first + i)`` with eps = 1/d_min, asymptotic as d_min grows at fixed ratios.
+
+    A sum must reach the index ``least`` (around a non-zero limit the first terms do not see the fluctuations); ``bounded``: phi is.
+    """
 
     first: int
     coefficients: tuple[arb, ...]
+    bounded: bool
+    least: int = 1
 
 
 @lru_cache(maxsize=256)
@@ -137,16 +143,27 @@ def _constants(space: Grading, poly: Vector) -> list[Any]:
 @lru_cache(maxsize=512)
 def norm_expansion(activation: Any, ratios: Ratios, power: int, bits: int) -> Expansion:
     """Return the series of E(|x_L|^2 - sigma_L)^power; ``ratios`` are d_l / d_min for l = 0..L, ``power`` is even."""
-    weight = max(NORM_WEIGHT, power + 12)
+    weight = _norm_weight(activation, len(ratios) - 1, power, bits)
     space = grading(1, weight)
     with precision(bits + 32):
         poly = monomial(space, (power,))
         for layer in range(len(ratios) - 1, 0, -1):
-            poly = conditional_expectation(
-                space, poly, _norm_layer(activation, layer, weight, bits), _ratio(1 / ratios[layer], False)
-            )
+            cumulants = _norm_layer(activation, layer, weight, bits)
+            poly = conditional_expectation(space, poly, cumulants, _ratio(1 / ratios[layer], False))
         poly = conditional_expectation(space, poly, _input_layer(1, weight, False), _ratio(1 / ratios[0], False))
-    return _expansion(_constants(space, poly), power // 2)
+    return _expansion(_constants(space, poly), power // 2, activation)
+
+
+@lru_cache(maxsize=256)
+def _norm_weight(activation: Any, depth: int, power: int, bits: int) -> int:
+    """Return the largest weight whose Hermite coefficients all have finite bounds, in steps of 4 from NORM_WEIGHT down."""
+    weight = max(NORM_WEIGHT, power + 12)
+    while weight > power + 4:
+        layers = (_norm_layer(activation, layer, weight, bits) for layer in range(1, depth + 1))
+        if all(value.is_finite() for layer in layers for series in layer.values() for value in series):
+            return weight
+        weight -= 4
+    return weight
 
 
 @lru_cache(maxsize=512)
@@ -156,17 +173,18 @@ def overlap_expansion(activation: Any, ratios: Ratios, power: int, bits: int) ->
         raise ExactError(f"power must be at most {MAX_OVERLAP_POWER} for overlaps above the input layer, got {power}")
     centred = limits(activation, len(ratios) - 1, bits)[1].is_zero()
     first = power // 2 if centred else 0
+    least = 1 if centred else power // 2 + 1
     sharp_weight = 2 * (first + BALL_CORRECTIONS)
     sharp = _overlap_constants(activation, ratios, power, bits, sharp_weight, False)
-    weight = min(2 * (first + FLOAT_CORRECTIONS), MAX_OVERLAP_WEIGHT)
+    weight = min(2 * (max(first, least) + FLOAT_CORRECTIONS), MAX_OVERLAP_WEIGHT)
     if weight <= sharp_weight:
-        return _expansion(sharp, first)
+        return _expansion(sharp, first, activation, least)
     rough = _overlap_constants(activation, ratios, power, bits, weight, True)
     known = [(abs(r - float(s)), abs(float(s))) for r, s in zip(rough, sharp) if float(s)]
     # float64 loses what the sharp coefficients show it to lose; a factor 1000 leaves room for the higher orders.
     error = 1e3 * max([2.0**-53, *(gap / size for gap, size in known)])
     tail = [arb(value, abs(value) * error) for value in rough[len(sharp) :]]
-    return _expansion([*sharp, *tail], first)
+    return _expansion([*sharp, *tail], first, activation, least)
 
 
 def _overlap_constants(activation: Any, ratios: Ratios, power: int, bits: int, weight: int, floating: bool) -> list[Any]:
@@ -193,26 +211,35 @@ def _overlap_power(space: Grading, limit: arb, power: int, floating: bool) -> Ve
     return poly
 
 
-def _expansion(constants: Sequence[Any], first: int) -> Expansion:
-    return Expansion(first, tuple(value if isinstance(value, arb) else arb(value) for value in constants[first:]))
+def _expansion(constants: Sequence[Any], first: int, activation: Any, least: int = 1) -> Expansion:
+    balls = tuple(value if isinstance(value, arb) else arb(value) for value in constants[first:])
+    return Expansion(first, balls, is_bounded(activation), least)
 
 
 def evaluate(expansion: Expansion, d_min: int) -> arb:
     """Return the sum of the series at ``d_min`` as a ball: truncation estimate (not proved) plus the balls of the coefficients.
 
-    The sum through term n is charged with e_n = max(|t_n|, |t_(n+1)|, sqrt|t_n t_(n-1)|), which one accidentally small term cannot
-    make small, and n is chosen where e_n is least.
+    Bounded phi: the sum through term n is charged with e_n = max(|t_n|, |t_(n+1)|, sqrt|t_n t_(n-1)|), which one accidentally small
+    term cannot make small, and n is chosen where e_n is least (asymptotic series, smallest-term rule).  Unbounded phi: rare large
+    values may dominate a high moment, and only the late terms know of it, so e_n is the largest of ALL terms from n on.
     """
     eps = arb(1) / d_min
     terms = [c * eps ** (expansion.first + i) for i, c in enumerate(expansion.coefficients)]
     sizes = [abs(term) for term in terms]
     best: tuple[arb, int] | None = None
-    for n in range(1, len(terms)):
-        error = sizes[n].max((sizes[n] * sizes[n - 1]).sqrt())
-        if n + 1 < len(terms):
-            error = error.max(sizes[n + 1])
+    for n in range(expansion.least, len(terms)):
+        late = sizes[n + 1 :] if not expansion.bounded else sizes[n + 1 : n + 2]
+        error = maximum(sizes[n], (sizes[n] * sizes[n - 1]).sqrt(), *late)
         if best is None or error.mid() < best[0].mid():
             best = (error, n)
     if best is None:
-        raise ExactError("the series has no correction term: its truncation cannot be estimated")
+        raise ExactError("the series has no correction term left: its truncation cannot be estimated")
     return sum(terms[: best[1] + 1], arb(0)) + plus_minus(best[0])
+
+
+def is_bounded(activation: Any) -> bool:
+    """Whether phi stays within twice its range on [-30, 30] at 1e3, 1e6 and 1e9: a guess that only chooses a truncation rule."""
+    phi = activation if isinstance(activation, Activation) else Activation(expression_of(activation))
+    near = np.abs(phi(np.linspace(-30.0, 30.0, 601))).max()
+    far = np.abs(phi(np.array([s * v for s in (-1.0, 1.0) for v in (1e3, 1e6, 1e9)])))
+    return bool(np.isfinite(far).all() and far.max() <= 2 * near)
