@@ -87,6 +87,14 @@ def test_few_results_are_held_and_items_are_taken_late(pool) -> None:
     assert list(pool.map(abs, [-5])) == [5]
 
 
+def test_a_map_that_was_left_does_not_block_the_next(pool) -> None:
+    # Both workers still hold two slow items of the first map when the second one starts.
+    slow = pool.map(lambda item: time.sleep(0.1 if item else 0.0), range(8))
+    next(slow)
+    slow.close()
+    assert list(pool.map(abs, [-1, -2])) == [1, 2]
+
+
 def test_an_error_comes_at_its_place_with_its_traceback(pool) -> None:
     def third(item):
         if item == 2:

@@ -165,10 +165,12 @@ class ProcessExecutor(_Closing):
                     break
                 self._send(worker, ticket, sent, payload, item)
                 sent += 1
-            if given == sent and not more:
-                return
-            while given not in ready:
+            if given not in ready:
+                if given == sent and not more:
+                    return
+                # One message at a time: it may be of an earlier map that was left, and frees a worker for this one.
                 self._receive(ticket, ready)
+                continue
             fine, value = ready.pop(given)
             given += 1
             if not fine:

@@ -77,6 +77,7 @@ def main() -> None:
         ticket, index, payload, item = inbox.get()
         try:
             if payload is not None:
+                function = None  # so that a payload that cannot be read leaves no earlier function behind
                 function = decode(payload)
             message: Any = (ticket, index, True, function(item))
         except BaseException as error:
