@@ -142,6 +142,7 @@ def test_proved_digits():
     with precision(200):
         assert proved_digits(arb(7)) == float("inf")
         assert proved_digits(arb(0, "1e-30")) == 0
+        assert proved_digits(arb(1, arb.pos_inf())) == proved_digits(arb.nan()) == proved_digits(arb.pos_inf()) == 0
         # one bit is given away for safety: between 11 and 12 for a relative radius of 1e-12
         assert 11 <= proved_digits(arb(100, "1e-10")) <= 12
 

@@ -9,12 +9,15 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from flint import arb
 from mpmath import mpf
 from sympy import Abs, Heaviside, Max, Min, erf, exp, log, sign, sin, sqrt, tanh
 
-from theoryck.exact.balls import ExactError
+from theoryck.exact.balls import ExactError, precision, to_ball
 from theoryck.exact.gaussian import gaussian_expectation
 from theoryck.exact.kernel import gaussian_kernel, mehler
+from theoryck.exact.plane import plane_mean
+from theoryck.exact.strips import NoBound
 from theoryck.records import Enclosure
 
 x = sympy.Symbol("x", real=True)
@@ -94,13 +97,56 @@ def test_kernel_on_the_diagonal_is_the_second_moment():
         assert diagonal.overlaps(gaussian_expectation(phi**2, Fraction(7, 5), digits=20))
 
 
-def test_near_the_diagonal():
-    """r = 0.99: the series converges slowly, its rest is bounded, and the closed form is inside."""
-    enclosure = gaussian_kernel(erf(x), 1, 1, Fraction(99, 100), digits=15)
-    with mpmath.workdps(40):
-        reference = 2 / mpmath.pi * mpmath.asin(2 * mpf("0.99") / 3)
+@pytest.mark.parametrize("c", [Fraction(-9, 10), Fraction(99, 100), Fraction(99999, 100000)])
+def test_near_the_diagonal(c):
+    """The series converges slowly there, the product rule takes over, and the arcsine law is inside at 30 digits."""
+    enclosure = gaussian_kernel(erf(x), 1, 1, c, digits=30)
+    with mpmath.workdps(50):
+        reference = 2 / mpmath.pi * mpmath.asin(mpf(2 * c.numerator) / (3 * c.denominator))
         assert abs(mpf(str(enclosure.midpoint)) - reference) <= mpf(str(enclosure.radius))
-    assert enclosure.radius < Decimal("1e-15")
+    assert enclosure.rigorous
+    assert enclosure.radius < Decimal("1e-30")
+
+
+@pytest.mark.parametrize("c", [Fraction(1, 2), Fraction(-999, 1000)])
+@pytest.mark.parametrize("scale", [1, Fraction(1, 3), 3])
+def test_product_rule(scale, c):
+    """The arcsine law again, by two dimensions of trapezoidal rule: inside the proved radius, and the radius small."""
+    f = sympy.Rational(scale.numerator, scale.denominator) if isinstance(scale, Fraction) else scale
+    with precision(130), mpmath.workdps(40):
+        ball = plane_mean(erf(f * x), arb(1), arb("1.25"), to_ball(c), 80)
+        square = mpf(Fraction(scale).numerator ** 2) / Fraction(scale).denominator ** 2
+        correlated = 2 * square * mpf(c.numerator) / c.denominator
+        reference = 2 / mpmath.pi * mpmath.asin(correlated / mpmath.sqrt((1 + 2 * square) * (1 + mpf("2.5") * square)))
+        assert (ball - arb(mpmath.nstr(reference, 38))).contains(0)
+        assert ball.rad() < arb(2) ** -76
+
+
+def test_product_rule_without_parity_and_with_growth():
+    """softplus has no parity and grows: product rule and Mehler's series, two routes, must overlap tightly."""
+    phi = log(1 + exp(x))
+    with precision(110):
+        ball = plane_mean(phi, arb("0.75"), arb("1.5"), arb("0.5"), 70)
+        total, rest = mehler(phi, Fraction(3, 4), Fraction(3, 2), Fraction(1, 2), 60, 80)
+        assert abs(ball - total) <= rest + arb(2) ** -60
+        assert ball.rad() < arb(2) ** -66
+
+
+def test_a_coarse_product_rule_errs_within_its_radius():
+    """Asked for 3 bits only, the rule is visibly wrong, and its radius covers that."""
+    for phi in (erf(2 * x), tanh(x) + x):
+        with precision(100):
+            coarse = plane_mean(phi, arb(1), arb(1), arb("0.5"), 3)
+            fine = plane_mean(phi, arb(1), arb(1), arb("0.5"), 60)
+            assert coarse.overlaps(fine)
+            assert abs(arb(coarse.mid()) - fine) > arb(2) ** -40
+            assert coarse.rad() > arb(2) ** -20
+
+
+def test_what_has_no_polynomial_majorant_is_refused_by_the_product_rule():
+    for phi in (exp(x / 2), Abs(x), tanh(x**3)):
+        with precision(100), pytest.raises(NoBound):
+            plane_mean(phi, arb(1), arb(1), arb("0.5"), 60)
 
 
 def test_the_rest_of_the_series_is_needed():

@@ -137,12 +137,14 @@ def _short(radius: int, exponent: int) -> Decimal:
 
 
 def proved_digits(ball: arb) -> float:
-    """Return how many significant digits ``ball`` proves: -log10(radius / least absolute value); 0 if it contains zero.
+    """Return how many significant digits ``ball`` proves, -log10(radius / size); 0 if it contains zero or is not finite.
 
     >>> with precision(100):
     ...     9 < proved_digits(arb(1, 1e-10)) <= 10
     True
     """
+    if not ball.is_finite():
+        return 0.0
     if ball.is_exact():
         return math.inf
     bits = ball.rel_accuracy_bits()

@@ -189,8 +189,14 @@ def shifted_norms(y: arb, orders: int) -> list[arb]:
     He_m(Z + iy) = sum_i C(m, i) He_i(Z) (iy)^(m-i) has orthogonal terms, and C(m, i)^2 i! = m! C(m, i)/(m-i)!.  Increasing in
     y, hence a bound on every line of the strip |Im z| <= y.
     """
-    square = -y * y
-    return [(arb(math.factorial(m)) * square.laguerre_l(m)).sqrt() for m in range(orders + 1)]
+    square = y * y
+    laguerre, partial, norms = arb(1), arb(1), [arb(1)]
+    for m in range(1, orders + 1):
+        # L_m(-t) = L_{m-1}(-t) + (t/m) sum_{i<m} L_i(-t): only positive terms, so that nothing is lost.
+        laguerre = laguerre + square / m * partial
+        partial = partial + laguerre
+        norms.append((arb(math.factorial(m)) * laguerre).sqrt())
+    return norms
 
 
 def _tail(growth: Growth, s: arb, cut: arb, m: int) -> arb:

@@ -29,14 +29,26 @@ from theoryck.exact.balls import (
     proved_digits,
     to_ball,
 )
-from theoryck.exact.gaussian import AGREEMENT, Value, expression_of, mean, rough_bits, sharpened, variance_ball
+from theoryck.exact.gaussian import (
+    AGREEMENT,
+    TRAPEZOID,
+    Value,
+    expression_of,
+    is_one_piece,
+    mean,
+    rough_bits,
+    sharpened,
+    variance_ball,
+)
 from theoryck.exact.hermite import hermite_table
 from theoryck.exact.pieces import polynomial_pieces
+from theoryck.exact.plane import plane_mean
 from theoryck.exact.polynomials import Parts
+from theoryck.exact.strips import NoBound
 from theoryck.exact.trees import x
 from theoryck.records import Enclosure
 
-FIRST_ORDER, LAST_ORDER = 32, 512
+FIRST_ORDER, PLANE_ORDER, LAST_ORDER = 32, 128, 512
 SERIES = "Mehler series"
 
 
@@ -44,8 +56,9 @@ def gaussian_kernel(activation: Any, s1: Any, s2: Any, c: Any, digits: int = 30)
     """Return an enclosure of E phi(u) phi(v), (u, v) Gaussian with Var u = s1, Var v = s2, Cov(u, v) = c, to ``digits`` digits.
 
     ``activation`` is an Activation, an expression in x or text; s1, s2 >= 0 and c are numbers or Enclosures.  Digits are relative
-    to the value, absolute where it may be zero; close to |c| = sqrt(s1 s2) the series converges slowly and the radius says what
-    was proved.  Raises :class:`~theoryck.exact.balls.ExactError` if |c| > sqrt(s1 s2) (no such Gaussian pair exists).
+    to the value, absolute where it may be zero.  Close to |c| = sqrt(s1 s2), where the series converges slowly, a product of two
+    trapezoidal rules takes over for smooth phi; where that does not apply either, the radius says what was proved.  Raises
+    :class:`~theoryck.exact.balls.ExactError` if |c| > sqrt(s1 s2) (no such Gaussian pair exists).
 
     >>> x = sympy.Symbol("x", real=True)
     >>> str(gaussian_kernel(sympy.sin(x), 1, 1, Fraction(1, 2), digits=20).midpoint)[:20]
@@ -151,13 +164,34 @@ def _series(phi: Expr, s1: Any, s2: Any, c: Any, digits: int) -> Value:
             if proved >= digits or bool(abs(value.ball) < arb(10) ** (-2 * digits)):
                 return value
             rest = bool(tail > total.rad())
-        if rest and order < limit:
+        if rest and order == PLANE_ORDER:
+            other = _product_rule(phi, s1, s2, c, digits)
+            if other is not None:
+                return other
+        if rest and order >= limit:
+            return value
+        if rest:
             order = min(2 * order, limit)
-        elif rest:
-            break
         else:
             extra += 16 + math.ceil((digits - proved) * BITS_PER_DIGIT)
     return value  # type: ignore[return-value]
+
+
+def _product_rule(phi: Expr, s1: Any, s2: Any, c: Any, digits: int) -> Value | None:
+    """Two dimensions of trapezoidal rule; None where phi has no strip or the digits are not reached."""
+    if not is_one_piece(phi):
+        return None
+    for extra in (16, 64, 128):
+        wanted = bits_for(digits, extra)
+        with precision(wanted + 32):
+            a, b, cross = variance_ball(s1), variance_ball(s2), to_ball(c)
+            try:
+                value = Value(plane_mean(phi, a, b, cross, wanted - rough_bits((phi**2,), a)[0]), TRAPEZOID)
+            except NoBound:
+                return None
+            if proved_digits(value.ball) >= digits:
+                return value
+    return None
 
 
 def _order_limit(phi: Expr) -> int:
