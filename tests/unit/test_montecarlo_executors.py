@@ -258,7 +258,8 @@ try:
     show = lambda done, wanted: print("block", flush=True)
     sample(slow, Key(0, "c"), draws=10**6, block_draws=100, executor=executor, progress=show)
 except KeyboardInterrupt as error:
-    print("kept", error.partial.count == 100 * error.next_block, error.next_block > 0)
+    # On a line of its own: Ctrl-C may have cut the last "block" before its end.
+    print("\\nkept", error.partial.count == 100 * error.next_block, error.next_block > 0)
 """
 
 
