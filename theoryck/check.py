@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
+import shlex
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -120,9 +122,11 @@ def check_claims(
     workers: int | None = None,
     draws: int | Sequence[int] | None = None,
     progress: Progress | None = None,
+    sharing: int | None = None,
 ) -> Report:
     """Measure and judge claims and return the report; Ctrl-C returns what was finished, marked as interrupted.
 
+    The false-refute rate is shared by the claims given, or by ``sharing`` claims: say how many a run had to repeat one of them.
     A claim whose measurement raises is reported as VACUOUS with the message, so that the others are not lost.
 
     >>> import theoryck as tc
@@ -137,10 +141,10 @@ def check_claims(
     wanted = [claims] if isinstance(claims, Claim) else list(claims)
     found: list[Result] = []
     interrupted = False
-    with Session(profile, seed, executor, max(1, len(wanted)), workers, draws, progress) as session:
+    with Session(profile, seed, executor, sharing or max(1, len(wanted)), workers, draws, progress) as session:
         for claim in wanted:
             try:
-                found += check_claim(claim, session)
+                found += check_claim(claim, session, keep_going=True)
             except KeyboardInterrupt:
                 interrupted = True
                 break
@@ -149,25 +153,36 @@ def check_claims(
         return Report(profile_named(session.profile).name, seed, tuple(found), __version__, interrupted)
 
 
-def failed_result(claim: Claim, session: Session, error: Exception) -> Result:
+def failed_result(claim: Claim, session: Session, error: Exception, instance: Mapping[str, Any] | None = None) -> Result:
     """Return the VACUOUS result of a claim whose statement or measurement raised ``error``."""
-    return _vacuous(claim, session, f"nothing was tested: {type(error).__name__}: {error}")
+    return _vacuous(claim, session, f"nothing was tested: {type(error).__name__}: {error}", instance)
 
 
-def _vacuous(claim: Claim, session: Session, reason: str) -> Result:
+def _vacuous(claim: Claim, session: Session, reason: str, instance: Mapping[str, Any] | None = None) -> Result:
     contract = session.contract(1, None)
-    return _result(claim, session, {}, None, Judgement(Verdict.VACUOUS, reason), (), contract, contract, 0, 0.0)
+    return _result(claim, session, instance or {}, None, Judgement(Verdict.VACUOUS, reason), (), contract, contract, 0, 0.0)
 
 
-def check_claim(claim: Claim, session: Session) -> list[Result]:
-    """Measure and judge every instance of one claim; errors of the user's functions are raised as they are."""
+def check_claim(claim: Claim, session: Session, keep_going: bool = False) -> list[Result]:
+    """Measure and judge every instance of one claim.
+
+    An error in one instance is raised as it is, or with ``keep_going`` becomes its VACUOUS result and the others go on.
+    """
     instances = claim.instances(profile_named(session.profile).instances, session.structure_seed(claim))
     if not instances:
         return [_vacuous(claim, session, "no instance met the assumptions of the claim: widen its strategies or its assume()")]
     # Every prediction is made before anything is drawn: a name that is no size and no parameter is an error here.
     digits = profile_named(session.profile).exact_digits
     planned = [(parameters, statement, statement.prediction(parameters, digits + 10)) for parameters, statement in instances]
-    return [_check_instance(claim, session, *plan, len(planned)) for plan in planned]
+    results = []
+    for parameters, statement, prediction in planned:
+        try:
+            results.append(_check_instance(claim, session, parameters, statement, prediction, len(planned)))
+        except Exception as error:
+            if not keep_going:
+                raise
+            results.append(failed_result(claim, session, error, describe_instance(parameters)))
+    return results
 
 
 def _check_instance(
@@ -368,7 +383,6 @@ def _result(
     draws: int,
     seconds: float,
 ) -> Result:
-    profile = profile_named(session.profile)
     return Result(
         claim=claim.id,
         status=claim.status,
@@ -383,15 +397,24 @@ def _result(
         seed=session.seed,
         statement=claim.statement,
         reference=str(claim.reference or ""),
-        repeat=repeat_command(claim, profile.name, session.seed, judgement.flags, points),
+        repeat=repeat_command(claim, session, judgement.flags, points),
     )
 
 
-def repeat_command(claim: Claim, profile: str, seed: int, flags: Sequence[str] = (), points: Sequence[Point] = ()) -> str:
-    """Return the command that measures the claim again with the same seed.
+def repeat_command(claim: Claim, session: Session, flags: Sequence[str] = (), points: Sequence[Point] = ()) -> str:
+    """Return the command that measures the claim again with the same seed, error rates and, where it matters, draws.
 
-    Where the clock set the budget the draws of each size are named too: with them the same bits are drawn.
+    Where the clock set the budget the draws of each size are named: with them the same bits are drawn.
     """
-    command = f"theoryck check {claim.path} --only '{claim.id}' --profile {profile} --seed {seed}"
-    drawn = [str(point.estimate.draws) for point in points if point.estimate is not None]
-    return f"{command} --draws {','.join(drawn)}" if BY_THE_CLOCK in flags and drawn else command
+    path = os.path.relpath(claim.path)
+    words = ["theoryck", "check", claim.path if path.startswith("..") else path, "--only", claim.id]
+    words += ["--profile", profile_named(session.profile).name, "--seed", str(session.seed)]
+    if session.claims > 1:
+        words += ["--sharing", str(session.claims)]
+    drawn = [point.estimate.draws for point in points if point.estimate is not None]
+    if session.draws is not None:
+        fixed = [session.draws] if isinstance(session.draws, int) else list(session.draws)
+        words += ["--draws", ",".join(map(str, fixed))]
+    elif BY_THE_CLOCK in flags and drawn:
+        words += ["--draws", ",".join(map(str, drawn))]
+    return shlex.join(words)

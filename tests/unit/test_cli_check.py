@@ -146,25 +146,25 @@ def test_a_claim_that_cannot_be_built_is_wrong_usage(folder):
 def test_ctrl_c_prints_what_is_known_and_how_to_go_on(folder, monkeypatch):
     original = theoryck.check.check_claim
 
-    def interrupted(claim, session):
+    def interrupted(claim, session, keep_going):
         if claim.id == "toy/twin":
             raise KeyboardInterrupt
-        return original(claim, session)
+        return original(claim, session, keep_going)
 
     monkeypatch.setattr(theoryck.check, "check_claim", interrupted)
     result = check("--only", "toy/holds", "--only", "toy/twin")
     assert result.exit_code == 130
     assert "Interrupted: the rest was not judged. 1 claim" in result.stdout
-    assert "theoryck check proofs --only toy/twin --profile quick --seed 0" in result.stderr
+    assert "theoryck check proofs --only toy/twin --profile quick --seed 0 --sharing 2" in result.stderr
 
 
 def test_termination_is_an_interruption(folder, monkeypatch):
     original = theoryck.check.check_claim
 
-    def terminated(claim, session):
+    def terminated(claim, session, keep_going):
         if claim.id == "toy/twin":
             signal.raise_signal(signal.SIGTERM)
-        return original(claim, session)
+        return original(claim, session, keep_going)
 
     monkeypatch.setattr(theoryck.check, "check_claim", terminated)
     before = signal.getsignal(signal.SIGTERM)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from theoryck.cli.common import Usage, find_claims, profile_option, seed_option, stdout_style
+from theoryck.cli.common import DrawsType, Usage, find_claims, profile_option, seed_option, stdout_style
 from theoryck.report.layout import shorten, style_for
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ INTERRUPTED = 130  # as a shell reports a program that Ctrl-C stopped
 @profile_option()
 @seed_option()
 @click.option("--workers", type=click.IntRange(1), help="Worker processes; the results do not depend on it.")
-@click.option("--draws", type=click.IntRange(2), help="Draws per size, instead of the profile's budget.")
+@click.option("--draws", type=DrawsType(), help="Draws of every size, or of each (N,N,...), instead of the profile's budget.")
+@click.option("--sharing", type=click.IntRange(1), help="Claims that share the error rate, when one of them is repeated alone.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - prints it and nothing else.")
 @click.option("-v", "--verbose", is_flag=True, help="List every instance, not only the worst of each claim.")
 def command(
@@ -38,7 +39,8 @@ def command(
     profile: str,
     seed: int,
     workers: int | None,
-    draws: int | None,
+    draws: int | tuple[int, ...] | None,
+    sharing: int | None,
     json_path: str | None,
     verbose: bool,
 ) -> None:
@@ -66,19 +68,26 @@ def command(
         except ReportFileError as error:
             raise Usage(str(error)) from error
     claims = find_claims(paths, only)
-    report = _measure(claims, profile, seed, workers, draws)
+    report = _measure(claims, profile=profile, seed=seed, workers=workers, draws=draws, sharing=sharing)
     if json_path != "-":
         click.echo(render(report, stdout_style(), verbose=verbose), color=True)
     if json_path is not None:
         write_json(report, json_path)
     if report.interrupted:
-        settings = {"--profile": profile, "--seed": seed, "--workers": workers, "--draws": draws}
+        fixed = ",".join(map(str, draws)) if isinstance(draws, tuple) else draws
+        settings = {
+            "--profile": profile,
+            "--seed": seed,
+            "--workers": workers,
+            "--draws": fixed,
+            "--sharing": sharing or len(claims),
+        }
         click.echo(_continue(report, claims, paths, settings), err=True)
         sys.exit(INTERRUPTED)
     sys.exit(report.exit_code)
 
 
-def _measure(claims: Sequence[Claim], profile: str, seed: int, workers: int | None, draws: int | None) -> Report:
+def _measure(claims: Sequence[Claim], **options: Any) -> Report:
     from theoryck.check import check_claims
     from theoryck.collecting import CollectionError, build_once
 
@@ -88,7 +97,7 @@ def _measure(claims: Sequence[Claim], profile: str, seed: int, workers: int | No
     except CollectionError as error:
         raise Usage(str(error)) from error
     with _terminated_as_interrupted(), _Progress(len(claims)) as progress:
-        return check_claims(claims, profile=profile, seed=seed, workers=workers, draws=draws, progress=progress)
+        return check_claims(claims, progress=progress, **options)
 
 
 @contextmanager

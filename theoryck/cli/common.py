@@ -37,6 +37,22 @@ def profile_option() -> Decorator:
     )
 
 
+class DrawsType(click.ParamType[int | tuple[int, ...]]):
+    """One number of draws for every size, or one for each: ``1000`` or ``4000,2000,1000``."""
+
+    name = "N[,N...]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | tuple[int, ...]:
+        """Return the number, or the tuple of numbers; anything below 2 is an error."""
+        if not isinstance(value, str):
+            return value
+        parts = [part.strip() for part in value.split(",")]
+        if not all(part.isdecimal() and int(part) >= 2 for part in parts):
+            self.fail(f"{value!r} must be an integer >= 2, or one for each size separated by commas", param, ctx)
+        numbers = tuple(int(part) for part in parts)
+        return numbers[0] if len(numbers) == 1 else numbers
+
+
 def seed_option() -> Decorator:
     """Return the option ``--seed``."""
     return click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every draw and instance.")
