@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -12,12 +13,16 @@ import mpmath
 import pytest
 import sympy
 from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mpmath import mpf
 from sympy import Abs, Heaviside, Max, Min, Piecewise, Rational, asinh, atan, cosh, erf, exp, log, sech, sign, sin, sqrt, tanh
 
 from theoryck.exact import gaussian, trapezoid
 from theoryck.exact.balls import ExactError, NotIntegrable, from_ball, precision, to_ball
 from theoryck.exact.gaussian import INTEGRAL, TRAPEZOID, gaussian_expectation, mean
+from theoryck.exact.integral import integral_mean
+from theoryck.exact.strips import NoBound
 from theoryck.records import Enclosure
 
 x = sympy.Symbol("x", real=True)
@@ -216,6 +221,57 @@ def test_text_and_activations_are_accepted():
     expected = gaussian_expectation(atan(x) ** 2, 1, digits=20)
     assert gaussian_expectation("atan(x)**2", 1, digits=20) == expected
     assert gaussian_expectation(Activation("atan(x)**2"), 1, digits=20) == expected
+
+
+def test_threads_get_what_one_thread_gets():
+    """Different digits at the same time: python-flint's and mpmath's precisions are global, and guarded."""
+    jobs = [(tanh(x) ** 2, 20), (Abs(tanh(x)), 35), (erf(x) ** 2, 60), (Max(x, 0) * exp(-x), 15)]
+    alone = [gaussian_expectation(expression, 1, digits) for expression, digits in jobs]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda job: gaussian_expectation(job[0], 1, job[1]), jobs * 5))
+    assert together == alone * 5
+
+
+SMALL = st.sampled_from([x, 2 * x, x - 1, x / 2 + Rational(1, 3)])
+ONE_ARGUMENT = st.sampled_from(
+    [
+        sin,
+        tanh,
+        atan,
+        asinh,
+        erf,
+        sech,
+        lambda e: exp(-(e**2) / 2),
+        lambda e: sqrt(1 + e**2),
+        lambda e: log(2 + e**2),
+        lambda e: 1 / (1 + exp(-e)),
+        lambda e: (1 + e**2) ** Rational(-3, 4),
+    ]
+)
+TREES = st.recursive(
+    SMALL,
+    lambda inner: st.one_of(
+        st.builds(lambda f, e: f(e), ONE_ARGUMENT, inner),
+        st.builds(lambda a, b: a * b, inner, inner),
+        st.builds(lambda a, b: a - b / 2, inner, inner),
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(expression=TREES, variance=st.sampled_from([Fraction(1, 100), Fraction(1, 2), Fraction(1)]))
+def test_two_proved_routes_overlap_on_expressions_never_seen(expression, variance):
+    """The trapezoidal rule and the adaptive integrator share no bound but the majorant on the real line."""
+    with precision(120):
+        s = to_ball(variance)
+        try:
+            rule = gaussian.trapezoid_means((expression,), s, 60)[0]
+            other = integral_mean(expression, s, 60)
+        except NoBound:
+            return
+        assert rule.overlaps(other)
+        assert rule.rad() < arb(2) ** -50 * (1 + abs(other))
 
 
 # --- teeth: the tests above would notice a wrong bound -----------------------------------------------------------------------

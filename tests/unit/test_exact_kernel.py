@@ -186,6 +186,7 @@ def test_independence_and_symmetry():
         (-1, 1, 0, "variance must be >= 0"),
         (1, 1, float("nan"), "finite real numbers"),
         ("1", 1, 0, "finite real numbers"),
+        (Enclosure(Decimal("1e-9"), Decimal("1e-9")), 1, 0, "variance must be >= 0"),
     ],
 )
 def test_impossible_covariances(s1, s2, c, message):
