@@ -176,7 +176,9 @@ def overlap_expansion(activation: Any, ratios: Ratios, power: int, bits: int) ->
     least = 1 if centred else power // 2 + 1
     sharp_weight = 2 * (first + BALL_CORRECTIONS)
     sharp = _overlap_constants(activation, ratios, power, bits, sharp_weight, False)
-    weight = min(2 * (max(first, least) + FLOAT_CORRECTIONS), MAX_OVERLAP_WEIGHT)
+    # Without parities a weight costs four times as much: two corrections fewer around a non-zero limit.
+    corrections = FLOAT_CORRECTIONS if centred else FLOAT_CORRECTIONS - 2
+    weight = min(2 * (max(first, least) + corrections), MAX_OVERLAP_WEIGHT)
     if weight <= sharp_weight:
         return _expansion(sharp, first, activation, least)
     rough = _overlap_constants(activation, ratios, power, bits, weight, True)
