@@ -41,9 +41,16 @@ class CorrectionFamily:
 
     @classmethod
     def choose(
-        cls, first: float, correction: float | None = None, amplitude: float | None = None, noise: float = 0.01
+        cls,
+        first: float,
+        correction: float | None = None,
+        amplitude: float | None = None,
+        noise: float = 0.01,
+        widening: float = 1.0,
     ) -> CorrectionFamily:
         """Return the family for a window that starts at ``first``; terms below a tenth of ``noise`` are left out.
+
+        ``widening`` multiplies the deviation of the j-th listed term by its j-th power, as larger coefficients would.
 
         Raises ValueError unless ``correction`` and ``amplitude`` are positive and finite.
         """
@@ -59,6 +66,7 @@ class CorrectionFamily:
             step = float(correction)
             deviations = [size] * 3
             ratio = TAIL_RATIO
+        deviations = [deviation * widening**j for j, deviation in enumerate(deviations, 1)]
         while deviations[-1] * ratio > 0.1 * noise and len(deviations) < MAX_TERMS:
             deviations.append(deviations[-1] * ratio)
         return cls(tuple(step * (j + 1) for j in range(len(deviations))), tuple(deviations), correction is not None)

@@ -29,6 +29,11 @@ class Series:
     draws: int = 0
     flags: tuple[str, ...] = ()
 
+    @property
+    def trusted(self) -> bool:
+        """Whether the errors cannot be too small: not so for means of heavy-tailed draws."""
+        return not any("heavy" in flag for flag in self.flags)
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -100,6 +105,7 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
                 tuple(Decimal(value.value) for _, value in estimates),
                 tuple(Decimal(value.stderr) for _, value in estimates),
                 draws=sum(value.draws for _, value in estimates),
+                flags=tuple(flag for _, value in estimates for flag in value.flags),
             ),
         )
     brackets = [(point.sizes, point.bracket) for point in points if point.bracket is not None]

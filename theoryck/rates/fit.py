@@ -28,8 +28,10 @@ Array = NDArray[np.float64]
 MIN_SIZES = 3  # distinct sizes: two determine a slope but say nothing of corrections
 NOISE_FLOOR = 5.0  # values below this many stderr are flagged
 STANDS_OUT = 3.0  # and at least MIN_SIZES values must exceed this many
-POOR_FIT = 0.01  # below this p-value the interval is widened by sqrt(chi2/dof)
+POOR_FIT = 0.05  # below this p-value larger corrections and larger errors are allowed for
+GOOD_FIT = 0.5  # chi2 about its number of degrees of freedom
 _STEPS = 40
+_WIDENINGS = tuple(2 ** (step / 2) for step in range(1, 7))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class RateFit:
     reason: str = ""
     system: _System | None = field(default=None, repr=False, compare=False)
     skewed: _Profile | None = field(default=None, repr=False, compare=False)
+    explanations: tuple[RateFit, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def identifiable(self) -> bool:
@@ -86,6 +89,9 @@ class RateFit:
     def _limit(self, error_rate: float, side: int) -> float:
         if not self.identifiable:
             return side * math.inf
+        if self.explanations:
+            limits = [fit._limit(error_rate, side) for fit in self.explanations]
+            return max(limits) if side > 0 else min(limits)
         z = _quantile(1 - error_rate)
         if self.skewed is None:
             return self.exponent.estimate + side * z * self.stderr
@@ -95,6 +101,8 @@ class RateFit:
         """Return the stderr of the exponent if every size had ``factor`` times the draws; ``math.inf`` leaves corrections alone."""
         if self.system is None or not self.identifiable:
             return math.inf
+        if self.explanations:
+            return max(fit.stderr_with(factor) for fit in self.explanations)
         return self.system.stderr_with(factor) * self.system.inflation
 
     def value_at(self, size: float, level: float = 0.95) -> Interval:
@@ -182,13 +190,15 @@ def fit_rate(
     level: float = 0.95,
     exponent: float | None = None,
     log_values: bool = False,
+    trusted: bool = False,
 ) -> RateFit:
     """Fit ``Q = A d**s (1 + corrections)`` to values with standard errors and return s with an honest interval.
 
     ``sizes``, ``values`` and ``stderrs`` have one entry per measurement, in any order; a stderr of 0 means exact.  ``correction``
     declares the relative power of the next term, ``amplitude`` its size (see :mod:`theoryck.rates.corrections`), ``exponent``
     fixes s and leaves the constant to be fitted.  With ``log_values`` the values are log Q (for Q beyond the range of floats) and
-    the stderrs relative ones.  With fewer than three sizes, a change of sign or nothing above the noise the interval is infinite
+    the stderrs relative ones.  ``trusted`` says that the stderrs cannot be too small, so that misfit means larger corrections.
+    With fewer than three sizes, a change of sign or nothing above the noise the interval is infinite
     and ``reason`` says why.  Raises ValueError, naming the entry, on sizes that are not positive, NaN, infinite values, and
     negative stderrs.
 
@@ -200,57 +210,98 @@ def fit_rate(
     if not 0 < level < 1:
         raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
     data = _Data.read(sizes, values, stderrs, log_values)
-    family = CorrectionFamily.choose(math.exp(data.x.min()), correction, amplitude, data.noise)
-    flags = data.flags()
-    window = (round(math.exp(data.x.min())), round(math.exp(data.x.max())))
-    slopes = _local_slopes(data)
+    options = _Options(correction, amplitude, exponent, level, trusted)
     sign, reason = data.sign()
     distinct = len(np.unique(data.x))
     if distinct < MIN_SIZES:
         reason = f"{distinct} sizes cannot show an exponent together with its corrections: measure at least {MIN_SIZES}, better 6"
     if reason:
-        nothing = Interval(math.nan, -math.inf, math.inf, level)
-        return RateFit(nothing, nothing, math.inf, math.nan, 0, math.nan, window, sign, family, slopes, flags, reason)
-    system, chi2 = _maximise(data, sign, family, exponent)
+        nothing, family = Interval(math.nan, -math.inf, math.inf, level), options.family(data)
+        fit = RateFit(nothing, nothing, math.inf, math.nan, 0, math.nan, data.window, sign, family, reason=reason)
+    else:
+        fit = _attempt(data, sign, options)
+        if fit.p_value < POOR_FIT:
+            fit = _reconcile(data, sign, options, fit)
+    return replace(fit, local_slopes=_local_slopes(data), flags=(*data.flags(), *fit.flags))
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What the caller declared."""
+
+    correction: float | None
+    amplitude: float | None
+    exponent: float | None
+    level: float
+    trusted: bool
+
+    def family(self, data: _Data, widening: float = 1.0) -> CorrectionFamily:
+        return CorrectionFamily.choose(math.exp(data.x.min()), self.correction, self.amplitude, data.noise, widening)
+
+
+def _attempt(data: _Data, sign: int, options: _Options, widening: float = 1.0, birge: bool = False) -> RateFit:
+    """Fit with the family widened; with ``birge`` what misfit is left multiplies the error by sqrt(chi2/dof)."""
+    family = options.family(data, widening)
+    system, chi2 = _maximise(data, sign, family, options.exponent)
     dof = len(data.x) - system.flat
-    p_value = float(scipy.special.chdtrc(dof, chi2))
-    if p_value < POOR_FIT:
-        flags += ("poor-fit",)
+    if birge and chi2 > dof:
         system = replace(system, inflation=math.sqrt(chi2 / dof))
-    fit = _result(system, sign, exponent, level, chi2, dof, p_value, window, family, slopes, flags)
-    if exponent is None and data.below.any():
+    exponent, constant, stderr = _estimates(system, sign, options)
+    p_value = float(scipy.special.chdtrc(dof, chi2))
+    fit = RateFit(exponent, constant, stderr, chi2, dof, p_value, data.window, sign, family, system=system)
+    if options.exponent is None and data.below.any():
         fit = replace(fit, skewed=_Profile(data, sign, family, chi2, system.inflation))
-        fit = replace(fit, exponent=fit.interval(level))
+        fit = replace(fit, exponent=fit.interval(options.level))
     return fit
 
 
-def _result(
-    system: _System,
-    sign: int,
-    fixed: float | None,
-    level: float,
-    chi2: float,
-    dof: int,
-    p_value: float,
-    window: tuple[int, int],
-    family: CorrectionFamily,
-    slopes: tuple[LocalSlope, ...],
-    flags: tuple[str, ...],
-) -> RateFit:
-    reach = _quantile(0.5 + level / 2)
+def _reconcile(data: _Data, sign: int, options: _Options, first: RateFit) -> RateFit:
+    """Allow for both explanations of data that contradict the model: larger corrections, and larger errors than were given.
+
+    The first is right for high moments at small sizes, the second for underestimated errors or an oscillation; the data cannot
+    tell which, so the interval is the hull of the two, unless the errors are trusted and larger corrections do explain the data.
+    """
+    for widening in _WIDENINGS:
+        larger = _attempt(data, sign, options, widening, birge=True)
+        if larger.p_value >= GOOD_FIT:
+            break
+    if options.trusted and larger.p_value >= POOR_FIT:
+        return replace(larger, flags=(f"corrections {widening:.2g} times larger than assumed",))
+    noisier, noise = first, data
+    while noisier.p_value < POOR_FIT:
+        factor = max(noisier.chi2 / noisier.dof, 1.5)
+        noise = replace(noise, log_stderr=noise.log_stderr + 0.5 * math.log(factor))
+        noisier = _attempt(noise, sign, options)
+    both = (larger, noisier)
+    best = min(both, key=lambda fit: fit.stderr)
+    low, high = (min(fit.constant.low for fit in both), max(fit.constant.high for fit in both))
+    fit = replace(
+        best,
+        constant=Interval(best.constant.estimate, low, high, options.level),
+        stderr=max(fit.stderr for fit in both),
+        chi2=first.chi2,
+        p_value=first.p_value,
+        flags=("poor-fit",),
+        explanations=both,
+    )
+    return replace(fit, exponent=fit.interval(options.level))
+
+
+def _estimates(system: _System, sign: int, options: _Options) -> tuple[Interval, Interval, float]:
+    """Return the intervals of exponent and constant, and the stderr of the exponent."""
+    level, reach = options.level, _quantile(0.5 + options.level / 2)
     shift = -math.log(system.last)  # the design is centred at the largest size: log A = a - s log d_last
-    if fixed is None:
-        estimate = float(system.theta[1])
+    if options.exponent is None:
+        estimate, offset = float(system.theta[1]), 0.0
         stderr = math.sqrt(system.covariance[1, 1]) * system.inflation
         row = np.array([1.0, shift])
     else:
-        estimate, stderr = fixed, 0.0
+        estimate, offset, stderr = options.exponent, options.exponent * shift, 0.0
         row = np.array([1.0])
     spread = math.sqrt(max(float(row @ system.covariance[: len(row), : len(row)] @ row), 0.0)) * system.inflation
-    centre = float(row @ system.theta[: len(row)]) + (0.0 if fixed is None else fixed * shift)
+    centre = float(row @ system.theta[: len(row)]) + offset
     exponent = Interval(estimate, estimate - reach * stderr, estimate + reach * stderr, level)
-    constant = _signed(sign, centre, reach * spread, level)
-    return RateFit(exponent, constant, stderr, chi2, dof, p_value, window, sign, family, slopes, flags, "", system)
+    return exponent, _signed(sign, centre, reach * spread, level), stderr
 
 
 @dataclass(frozen=True)
@@ -299,6 +350,11 @@ class _Data:
     def below(self) -> NDArray[np.bool_]:
         """Which values lie under the noise floor."""
         return np.abs(self.z) < NOISE_FLOOR
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """The smallest and the largest size."""
+        return round(math.exp(self.x.min())), round(math.exp(self.x.max()))
 
     def flags(self) -> tuple[str, ...]:
         below = [f"{math.exp(x):.0f}" for x in self.x[self.below]]

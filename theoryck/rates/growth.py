@@ -57,7 +57,16 @@ def fit_growth(
     """Fit the ratio of the series to the rate, size by size (DESIGN 4.2): the rate's own curvature cancels."""
     values, errors, scale = series.over(log_rates)
     sizes = series.base(base)
-    fit = fit_rate(sizes, values, errors, correction=correction, amplitude=amplitude, level=level, exponent=exponent)
+    fit = fit_rate(
+        sizes,
+        values,
+        errors,
+        correction=correction,
+        amplitude=amplitude,
+        level=level,
+        exponent=exponent,
+        trusted=series.trusted,
+    )
     return Growth(fit, scale, max(sizes))
 
 
