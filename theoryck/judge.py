@@ -29,6 +29,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation, localcontext
 
 from theoryck.rates import PathError, Rate, ScalingPath
+from theoryck.rates.data import MIN_SIZES
 from theoryck.rates.decisions import (
     Decision,
     equal_within,
@@ -41,7 +42,6 @@ from theoryck.rates.decisions import (
     worst_of,
 )
 from theoryck.rates.evidence import Series, compare_routes, log_rates, read_routes, same_on_grid, with_error
-from theoryck.rates.fit import MIN_SIZES
 from theoryck.rates.growth import Growth, draws_can_help, factor_to_decide, fit_growth, quantile
 from theoryck.rates.limit import fit_limit
 from theoryck.rates.outcomes import INSIDE, Outcome, both, budget_text, deciding, narrowest, shifted

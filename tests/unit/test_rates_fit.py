@@ -195,6 +195,19 @@ def test_poor_fit_is_flagged_and_widens() -> None:
     smooth = fit_rate(SIZES, 1 / SIZES, 1e-3 / SIZES)
     assert smooth.flags == ()
     assert rough.stderr > 5 * smooth.stderr
+    assert rough.exponent.contains(-1.0)
+    trusted = fit_rate(SIZES, values, 1e-3 / SIZES, trusted=True)
+    assert trusted.exponent.contains(-1.0)  # no smooth correction explains it, so the errors are doubted all the same
+
+
+def test_underestimated_errors_widen_the_interval() -> None:
+    """Errors understated by 10: the interval grows to about what the honest errors would give."""
+    rng = np.random.default_rng(9)
+    hits = 0
+    for _ in range(60):
+        values = 1 / SIZES * (1 + 0.05 * rng.standard_normal(7))
+        hits += fit_rate(SIZES, values, 0.005 / SIZES).exponent.contains(-1.0)
+    assert hits >= 60 * 0.93 - 3 * math.sqrt(60 * 0.93 * 0.07)
 
 
 def test_local_slopes() -> None:

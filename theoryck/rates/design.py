@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from theoryck.rates.corrections import CorrectionFamily
-from theoryck.rates.fit import MIN_SIZES, Array, _design, _require, _solve, _vector
+from theoryck.rates.data import MIN_SIZES, Array, require, vector
+from theoryck.rates.linear import design_matrix, solve
 
 
 def exponent_stderr(
@@ -23,15 +24,15 @@ def exponent_stderr(
     >>> 0.01 < stderr < 0.5, abs(float(g.sum())) < 1e-6
     (True, True)
     """
-    d, relative = _vector("sizes", sizes), _vector("relative_errors", relative_errors)
+    d, relative = vector("sizes", sizes), vector("relative_errors", relative_errors)
     if len(d) != len(relative):
         raise ValueError(f"sizes and relative_errors must have the same length, got {len(d)} and {len(relative)}")
-    _require(d > 0, "sizes", d, "must be positive")
-    _require(relative > 0, "relative_errors", relative, "must be positive")
+    require(d > 0, "sizes", d, "must be positive")
+    require(relative > 0, "relative_errors", relative, "must be positive")
     if len(np.unique(d)) < MIN_SIZES:
         return math.inf, np.zeros_like(d)
     family = CorrectionFamily.choose(float(d.min()), correction, amplitude, float(relative.min()))
-    design = _design(np.log(d), float(d.min()), float(d.max()), family, True)
-    _, covariance, _ = _solve(design, np.zeros_like(d), 1 / relative, 2)
+    design = design_matrix(np.log(d), float(d.min()), float(d.max()), family, True)
+    _, covariance, _ = solve(design, np.zeros_like(d), 1 / relative, 2)
     sensitivity = covariance[1] @ (design / relative[:, None] ** 2).T
     return math.sqrt(covariance[1, 1]), np.asarray(sensitivity, dtype=float)

@@ -13,21 +13,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 import scipy.special
-from numpy.typing import NDArray
 
 from theoryck.rates.corrections import CorrectionFamily
+from theoryck.rates.data import MIN_SIZES, Array, Data
+from theoryck.rates.linear import design_matrix, solve
 from theoryck.records import Interval
 
-Array = NDArray[np.float64]
-
-MIN_SIZES = 3  # distinct sizes: two determine a slope but say nothing of corrections
-NOISE_FLOOR = 5.0  # values below this many stderr are flagged
-STANDS_OUT = 3.0  # and at least MIN_SIZES values must exceed this many
 POOR_FIT = 0.05  # below this p-value larger corrections and larger errors are allowed for
 GOOD_FIT = 0.5  # chi2 about its number of degrees of freedom
 _STEPS = 40
@@ -129,7 +124,7 @@ class _System:
     inflation: float = 1.0
 
     def row(self, size: float) -> Array:
-        return _design(np.array([math.log(size)]), self.first, self.last, self.family, self.flat == 2)[0]
+        return design_matrix(np.array([math.log(size)]), self.first, self.last, self.family, self.flat == 2)[0]
 
     def predict(self, size: float) -> tuple[float, float]:
         row = self.row(size)
@@ -140,7 +135,7 @@ class _System:
         if self.flat < 2:
             return 0.0
         weights = self.weights * math.sqrt(factor) if math.isfinite(factor) else np.full_like(self.weights, 1e14)
-        _, covariance, _ = _solve(self.design, np.zeros(len(self.design)), weights, self.flat)
+        _, covariance, _ = solve(self.design, np.zeros(len(self.design)), weights, self.flat)
         return math.sqrt(covariance[1, 1])
 
 
@@ -148,7 +143,7 @@ class _System:
 class _Profile:
     """Limits by the profile of chi2, for data with points in the noise, where the posterior of the exponent is skewed."""
 
-    data: _Data
+    data: Data
     sign: int
     family: CorrectionFamily
     chi2: float
@@ -209,7 +204,7 @@ def fit_rate(
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
-    data = _Data.read(sizes, values, stderrs, log_values)
+    data = Data.read(sizes, values, stderrs, log_values)
     options = _Options(correction, amplitude, exponent, level, trusted)
     sign, reason = data.sign()
     distinct = len(np.unique(data.x))
@@ -235,11 +230,11 @@ class _Options:
     level: float
     trusted: bool
 
-    def family(self, data: _Data, widening: float = 1.0) -> CorrectionFamily:
+    def family(self, data: Data, widening: float = 1.0) -> CorrectionFamily:
         return CorrectionFamily.choose(math.exp(data.x.min()), self.correction, self.amplitude, data.noise, widening)
 
 
-def _attempt(data: _Data, sign: int, options: _Options, widening: float = 1.0, birge: bool = False) -> RateFit:
+def _attempt(data: Data, sign: int, options: _Options, widening: float = 1.0, birge: bool = False) -> RateFit:
     """Fit with the family widened; with ``birge`` what misfit is left multiplies the error by sqrt(chi2/dof)."""
     family = options.family(data, widening)
     system, chi2 = _maximise(data, sign, family, options.exponent)
@@ -255,7 +250,7 @@ def _attempt(data: _Data, sign: int, options: _Options, widening: float = 1.0, b
     return fit
 
 
-def _reconcile(data: _Data, sign: int, options: _Options, first: RateFit) -> RateFit:
+def _reconcile(data: Data, sign: int, options: _Options, first: RateFit) -> RateFit:
     """Allow for both explanations of data that contradict the model: larger corrections, and larger errors than were given.
 
     The first is right for high moments at small sizes, the second for underestimated errors or an oscillation; the data cannot
@@ -304,130 +299,11 @@ def _estimates(system: _System, sign: int, options: _Options) -> tuple[Interval,
     return exponent, _signed(sign, centre, reach * spread, level), stderr
 
 
-@dataclass(frozen=True)
-class _Data:
-    """Measurements as signs, log-magnitudes and log-stderrs, so that no value is too large or too small."""
-
-    x: Array  # log size
-    signs: Array
-    log_size: Array  # log|value|, -inf for zero
-    log_stderr: Array
-
-    @classmethod
-    def read(cls, sizes: Any, values: Any, stderrs: Any, log_values: bool) -> _Data:
-        d, v, e = (_vector(name, data) for name, data in (("sizes", sizes), ("values", values), ("stderrs", stderrs)))
-        if not len(d) == len(v) == len(e):
-            raise ValueError(f"sizes, values and stderrs must have the same length, got {len(d)}, {len(v)} and {len(e)}")
-        if len(d) == 0:
-            raise ValueError("sizes is empty: there is nothing to fit")
-        _require(d > 0, "sizes", d, "must be positive")
-        _require(e >= 0, "stderrs", e, "must not be negative")
-        order = np.argsort(d, kind="stable")
-        d, v, e = d[order], v[order], e[order]
-        with np.errstate(divide="ignore"):  # log(0) = -inf is meant
-            size = v if log_values else np.log(np.abs(v))
-            stderr = size + np.log(e) if log_values else np.log(e)
-        signs = np.ones_like(v) if log_values else np.sign(v)
-        # The logarithm of a float is known to a few units of its last place: no datum is more exact than that.
-        floor = np.log(4 * np.finfo(float).eps * np.maximum(1.0, np.where(np.isfinite(size), np.abs(size), 0.0)))
-        return cls(np.log(d), signs, size, np.maximum(stderr, size + floor))
-
-    @property
-    def z(self) -> Array:
-        """Value over stderr, signed."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            ratio = self.signs * np.exp(np.fmin(self.log_size - self.log_stderr, 700.0))
-        return np.where(self.signs == 0, 0.0, ratio)
-
-    @property
-    def noise(self) -> float:
-        """The smallest relative error, at most 1 (zeros without error do not count)."""
-        kept = np.isfinite(self.log_stderr)
-        relative = self.log_stderr[kept] - np.maximum(self.log_size[kept], self.log_stderr[kept])
-        return math.exp(relative.min()) if kept.any() else 1.0
-
-    @property
-    def below(self) -> NDArray[np.bool_]:
-        """Which values lie under the noise floor."""
-        return np.abs(self.z) < NOISE_FLOOR
-
-    @property
-    def window(self) -> tuple[int, int]:
-        """The smallest and the largest size."""
-        return round(math.exp(self.x.min())), round(math.exp(self.x.max()))
-
-    def flags(self) -> tuple[str, ...]:
-        below = [f"{math.exp(x):.0f}" for x in self.x[self.below]]
-        return (f"noise floor at {', '.join(below)}",) if below else ()
-
-    def sign(self) -> tuple[int, str]:
-        """Return the common sign, and the reason if there is none."""
-        z = self.z
-        if np.isneginf(self.log_stderr).any():
-            zero = math.exp(self.x[np.isneginf(self.log_stderr)][0])
-            return 0, f"the value at size {zero:.0f} is exactly 0, which no power of the size is"
-        up, down = z > STANDS_OUT + 1, z < -STANDS_OUT - 1
-        if up.any() and down.any():
-            where = f"{math.exp(self.x[up][0]):.0f} (positive) and {math.exp(self.x[down][0]):.0f} (negative)"
-            return 0, f"the values change sign, at sizes {where}: no power law describes them"
-        sign = 1 if z[np.argmax(np.abs(z))] >= 0 else -1
-        if len(np.unique(self.x[sign * z > STANDS_OUT])) < MIN_SIZES:
-            largest = f"the largest value is {np.abs(z).max():.2g} stderr"
-            return sign, f"fewer than {MIN_SIZES} sizes stand {STANDS_OUT:g} stderr above zero ({largest})"
-        return sign, ""
-
-
-def _vector(name: str, data: Any) -> Array:
-    try:
-        vector = np.asarray(data, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, got {data!r}"[:300]) from None
-    if vector.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got shape {vector.shape}")
-    _require(np.isfinite(vector), name, vector, "must be finite")
-    return vector
-
-
-def _require(good: NDArray[np.bool_], name: str, vector: Array, what: str) -> None:
-    if not good.all():
-        index = int(np.argmin(good))
-        raise ValueError(f"{name}[{index}] = {vector[index]} {what}")
-
-
-def _design(x: Array, first: float, last: float, family: CorrectionFamily, free: bool) -> Array:
-    """Columns 1, log(d/d_last) if the exponent is free, and the corrections in units of their prior deviation."""
-    columns = [np.ones_like(x)] + ([x - math.log(last)] if free else [])
-    columns += [dev * np.exp(-power * (x - math.log(first))) for power, dev in zip(family.powers, family.deviations)]
-    return np.stack(columns, axis=1)
-
-
-def _solve(design: Array, target: Array, weights: Array, flat: int) -> tuple[Array, Array, float]:
-    """Return the minimiser of ``|W (target - X theta)|^2 + |theta[flat:]|^2``, its covariance, and the minimum.
-
-    Rows of very different weight (1e12 for exact data, 1 for a prior) are safe in Householder QR if the heavy rows come first and
-    columns are pivoted (Higham, Accuracy and Stability of Numerical Algorithms, section 20.3).
-    """
-    unknowns = design.shape[1]
-    prior = np.eye(unknowns)[flat:]
-    order = np.argsort(-weights, kind="stable")
-    matrix = np.vstack([(design * weights[:, None])[order], prior])
-    right = np.concatenate([(target * weights)[order], np.zeros(len(prior))])
-    q, r, pivot = scipy.linalg.qr(matrix, mode="economic", pivoting=True, check_finite=False)
-    projected = q.T @ right
-    inverse = scipy.linalg.solve_triangular(r, np.eye(unknowns), check_finite=False)
-    theta = np.empty(unknowns)
-    theta[pivot] = inverse @ projected
-    covariance = np.empty((unknowns, unknowns))
-    covariance[np.ix_(pivot, pivot)] = inverse @ inverse.T
-    residual = right - matrix @ theta
-    return theta, covariance, float(residual @ residual)
-
-
-def _maximise(data: _Data, sign: int, family: CorrectionFamily, fixed: float | None) -> tuple[_System, float]:
+def _maximise(data: Data, sign: int, family: CorrectionFamily, fixed: float | None) -> tuple[_System, float]:
     """Return the posterior mode with its curvature: the log-linear solution refined by Gauss-Newton on the values."""
     flat = 2 if fixed is None else 1
     first, last = math.exp(data.x.min()), math.exp(data.x.max())
-    design = _design(data.x, first, last, family, fixed is None)
+    design = design_matrix(data.x, first, last, family, fixed is None)
     offset = np.zeros_like(data.x) if fixed is None else fixed * (data.x - math.log(last))
     theta = _starting_point(data, sign, design, offset, flat)
     objective = _objective(data, sign, design @ theta + offset, theta[flat:])
@@ -436,7 +312,7 @@ def _maximise(data: _Data, sign: int, family: CorrectionFamily, fixed: float | N
         eta = design @ theta + offset
         weights = np.exp(np.minimum(eta - data.log_stderr, 600.0))
         residual = _relative_residual(data, sign, eta)
-        proposal, covariance, _ = _solve(design, eta - offset + residual, weights, flat)
+        proposal, covariance, _ = solve(design, eta - offset + residual, weights, flat)
         step = proposal - theta
         for _ in range(30):
             trial = theta + step
@@ -449,21 +325,21 @@ def _maximise(data: _Data, sign: int, family: CorrectionFamily, fixed: float | N
             break
     eta = design @ theta + offset
     weights = np.exp(np.minimum(eta - data.log_stderr, 600.0))
-    _, covariance, _ = _solve(design, eta, weights, flat)
+    _, covariance, _ = solve(design, eta, weights, flat)
     return _System(design, weights, theta, covariance, flat, last, first, family, fixed or 0.0), objective
 
 
-def _starting_point(data: _Data, sign: int, design: Array, offset: Array, flat: int) -> Array:
+def _starting_point(data: Data, sign: int, design: Array, offset: Array, flat: int) -> Array:
     usable = data.signs == sign
     relative = np.exp(data.log_stderr - np.where(usable, data.log_size, 0.0))
     # E log(Q + noise) = log Q - relative^2/2 to second order, hence the shift; points deep in noise start with little weight.
     spread = np.sqrt(np.log1p(relative**2)) + relative**2
     target = np.where(usable, data.log_size, 0.0) + 0.5 * np.minimum(relative, 1.0) ** 2 - offset
-    theta, _, _ = _solve(design[usable], target[usable], 1 / spread[usable], flat)
+    theta, _, _ = solve(design[usable], target[usable], 1 / spread[usable], flat)
     return theta
 
 
-def _relative_residual(data: _Data, sign: int, eta: Array) -> Array:
+def _relative_residual(data: Data, sign: int, eta: Array) -> Array:
     """(value - model) / model, accurate where it is tiny."""
     same = data.signs == sign
     with np.errstate(over="ignore"):
@@ -472,13 +348,13 @@ def _relative_residual(data: _Data, sign: int, eta: Array) -> Array:
     return np.where(same, ahead, np.where(data.signs == 0, -1.0, behind))
 
 
-def _objective(data: _Data, sign: int, eta: Array, corrections: Array) -> float:
+def _objective(data: Data, sign: int, eta: Array, corrections: Array) -> float:
     with np.errstate(over="ignore"):
         pulls = _relative_residual(data, sign, eta) * np.exp(np.minimum(eta - data.log_stderr, 300.0))
         return float(pulls @ pulls + corrections @ corrections)
 
 
-def _local_slopes(data: _Data) -> tuple[LocalSlope, ...]:
+def _local_slopes(data: Data) -> tuple[LocalSlope, ...]:
     slopes = []
     for i, j in itertools.pairwise(range(len(data.x))):
         gap = data.x[j] - data.x[i]

@@ -11,7 +11,9 @@ import numpy as np
 import scipy.special
 
 from theoryck.rates.corrections import CorrectionFamily
-from theoryck.rates.fit import MIN_SIZES, POOR_FIT, Array, _require, _solve, _vector
+from theoryck.rates.data import MIN_SIZES, Array, require, vector
+from theoryck.rates.fit import POOR_FIT
+from theoryck.rates.linear import solve
 from theoryck.records import Interval
 
 
@@ -36,7 +38,7 @@ class LimitFit:
             return math.inf
         design, weights, unit = self.system
         more = weights * math.sqrt(factor) if math.isfinite(factor) else np.full_like(weights, 1e14)
-        return math.sqrt(_solve(design, np.zeros(len(design)), more, 1)[1][0, 0]) * unit
+        return math.sqrt(solve(design, np.zeros(len(design)), more, 1)[1][0, 0]) * unit
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the two-sided interval of the limit at confidence ``level``."""
@@ -66,11 +68,11 @@ def fit_limit(
     """
     if not (math.isfinite(scale) and scale > 0):
         raise ValueError(f"scale must be a positive number, got {scale!r}")
-    d, v, e = (_vector(name, data) for name, data in (("sizes", sizes), ("values", values), ("stderrs", stderrs)))
+    d, v, e = (vector(name, data) for name, data in (("sizes", sizes), ("values", values), ("stderrs", stderrs)))
     if not len(d) == len(v) == len(e) > 0:
         raise ValueError(f"sizes, values and stderrs must have the same positive length, got {len(d)}, {len(v)} and {len(e)}")
-    _require(d > 0, "sizes", d, "must be positive")
-    _require(e >= 0, "stderrs", e, "must not be negative")
+    require(d > 0, "sizes", d, "must be positive")
+    require(e >= 0, "stderrs", e, "must not be negative")
     errors = np.maximum(e / scale, 4 * np.finfo(float).eps * np.maximum(np.abs(v) / scale, 1e-3))
     family = CorrectionFamily.choose(float(d.min()), correction, amplitude, float(errors.min()))
     window = (round(float(d.min())), round(float(d.max())))
@@ -80,7 +82,7 @@ def fit_limit(
         return LimitFit(math.nan, math.inf, math.nan, 0, math.nan, window, family, (), reason)
     columns = [np.ones_like(d)] + [dev * (d / d.min()) ** -power for power, dev in zip(family.powers, family.deviations)]
     design = np.stack(columns, axis=1)
-    theta, covariance, chi2 = _solve(design, v / scale, 1 / errors, 1)
+    theta, covariance, chi2 = solve(design, v / scale, 1 / errors, 1)
     dof = len(d) - 1
     p_value = float(scipy.special.chdtrc(dof, chi2))
     poor = p_value < POOR_FIT
