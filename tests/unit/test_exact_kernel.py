@@ -13,11 +13,13 @@ from flint import arb
 from mpmath import mpf
 from sympy import Abs, Heaviside, Max, Min, erf, exp, log, sign, sin, sqrt, tanh
 
+from theoryck.exact import plane
 from theoryck.exact.balls import ExactError, precision, to_ball
 from theoryck.exact.gaussian import gaussian_expectation
 from theoryck.exact.kernel import gaussian_kernel, mehler
 from theoryck.exact.plane import plane_mean
 from theoryck.exact.strips import NoBound
+from theoryck.exact.trapezoid import Grid, choose_grid
 from theoryck.records import Enclosure
 
 x = sympy.Symbol("x", real=True)
@@ -132,15 +134,23 @@ def test_product_rule_without_parity_and_with_growth():
         assert ball.rad() < arb(2) ** -66
 
 
-def test_a_coarse_product_rule_errs_within_its_radius():
-    """Asked for 3 bits only, the rule is visibly wrong, and its radius covers that."""
-    for phi in (erf(2 * x), tanh(x) + x):
-        with precision(100):
-            coarse = plane_mean(phi, arb(1), arb(1), arb("0.5"), 3)
-            fine = plane_mean(phi, arb(1), arb(1), arb("0.5"), 60)
-            assert coarse.overlaps(fine)
-            assert abs(arb(coarse.mid()) - fine) > arb(2) ** -40
-            assert coarse.rad() > arb(2) ** -20
+@pytest.mark.parametrize("coarse", ["outer", "inner"])
+@pytest.mark.parametrize("phi", [erf(2 * x), tanh(x) + x, sin(3 * x)], ids=str)
+def test_a_coarse_rule_in_one_direction_errs_within_its_radius(monkeypatch, phi, coarse):
+    """One of the two grids is far too wide: the error is real, far above rounding, and its own bound must cover it."""
+    with precision(100):
+        fine = plane_mean(phi, arb(1), arb(1), arb("0.5"), 60)
+
+        def grid(expression, variance, bits, power=1):
+            chosen = choose_grid(expression, variance, bits, power=power)
+            if (power == 2) != (coarse == "outer"):
+                return chosen
+            return Grid(chosen.v, 4 * chosen.step, chosen.count // 4 + 1)
+
+        monkeypatch.setattr(plane, "choose_grid", grid)
+        wide = plane_mean(phi, arb(1), arb(1), arb("0.5"), 60)
+        assert wide.overlaps(fine)
+        assert abs(arb(wide.mid()) - fine) > arb(2) ** -50
 
 
 def test_what_has_no_polynomial_majorant_is_refused_by_the_product_rule():
