@@ -41,6 +41,7 @@ Widths = tuple[int, ...]
 GUARD_BITS = 64
 SHALLOW_BITS = 60
 SHALLOW_WIDTH = 4096
+MAX_EXTRAPOLATED = 8  # even moments above this one are dear and add little to a lower bound
 
 
 def check_widths(widths: Any) -> Widths:
@@ -204,8 +205,8 @@ def _overlap_real(widths: Widths, power: Fraction, bits: int) -> arb:
 def lyapunov_bracket(power: Fraction, even: Callable[[int], Enclosure]) -> Bracket:
     """Return bounds of E|X|^power from even moments m_k = even(k): k -> log E|X|^k is convex (Lyapunov), and m_0 = 1.
 
-    Upper bound: interpolation between the even neighbours a < power < b.  Lower bound: the larger of the two extrapolations, from
-    (a - 2, a) and from (b, b + 2).  Ends of the enclosures are used, rounded outward: the bracket is proved if these are.
+    Upper bound: interpolation between the even neighbours a < power < b.  Lower bound: the larger of two extrapolations, from
+    (a - 2, a) and, for b < 8, from (b, b + 2).  The ends of the enclosures are used, rounded outward: proved if these are.
 
     >>> normal = {2: 1, 4: 3, 6: 15}
     >>> bracket = lyapunov_bracket(Fraction(1), lambda k: Enclosure(Decimal(normal[k]), Decimal(0)))
@@ -214,16 +215,18 @@ def lyapunov_bracket(power: Fraction, even: Callable[[int], Enclosure]) -> Brack
     """
     below = int(power // 2) * 2
     above = below + 2
-
     with precision(160):
         ends = {0: (arb(0), arb(0))}
-        for k in sorted({max(below - 2, 0), below, above, above + 2} - {0}):
+        beyond = above + 2 if above < MAX_EXTRAPOLATED or below == 0 else above
+        for k in sorted({max(below - 2, 0), below, above, beyond} - {0}):
             ends[k] = _log_ends(even(k))
         k = arb(fmpq(power.numerator, power.denominator))
         low_below, high_below = ends[below]
         low_above, high_above = ends[above]
         high = high_below + (high_above - high_below) * (k - below) / 2
-        candidates = [low_above - (ends[above + 2][1] - low_above) * (above - k) / 2]
+        candidates = []
+        if beyond > above:
+            candidates.append(low_above - (ends[beyond][1] - low_above) * (above - k) / 2)
         if below >= 2:
             candidates.append(low_below + (low_below - ends[below - 2][1]) * (k - below) / 2)
         low = max(float(c.exp().lower()) for c in candidates)

@@ -12,7 +12,7 @@ O(d^(-(W+1)/2)) after any number of layers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import product
 from math import comb
@@ -53,12 +53,21 @@ class Grading:
         self._lookup = np.full((weight + 1,) * variables + (weight // 2 + 1,), -1, dtype=np.int64)
         self._lookup[tuple(self.exponents.T)] = np.arange(len(full))
         self.pairs = self._pairs(self.exponents, self.weights)
+        self.parity, self.free_parity = self._parities()
+        groups = [(i, j) for i in sorted(set(self.parity)) for j in sorted(set(self.free_parity))]
+        kinds = (self.parity[self.pairs[0]], self.free_parity[self.pairs[1]])
+        self.parts = {(i, j): tuple(t[(kinds[0] == i) & (kinds[1] == j)] for t in self.pairs) for i, j in groups}
         keep = self.exponents[self.pairs[0], -1] == 0
         position = self._lookup[(*tuple(self.free_exponents.T), np.zeros(len(free), dtype=np.int64))]
         renumber = np.full(len(full), -1, dtype=np.int64)
         renumber[position] = np.arange(len(free))
         self.free_position = position
         self.free_pairs = (renumber[self.pairs[0][keep]], self.pairs[1][keep], renumber[self.pairs[2][keep]])
+
+    def _parities(self) -> tuple[Any, Any]:
+        """Parities in the last deviation, in which series of a Gram matrix are even or odd (one variable: not split)."""
+        split = 2 if self.variables > 1 else 1
+        return self.exponents[:, -2] % split, self.free_exponents[:, -1] % split
 
     def _pairs(self, exponents: Any, weights: Any) -> tuple[Any, Any, Any]:
         parts = []
@@ -96,15 +105,23 @@ def contract(left: Any, right: Vector, triples: tuple[Any, Any, Any]) -> tuple[A
     return k[starts], np.add.reduceat(left[:, i] * right[j], starts, axis=1)
 
 
-def multi_indices(variables: int, order: int) -> list[Index]:
-    """Return all multi-indices of total order exactly ``order``."""
-    return [e for e in product(range(order + 1), repeat=variables) if sum(e) == order]
+@lru_cache(maxsize=1024)
+def multi_indices(variables: int, order: int) -> tuple[Index, ...]:
+    """Return all multi-indices of total order exactly ``order``.
+
+    >>> multi_indices(2, 2)
+    ((0, 2), (1, 1), (2, 0))
+    """
+    if variables == 1:
+        return ((order,),)
+    return tuple((i, *rest) for i in range(order + 1) for rest in multi_indices(variables - 1, order - i))
 
 
 def _first(alpha: Index) -> int:
     return next(i for i, a in enumerate(alpha) if a)
 
 
+@lru_cache(maxsize=1 << 18)
 def recursion_coefficient(alpha: Index, beta: Index) -> int:
     """Return the multiplicity of ``kappa_beta m_(alpha-beta)`` in the moment ``m_alpha``: 0 unless beta holds the marked factor.
 
@@ -127,6 +144,8 @@ def recursion_coefficient(alpha: Index, beta: Index) -> int:
 def cumulants_from_moments(space: Grading, moments: Mapping[Index, Vector], degrees: Mapping[int, int]) -> dict[Index, Vector]:
     """Return joint cumulants (eps-free power series) from raw moments; ``degrees[order]`` is the degree to which each is needed."""
     cumulants: dict[Index, Vector] = {}
+    live = {beta: nonzero(series) for beta, series in moments.items()}
+    known: dict[Index, Any] = {}
     for order in sorted(degrees):
         size = space.free_count[degrees[order]]
         stop = int(np.searchsorted(space.free_pairs[2], size))
@@ -138,8 +157,11 @@ def cumulants_from_moments(space: Grading, moments: Mapping[Index, Vector], degr
                 if gamma == beta or weight == 0:
                     continue
                 rest = tuple(b - g for b, g in zip(beta, gamma))
-                _multiply_into(total, cumulants[gamma], moments[rest], -weight, triples)
-            cumulants[beta] = total
+                i, j, k = triples
+                alive = known[gamma][i] & live[rest][j]
+                numbers, values = contract((cumulants[gamma] * -weight)[None, :], moments[rest], (i[alive], j[alive], k[alive]))
+                total[numbers] += values[0]
+            cumulants[beta], known[beta] = total, nonzero(total)
     return cumulants
 
 
@@ -148,14 +170,6 @@ def nonzero(values: Any) -> Any:
     if values.dtype != object:
         return values != 0
     return np.fromiter((v != 0 if isinstance(v, int) else not v.is_zero() for v in values), dtype=bool, count=len(values))
-
-
-def _multiply_into(total: Vector, a: Vector, b: Vector, factor: int, triples: tuple[Any, Any, Any]) -> None:
-    i, j, k = triples
-    alive = nonzero(a)[i] & nonzero(b)[j]
-    i, j, k = i[alive], j[alive], k[alive]
-    numbers, values = contract((a * factor)[None, :], b, (i, j, k))
-    total[numbers] += values[0]
 
 
 def cumulant_degrees(weight: int) -> dict[int, int]:
@@ -212,18 +226,28 @@ def _resolve(space: Grading, stacks: list[_Stack], order: int, beta: Index, seri
             continue
         left = source.values[rows[live]] * factors[live, None].astype(source.values.dtype)
         alive = source.alive[rows[live]].any(axis=0)
-        stop = np.searchsorted(space.pairs[2], space.count[min(budget, space.weight)])
-        i, j, k = (t[:stop] for t in space.pairs)
-        inside = (i < len(alive)) & (j < len(mask))
-        i, j, k = i[inside], j[inside], k[inside]
-        keep = alive[i] & mask[j]
-        columns, values = contract(left, series, (i[keep], j[keep], k[keep]))
-        if len(columns) == 0:
-            continue
-        columns = space.times_eps(columns, size - 1)
         into = targets[live][:, None]
-        target.values[into, columns[None, :]] += values
-        target.alive[into, columns[None, :]] = True
+        for triples in _live_parts(space, alive, mask, budget):
+            columns, values = contract(left, series, triples)
+            columns = space.times_eps(columns, size - 1)
+            target.values[into, columns[None, :]] += values
+            target.alive[into, columns[None, :]] = True
+
+
+def _live_parts(space: Grading, alive: Any, mask: Any, budget: int) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield the products of live monomials within a weight, by parity of the factors."""
+    limit = space.count[min(budget, space.weight)]
+    for (left, right), triples in space.parts.items():
+        here, there = alive & (space.parity[: len(alive)] == left), mask & (space.free_parity[: len(mask)] == right)
+        if not (here.any() and there.any()):
+            continue
+        stop = np.searchsorted(triples[2], limit)
+        i, j, k = (t[:stop] for t in triples)
+        inside = np.flatnonzero((i < len(here)) & (j < len(there)))
+        i, j, k = i[inside], j[inside], k[inside]
+        keep = np.flatnonzero(here[i] & there[j])
+        if len(keep):
+            yield i[keep], j[keep], k[keep]
 
 
 @lru_cache(maxsize=4096)
@@ -232,10 +256,12 @@ def _moves(variables: int, order: int, beta: Index) -> tuple[tuple[Any, Any, Any
 
     Rows of one parity share their zeros when phi is odd, so each group multiplies only what is there.
     """
+    above = np.array(multi_indices(variables, order))
+    rows = np.flatnonzero((above >= np.array(beta)).all(axis=1))
     target = {alpha: i for i, alpha in enumerate(multi_indices(variables, order - sum(beta)))}
     groups: tuple[list[tuple[int, int, int]], ...] = ([], [])
-    for i, alpha in enumerate(multi_indices(variables, order)):
-        coefficient = recursion_coefficient(alpha, beta)
+    for i, alpha in zip(rows.tolist(), above[rows].tolist()):
+        coefficient = recursion_coefficient(tuple(alpha), beta)
         if coefficient:
             groups[alpha[-1] % 2].append((i, coefficient, target[tuple(a - b for a, b in zip(alpha, beta))]))
     columns = [tuple(zip(*group)) for group in groups if group]
