@@ -14,7 +14,7 @@ from theoryck.exact import gaussian_expectation, norm_moment, overlap_moment
 from theoryck.exact.balls import precision
 from theoryck.exact.hermite import hermite_table
 from theoryck.exact.moments_exact import linear_norm_moment, linear_overlap_moment
-from theoryck.exact.moments_shallow import conditional_moments
+from theoryck.exact.moments_shallow import conditional_moments, shallow_norm_moment
 from theoryck.exact.series import cumulants_from_moments, grading, recursion_coefficient
 from theoryck.exact.series_chain import evaluate, is_bounded, norm_expansion, overlap_expansion
 from theoryck.models import Activation
@@ -82,6 +82,26 @@ def test_series_against_the_closed_form_of_a_sine_layer(widths):
         assert closed.rigorous
         assert abs(float(series.mid()) - float(closed)) <= float(series.rad()) + 1e-15 * float(closed)
         assert float(series.rad()) < 1e-6 * float(closed)
+
+
+@pytest.mark.parametrize("widths", [(2, 2), (4, 12), (8, 8), (8, 32), (16, 16), (32, 32)])
+def test_truncation_radii_are_honest_where_the_series_is_poor(widths):
+    ratios = tuple(Fraction(d, min(widths)) for d in widths)
+    with precision(BITS):
+        norm = evaluate(norm_expansion(SIN, ratios, 2, BITS), min(widths))
+        overlap = evaluate(overlap_expansion(SIN, ratios, 2, BITS), min(widths))
+    for series, closed in ((norm, norm_moment(SIN, widths, 2)), (overlap, overlap_moment(SIN, widths, 2))):
+        assert abs(float(series.mid()) - float(closed)) <= float(series.rad())
+
+
+@pytest.mark.parametrize(("text", "widths", "k"), [("x*exp(-x**2/2)", (16, 16), 6), ("atan(x)", (8, 8), 8), ("relu", (16, 8), 4)])
+def test_truncation_radii_are_honest_against_one_layer_quadrature(text, widths, k):
+    phi = Activation(text)
+    ratios = tuple(Fraction(d, min(widths)) for d in widths)
+    with precision(BITS):
+        series = evaluate(norm_expansion(phi, ratios, k, BITS), min(widths))
+        other = shallow_norm_moment(phi, widths, k, 50)
+    assert abs(float(series.mid()) - float(other.mid())) <= float(series.rad()) + float(other.rad())
 
 
 # -- simulated Gram chains -------------------------------------------------------------------------------------------------------

@@ -34,6 +34,9 @@ NORM_WEIGHT = 32  # even powers up to 8 keep at least 12 corrections; costs abou
 BALL_CORRECTIONS = 2  # corrections of an overlap moment kept as balls; further ones in float64
 FLOAT_CORRECTIONS = 6
 MAX_OVERLAP_WEIGHT = 20
+# Against closed forms and quadratures of one layer (9 activations, widths 2..256, powers 2..8) the error was at most 1.7 e_n for
+# bounded phi (see :func:`evaluate`) and 4.6 e_n for polynomials.
+BOUNDED_SAFETY, UNBOUNDED_SAFETY = 3, 10
 MAX_OVERLAP_POWER = 16
 MAX_MEHLER_TERMS = 400
 
@@ -236,7 +239,7 @@ def evaluate(expansion: Expansion, d_min: int) -> arb:
             best = (error, n)
     if best is None:
         raise ExactError("the series has no correction term left: its truncation cannot be estimated")
-    return sum(terms[: best[1] + 1], arb(0)) + plus_minus(best[0])
+    return sum(terms[: best[1] + 1], arb(0)) + plus_minus(best[0] * (BOUNDED_SAFETY if expansion.bounded else UNBOUNDED_SAFETY))
 
 
 def is_bounded(activation: Any) -> bool:
