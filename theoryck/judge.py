@@ -68,7 +68,7 @@ def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *
     routes, flags = read_routes(points)
     if not routes:
         return Judgement(Verdict.VACUOUS, "nothing was measured: no point has a value with an error bar", flags=flags)
-    compared = any(point.exact is not None and (point.estimate or point.bracket) for point in points)
+    compared = any(sum(route is not None for route in (p.exact, p.estimate, p.bracket)) > 1 for p in points)
     shares = len(routes) + compared
     shared = replace(
         contract,

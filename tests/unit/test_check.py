@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-import theoryck as tc
 from hypothesis.strategies import integers
+
+import theoryck as tc
 from theoryck.check import Session, check_claim
 from theoryck.montecarlo import SamplerError
 from theoryck.profiles import PROFILES, Profile

@@ -4,9 +4,10 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-import theoryck as tc
 from hypothesis import assume
 from hypothesis.strategies import integers, sampled_from
+
+import theoryck as tc
 from theoryck.claims import ClaimError, describe_instance
 from theoryck.records import Enclosure, Kind, Status
 

@@ -204,7 +204,7 @@ def test_identity_by_estimate(value: float, stderr: float, verdict: Verdict) -> 
 
 
 def test_identity_routes_that_disagree() -> None:
-    found = judge(identity(number("0.5")), [Point({}, Estimate(0.51, 1e-3, 1000), number("0.5"))], CONTRACT)
+    found = judge(identity(number("0.5")), [Point({}, Estimate(0.51, 1e-3, 10_000), number("0.5"))], CONTRACT)
     assert found.verdict is Verdict.REFUTED
     assert "routes-disagree" in found.flags
     assert "its one instance" in found.reason

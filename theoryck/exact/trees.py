@@ -358,7 +358,7 @@ def constant_ball(expression: Expr) -> arb:
     >>> constant_ball(sympy.sqrt(2)).contains(arb(2).sqrt().mid())
     True
     """
-    return tree_of((sympy.sympify(expression),)).at(REAL, arb(0))
+    return tree_of((sympy.sympify(expression, strict=True),)).at(REAL, arb(0))
 
 
 _ODD = {"sin", "tanh", "sinh", "atan", "asinh", "erf", "sign"}

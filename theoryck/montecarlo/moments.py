@@ -216,7 +216,7 @@ class Moments:
             flags += ("heavy-tail",)
         if (value == 0) != (self.mean == 0) or (stderr == 0) != (scaled == 0):
             flags += ("underflow",)
-        return Estimate(value, stderr, n, flags)
+        return Estimate(value, stderr, n, flags, self.skewness)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Moments):

@@ -99,6 +99,8 @@ class Interval:
 class Estimate:
     """A Monte Carlo mean with its standard error over ``draws`` replicates; ``flags`` say what makes it doubtful.
 
+    ``skewness`` is that of one draw, as far as it was seen: it says how far the mean is from Gaussian.
+
     >>> Estimate(1.0, 0.1, 100).interval(0.95).low
     0.804...
     """
@@ -107,6 +109,7 @@ class Estimate:
     stderr: float
     draws: int
     flags: tuple[str, ...] = ()
+    skewness: float = 0.0
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the Gaussian two-sided interval at confidence ``level``."""
@@ -122,12 +125,14 @@ class Estimate:
             "stderr": _finite(self.stderr),
             "draws": self.draws,
             "flags": list(self.flags),
+            "skewness": _finite(self.skewness),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Estimate:
         """Inverse of :meth:`to_json`."""
-        return cls(_number(data["value"]), _number(data["stderr"]), int(data["draws"]), tuple(data.get("flags", ())))
+        flags, skewness = tuple(data.get("flags", ())), _number(data.get("skewness", 0.0))
+        return cls(_number(data["value"]), _number(data["stderr"]), int(data["draws"]), flags, skewness)
 
 
 @dataclass(frozen=True, slots=True)
