@@ -134,5 +134,6 @@ class Project:
 
 
 @pytest.fixture
-def project(pytester):
+def project(pytester, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")  # the width of a terminal that has one
     return Project(pytester)

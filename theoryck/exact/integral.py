@@ -72,7 +72,7 @@ def _pieces_integral(parts: tuple[Piece, ...], s: arb, cut: float, bits: float, 
     tolerance = arb(2) ** (-math.ceil(bits))
     for part, (low, high) in zip(parts, pairwise(edges)):
         integrand = _integrand(tree_of((part.expression,)), root, factor)
-        total += acb.integral(integrand, low, high, abs_tol=tolerance, rel_tol=tolerance).real
+        total += integrate(integrand, acb(low), acb(high), tolerance, tolerance).real
     # A kink is integrated up to its midpoint: what lies between that and the kink is at most its radius times both sides.
     for kink, left, right in zip(kinks, parts, parts[1:]):
         if not kink.is_exact():
@@ -80,6 +80,28 @@ def _pieces_integral(parts: tuple[Piece, ...], s: arb, cut: float, bits: float, 
                 value = _integrand(tree_of((side.expression,)), root, factor)(acb(kink), False)
                 total += plus_minus(arb(kink.rad()) * abs(value))
     return total
+
+
+def integrate(integrand: Callable[[acb, bool], acb], low: acb, high: acb, tolerance: arb, relative: arb) -> acb:
+    """Return a ball around the integral of an analytic function along a segment; what ``integrand`` raises is raised here.
+
+    An exception may not cross the compiled integrator, which would make a Ctrl-C inside the integrand a SystemError: it is kept,
+    every further value is "not finite", so that the integrator gives up soon, and the exception is raised again.
+    """
+    raised: list[BaseException] = []
+
+    def guarded(z: acb, analytic: bool) -> acb:
+        if not raised:
+            try:
+                return integrand(z, analytic)
+            except BaseException as error:
+                raised.append(error)
+        return acb(arb.nan(), arb.nan())
+
+    value = acb.integral(guarded, low, high, abs_tol=tolerance, rel_tol=relative)
+    if raised:
+        raise raised[0]
+    return value
 
 
 def _integrand(tree: Tree, root: arb, factor: Factor | None) -> Callable[[acb, bool], acb]:

@@ -17,6 +17,7 @@ from flint import acb, arb, ctx
 
 from theoryck.exact.balls import plus_minus, precision, to_ball
 from theoryck.exact.hermite import expression_of
+from theoryck.exact.integral import integrate
 
 Polynomial = list[Fraction]  # coefficients of c^0, c^1, ...
 
@@ -116,7 +117,7 @@ def _side(d: int, k: arb, sign: int, bits: int) -> arb:
         far = (-slope * reach).exp() / slope
     low, cut = low.mid(), cut.mid()
     tolerance = (-wanted).exp()
-    middle = acb.integral(integrand, acb(low), acb(cut), abs_tol=tolerance, rel_tol=arb(2) ** (-bits)).real
+    middle = integrate(integrand, acb(low), acb(cut), tolerance, arb(2) ** (-bits)).real
     # Rounding the ends to their midpoints moves them by a few units of 2^-precision: covered by doubling both tails.
     return middle + plus_minus(2 * near + 2 * far)
 
