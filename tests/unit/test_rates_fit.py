@@ -10,6 +10,7 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from theoryck.rates import doubling
 from theoryck.rates.corrections import CorrectionFamily
 from theoryck.rates.fit import fit_rate
 from theoryck.rates.limit import fit_limit
@@ -282,3 +283,12 @@ def test_limit_of_exact_and_of_noisy_values() -> None:
     signs = fit_limit(SIZES, 0.3 - 2 * SIZES**-0.5, np.full(7, 1e-3), scale=0.3)  # from -0.2 through 0 to 0.24
     assert signs.interval(0.95).contains(0.3)
     assert "measure at least 3" in fit_limit([16, 32], [1.0, 1.0], [0.1, 0.1], scale=1.0).reason
+
+
+def test_a_curve_that_falls_far_faster_than_its_power_at_first() -> None:
+    """The overlap of He_2 at depth 2: 5e4 times the leading order at d = 16, and not even known to its own size there."""
+    values = [13.03, 0.7947, 0.1101, 0.02496, 7.599e-3, 2.8123e-3, 1.18392e-3, 5.392243e-4, 2.5676634e-4]
+    errors = [20.4, 0.225, 2.49e-3, 2.75e-5, 3.04e-7, 3.35e-9, 3.7e-11, 4.09e-13, 4.52e-15]
+    fit = fit_rate(list(doubling(16, 4096)), values, errors, correction=1)
+    assert "noise floor at 16, 32" in fit.flags
+    assert fit.lower(1e-3) < -1 < fit.upper(1e-3)

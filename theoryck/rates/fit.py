@@ -160,7 +160,8 @@ class _Profile:
                 return side * math.inf
         # The root of the rise is nearly linear in the exponent, so false position (Illinois) needs two or three steps.
         for _ in range(20):
-            middle = (inner * above - outer * below) / (above - below)
+            secant = (inner * above - outer * below) / (above - below) if math.isfinite(above) else math.nan
+            middle = secant if inner < secant < outer else 0.5 * (inner + outer)
             value = self._root_rise(estimate + side * middle) - z
             if abs(value) < 1e-3 * z:
                 return estimate + side * middle

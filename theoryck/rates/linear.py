@@ -36,5 +36,6 @@ def solve(design: Array, target: Array, weights: Array, flat: int) -> tuple[Arra
     theta[pivot] = inverse @ projected
     covariance = np.empty((unknowns, unknowns))
     covariance[np.ix_(pivot, pivot)] = inverse @ inverse.T
-    residual = right - matrix @ theta
-    return theta, covariance, float(residual @ residual)
+    with np.errstate(over="ignore"):  # a minimum beyond the range of floats is infinite
+        residual = right - matrix @ theta
+        return theta, covariance, float(residual @ residual)
