@@ -65,7 +65,7 @@ def epsilon_always_zero(phi, layer):
 # Norm concentration ----------------------------------------------------------------------------------------------------------
 
 
-@tc.falsehood("camilli2025/moment-control-one-power-too-many", CAMILLI2025)
+@tc.falsehood("camilli2025/moment-control-power", CAMILLI2025)
 @tc.for_all(phi=smooth_odd, depth=integers(1, 3), k=integers(1, 4))
 def moment_control_one_power_too_many(phi, depth, k):
     """E | |x_l|^2 - sigma_l |^k = O(d^(-(k+1)/2))"""
@@ -73,7 +73,7 @@ def moment_control_one_power_too_many(phi, depth, k):
     return tc.Bound(tc.norm_deviation(network, power=k), rate="d**(-(k+1)/2)", along=path(), correction=1)
 
 
-@tc.falsehood("camilli2025/moment-control-twice-the-rate", CAMILLI2025)
+@tc.falsehood("camilli2025/moment-control-double", CAMILLI2025)
 @tc.for_all(phi=smooth_odd, depth=integers(1, 3), k=integers(1, 4))
 def moment_control_twice_the_rate(phi, depth, k):
     """E | |x_l|^2 - sigma_l |^k = O(d^(-k))"""
@@ -81,7 +81,7 @@ def moment_control_twice_the_rate(phi, depth, k):
     return tc.Bound(tc.norm_deviation(network, power=k), rate="d**(-k)", along=path(), correction=1)
 
 
-@tc.falsehood("camilli2025/moment-control-unit-variance", CAMILLI2025)
+@tc.falsehood("camilli2025/moment-control-sigma", CAMILLI2025)
 @tc.for_all(phi=nonlinear, depth=integers(2, 3), k=integers(1, 4))
 def moment_control_unit_variance(phi, depth, k):
     """E | |x_l|^2 - E phi(Z)^2 |^k = O(d^(-k/2)): sigma_l built at unit variance in every layer (from depth 2 on)"""
@@ -90,7 +90,7 @@ def moment_control_unit_variance(phi, depth, k):
     return tc.Bound(tc.norm_deviation(network, power=k, centre=centre), rate="d**(-k/2)", along=path(), correction=1)
 
 
-@tc.falsehood("camilli2025/moment-control-largest-width", CAMILLI2025)
+@tc.falsehood("camilli2025/moment-control-d-max", CAMILLI2025)
 @tc.for_all(phi=smooth_odd, depth=integers(1, 3), k=integers(1, 4))
 def moment_control_largest_width(phi, depth, k):
     """E | |x_l|^2 - sigma_l |^k = O(d_max^(-k/2)), with d_0 = 16 kept fixed"""
@@ -99,7 +99,7 @@ def moment_control_largest_width(phi, depth, k):
     return tc.Bound(tc.norm_deviation(network, power=k), rate="d_max**(-k/2)", along=along, correction=1)
 
 
-@tc.falsehood("camilli2025/normalisation-by-input-width", CAMILLI2025)
+@tc.falsehood("camilli2025/normalisation-d-in", CAMILLI2025)
 @tc.for_all(phi=smooth_odd, ratio=sampled_from([2, 3]), k=integers(1, 4))
 def normalisation_by_input_width(phi, ratio, k):
     """E | |x_1|^2 - sigma_1 |^k = O(d_min^(-k/2)) with x_1 = phi(W x_0) / sqrt(d_0), as printed, and d_1 = ratio * d_0"""
@@ -117,7 +117,7 @@ def normalisation_by_input_width(phi, ratio, k):
 # Quasi-orthogonality ---------------------------------------------------------------------------------------------------------
 
 
-@tc.falsehood("camilli2025/overlap-one-power-too-many", CAMILLI2025)
+@tc.falsehood("camilli2025/overlap-power", CAMILLI2025)
 @tc.for_all(phi=smooth_odd, depth=integers(1, 3), k=integers(1, 4))
 def overlap_one_power_too_many(phi, depth, k):
     """E | x_mu . x_nu |^k = O(d^(-(k+1)/2))"""
@@ -125,7 +125,7 @@ def overlap_one_power_too_many(phi, depth, k):
     return tc.Bound(tc.overlap_moment(network, power=k), rate="d**(-(k+1)/2)", along=path(), correction=1)
 
 
-@tc.falsehood("camilli2025/overlap-largest-width", CAMILLI2025)
+@tc.falsehood("camilli2025/overlap-d-max", CAMILLI2025)
 @tc.for_all(phi=smooth_odd, depth=integers(1, 3), k=integers(1, 4))
 def overlap_largest_width(phi, depth, k):
     """E | x_mu . x_nu |^k = O(d_max^(-k/2)), with d_0 = 16 kept fixed"""

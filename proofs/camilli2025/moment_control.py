@@ -57,7 +57,7 @@ def moment_control(phi, depth, k):
     )
 
 
-@tc.theorem("camilli2025/moment-control-unequal-widths", CAMILLI2025)
+@tc.theorem("camilli2025/moment-control-widths", CAMILLI2025)
 @tc.for_all(phi=smooth_odd, pattern=sampled_from([(1, 2, 1, 3), (2, 1), (1, 3), (3, 1, 2)]), k=integers(1, 4))
 def moment_control_unequal_widths(phi, pattern, k):
     """E | |x_l|^2 - sigma_l |^k = O(d_min^(-k/2)), widths pattern * d"""
@@ -71,7 +71,7 @@ def moment_control_unequal_widths(phi, pattern, k):
     )
 
 
-@tc.theorem("camilli2025/moment-control-generated-activations", CAMILLI2025)
+@tc.theorem("camilli2025/moment-control-any-phi", CAMILLI2025)
 @tc.for_all(phi=tc.strategies.smooth_odd_activations(), depth=integers(1, 3), k=sampled_from([2, 4]))
 def moment_control_generated_activations(phi, depth, k):
     """E | |x_l|^2 - sigma_l |^k = O(d^(-k/2)) for any odd smooth phi with bounded derivatives"""

@@ -57,7 +57,7 @@ def quasi_orthogonality(phi, depth, k):
     )
 
 
-@tc.theorem("camilli2025/quasi-orthogonality-unequal-widths", CAMILLI2025)
+@tc.theorem("camilli2025/quasi-orthogonal-widths", CAMILLI2025)
 @tc.for_all(phi=smooth_odd, pattern=sampled_from([(1, 2, 1, 3), (2, 1), (1, 3), (3, 1, 2)]), k=integers(1, 4))
 def quasi_orthogonality_unequal_widths(phi, pattern, k):
     """E | x_mu . x_nu |^k = O(d_min^(-k/2)), widths pattern * d"""
@@ -71,7 +71,7 @@ def quasi_orthogonality_unequal_widths(phi, pattern, k):
     )
 
 
-@tc.theorem("camilli2025/oddness-not-necessary", CAMILLI2025)
+@tc.theorem("camilli2025/even-phi", CAMILLI2025)
 @tc.for_all(depth=integers(1, 2), k=integers(1, 2))
 def oddness_not_necessary(depth, k):
     """E | x_mu . x_nu |^k = O(d^(-k/2)) for the even phi = He_2 / sqrt(2), whose mean vanishes at its fixed point sigma = 1
@@ -88,7 +88,7 @@ def oddness_not_necessary(depth, k):
     )
 
 
-@tc.theorem("camilli2025/oddness-not-necessary-bounded", CAMILLI2025)
+@tc.theorem("camilli2025/even-phi-bounded", CAMILLI2025)
 @tc.for_all(k=integers(1, 6))
 def oddness_not_necessary_bounded(k):
     """E | x_mu . x_nu |^k = O(d^(-k/2)) at depth 1 for the bounded even phi(x) = cos(x) - exp(-1/2)"""
