@@ -190,7 +190,7 @@ def _check_instance(
 ) -> Result:
     start = time.perf_counter()
     instance = describe_instance(parameters)
-    declared = session.contract(instances, getattr(statement, "within", None))
+    declared = session.contract(instances, statement.within)
     measurement = _Measurement(claim.id, instance, statement, session, 1.0 / instances)
     judgement, contract = _look_until_settled(measurement, prediction, declared, session)
     draws = measurement.draws
@@ -329,8 +329,8 @@ class _Measurement:
             budget,
             sizes=[sizes[along.base] for sizes in self.sizes],
             noise=[block**-0.5 for block in blocks],
-            correction=getattr(self.statement, "correction", None),
-            amplitude=getattr(self.statement, "amplitude", None),
+            correction=self.statement.correction,
+            amplitude=self.statement.amplitude,
         )
 
     def _fixed_draws(self) -> list[int]:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from theoryck.exact.arithmetic import enclose
 from theoryck.quantities import Quantity
 from theoryck.rates import Rate, ScalingPath
 from theoryck.records import Enclosure, Kind, Prediction
@@ -46,9 +47,24 @@ def _text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Statement:
-    """What every statement offers: the quantity, the path and :meth:`prediction`."""
+    """What every statement offers: the quantity, the path and :meth:`prediction`; and the options every statement takes.
+
+    ``rivals`` are wrong predictions that the same evidence must exclude.  ``correction`` declares the relative power of the next
+    term (1 for a factor 1 + O(1/d)), ``amplitude`` its scale at the smallest size; ``within`` replaces the profile's tolerated
+    discrepancy of the exponent.
+    """
 
     kind: ClassVar[Kind]
+    rivals: Sequence[Any] = field(default=(), kw_only=True)
+    correction: float | None = field(default=None, kw_only=True)
+    amplitude: float | None = field(default=None, kw_only=True)
+    within: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("correction", "amplitude", "within"):
+            _optional_positive(getattr(self, name), name)
+        if isinstance(self.rivals, str):
+            raise ClaimError(f"rivals must be a list, got the text {self.rivals!r}: write rivals=[{self.rivals!r}]")
 
     def measured(self) -> Quantity:
         """Return the quantity that is to be measured."""
@@ -71,8 +87,8 @@ class Statement:
             "base": along.base if along is not None else None,
             "path": along.describe() if along is not None else {},
             "parameters": {name: _text(value) for name, value in numeric(parameters).items()},
-            "correction": getattr(self, "correction", None),
-            "amplitude": getattr(self, "amplitude", None),
+            "correction": self.correction,
+            "amplitude": self.amplitude,
         }
 
 
@@ -98,8 +114,7 @@ class Bound(Statement):
     """``quantity <= C * rate`` along a path: about growth when ``constant`` is None, pointwise when it is given.
 
     Without a path, ``Bound(quantity, at_most=other)`` compares two numbers.  ``rivals`` are faster rates (or smaller numbers) that
-    the same evidence must refute.  ``correction`` declares the relative power of the next term (1 for a factor 1 + O(1/d)),
-    ``amplitude`` its scale at the smallest size; ``within`` replaces the profile's tolerated discrepancy of the exponent.
+    the same evidence must refute.
     """
 
     kind: ClassVar[Kind] = Kind.BOUND
@@ -108,12 +123,9 @@ class Bound(Statement):
     along: ScalingPath | None = None
     constant: Number | None = None
     at_most: Any = None
-    rivals: Sequence[Any] = ()
-    correction: float | None = None
-    amplitude: float | None = None
-    within: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _quantity(self.quantity, "quantity")
         if (self.at_most is None) == (self.rate is None):
             raise ClaimError(
@@ -123,8 +135,6 @@ class Bound(Statement):
             _path(self.along)
         elif self.along is not None:
             raise ClaimError("at_most compares two numbers at one instance: leave out along, or give a rate instead")
-        for name in ("correction", "amplitude", "within"):
-            _optional_positive(getattr(self, name), name)
 
     def measured(self) -> Quantity:
         """Return the quantity, or the difference of the two sides when they are numbers."""
@@ -148,29 +158,30 @@ class Bound(Statement):
 
 
 @dataclass(frozen=True)
-class Scaling(Statement):
-    """``quantity ~ constant * base**exponent`` along a path, from both sides; ``exponent`` may use the instance's parameters."""
+class _Along(Statement):
+    """A statement about a quantity along a path."""
 
-    kind: ClassVar[Kind] = Kind.SCALING
     quantity: Quantity
     along: ScalingPath
-    exponent: Any
-    constant: Any = None
-    tolerance: Number | str | None = None
-    rivals: Sequence[Any] = ()
-    correction: float | None = None
-    amplitude: float | None = None
-    within: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _quantity(self.quantity, "quantity")
         _path(self.along)
-        for name in ("correction", "amplitude", "within"):
-            _optional_positive(getattr(self, name), name)
 
     def measured(self) -> Quantity:
         """Return the quantity."""
         return self.quantity
+
+
+@dataclass(frozen=True)
+class Scaling(_Along):
+    """``quantity ~ constant * base**exponent`` along a path, from both sides; ``exponent`` may use the instance's parameters."""
+
+    kind: ClassVar[Kind] = Kind.SCALING
+    exponent: Any
+    constant: Any = None
+    tolerance: Number | str | None = None
 
     def _exponent(self, value: Any, parameters: Mapping[str, Any]) -> float:
         rate = Rate.parse(f"{self.along.base}**({value})", **numeric(parameters))
@@ -188,29 +199,13 @@ class Scaling(Statement):
 
 
 @dataclass(frozen=True)
-class Limit(Statement):
+class Limit(_Along):
     """``quantity -> value`` along a path, at the given ``rate`` if there is one; ``tolerance`` is absolute."""
 
     kind: ClassVar[Kind] = Kind.LIMIT
-    quantity: Quantity
-    along: ScalingPath
     value: Any
     rate: Any = None
     tolerance: Number | str | None = None
-    rivals: Sequence[Any] = ()
-    correction: float | None = None
-    amplitude: float | None = None
-    within: float | None = None
-
-    def __post_init__(self) -> None:
-        _quantity(self.quantity, "quantity")
-        _path(self.along)
-        for name in ("correction", "amplitude", "within"):
-            _optional_positive(getattr(self, name), name)
-
-    def measured(self) -> Quantity:
-        """Return the quantity."""
-        return self.quantity
 
     def prediction(self, parameters: Mapping[str, Any], digits: int = 30) -> Prediction:
         """Return the prediction as data."""
@@ -238,12 +233,9 @@ class Law(Statement):
     distribution: Any
     metric: str = "cramer-von-mises"
     rate: Any = None
-    rivals: Sequence[Any] = ()
-    correction: float | None = None
-    amplitude: float | None = None
-    within: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _quantity(self.statistic, "statistic")
         _path(self.along)
         if self.metric != "cramer-von-mises":
@@ -273,9 +265,9 @@ class Identity(Statement):
     lhs: Quantity
     rhs: Any
     tolerance: Number | str | None = None
-    rivals: Sequence[Any] = field(default=())
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _quantity(self.lhs, "lhs")
 
     def measured(self) -> Quantity:
@@ -302,9 +294,7 @@ def _value(value: Any, argument: str, digits: int) -> Enclosure:
             raise ClaimError(f"{argument} must have an exact value, but {value.name} has none; give a number or an exact quantity")
         return exact
     if isinstance(value, Fraction):
-        midpoint = Decimal(value.numerator) / Decimal(value.denominator)
-        radius = Decimal(0) if Fraction(midpoint) == value else abs(midpoint) * Decimal("1e-27")
-        return Enclosure(midpoint, radius)
+        return enclose(value, digits)
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         return Enclosure(Decimal(value), Decimal(0))
     raise ClaimError(f"{argument} must be a number, a records.Enclosure or an exact quantity, got {value!r}")
