@@ -231,11 +231,17 @@ def _look_until_settled(
         judgement = judge(prediction, measurement.points(), look.contract, final=final)
         settled = judgement.settled
         if settled and profile.every_route_settles and judgement.verdict is not Verdict.REFUTED:
-            settled = judge(prediction, measurement.points(exact=False), look.contract, final=False).settled
+            settled = _draws_settle(judgement, judge(prediction, measurement.points(exact=False), look.contract, final=False))
         session.tell(measurement, look.fraction, judgement)
         if settled or final:
             return judgement, look.contract
     raise AssertionError("a schedule has at least one look")
+
+
+def _draws_settle(judgement: Judgement, alone: Judgement) -> bool:
+    """Whether Monte Carlo has decided at its share of the error rates, or no number of draws would decide."""
+    undecided = any(route.name == "montecarlo" and route.verdict is Verdict.INCONCLUSIVE for route in judgement.routes)
+    return alone.settled and (not undecided or alone.verdict is Verdict.INCONCLUSIVE)
 
 
 class _Measurement:

@@ -218,3 +218,18 @@ def test_error_rates_are_shared():
         contract = session.contract(instances=4, within=None)
     assert contract.false_refute_rate <= PROFILES["quick"].false_refute_rate / 40 * (1 + 1e-12)
     assert contract.within == PROFILES["quick"].within
+
+
+def test_monte_carlo_must_decide_by_itself_where_the_profile_says_so():
+    from fractions import Fraction
+
+    @tc.quantity(cost=lambda sizes: 1.0, exact=lambda sizes, digits: Fraction(1, sizes["d"]))
+    def known(rng, draws, *, d):
+        return (1 + rng.standard_normal(draws)) / d
+
+    claim = claim_of(tc.Bound(known, rate="1/d", along=path(), correction=1))
+    for every, verdict in ((False, Verdict.INCONCLUSIVE), (True, Verdict.SUPPORTED)):
+        profile = Profile("standard", 1, random_numbers=6e7, seconds=1.0, within=0.05, every_route_settles=every)
+        [result] = tc.check_claims(claim, profile=profile, workers=1).results
+        assert result.verdict is Verdict.SUPPORTED
+        assert {route.name: route.verdict for route in result.judgement.routes} == {"exact": Verdict.SUPPORTED, "montecarlo": verdict}
