@@ -24,6 +24,7 @@ from theoryck.montecarlo import Executor, Key, make_executor, sample
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.profiles import Profile, profile_named
 from theoryck.quantities import Quantity
+from theoryck.rates.evidence import TAIL_UNSEEN
 from theoryck.records import (
     Bracket,
     Contract,
@@ -357,17 +358,20 @@ class _Measurement:
             made.append(
                 Point(
                     sizes,
-                    estimate=None if moments is None else self._estimate(moments),
+                    estimate=None if moments is None else self._estimate(moments, sizes),
                     exact=value if exact and isinstance(value, Enclosure) else None,
                     bracket=value if exact and isinstance(value, Bracket) else None,
                 )
             )
         return tuple(made)
 
-    def _estimate(self, moments: Any) -> Estimate:
+    def _estimate(self, moments: Any, sizes: Mapping[str, int]) -> Estimate:
         if isinstance(self.statement, Law):
             return squared_distance(moments.histogram, self.statement.distribution.cdf)
-        return moments.estimate()
+        estimate: Estimate = moments.estimate()
+        if estimate.draws < self.quantity.draws_to_compare(sizes):
+            return replace(estimate, flags=(*estimate.flags, TAIL_UNSEEN))
+        return estimate
 
 
 def _edges(statement: Statement) -> Any:

@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from theoryck.quantities import Quantity
     from theoryck.records import Bracket, Enclosure, Estimate
 
-AGREE_WITHIN = 4.0
-"""Standard errors within which two routes agree: two right routes are farther apart with probability 6e-5."""
+FALSE_ALARM = 6e-5
+"""Probability with which two right routes are said to disagree: 4 standard errors where the mean is Gaussian."""
 
 MANY_NUMBERS = 2e8
 """Random numbers (about two seconds) from which starting worker processes pays; the results do not depend on it."""
@@ -174,15 +173,15 @@ def command(
     value, without = _exact(measured, digits) if exact else (None, "not asked for (--no-exact)")
     moments, interrupted = _draw(measured, quantity, draws, seed, workers)
     estimate = None if moments is None else moments.estimate()
-    distance = _distance(value, estimate)
+    comparison = _compare(measured, value, estimate)
     if json_path is not None:
         _write(json_path, _as_json(quantity, measured, widths, value, estimate, seed))
     if json_path != "-":
-        click.echo("\n".join(_lines(quantity, measured, widths, value, without, estimate, seed, distance)))
+        click.echo("\n".join(_lines(quantity, measured, widths, value, without, estimate, seed, comparison)))
     if interrupted:
         click.echo(f"interrupted after {moments.count if moments else 0} of {draws} draws", err=True)
         sys.exit(INTERRUPTED)
-    if distance is not None and distance > AGREE_WITHIN:
+    if comparison.disagree:
         sys.exit(1)
 
 
@@ -227,22 +226,36 @@ def _draw(measured: Quantity, name: str, draws: int, seed: int, workers: int | N
     return moments, False
 
 
-def _distance(value: Enclosure | Bracket | None, estimate: Estimate | None) -> float | None:
-    """Return how many standard errors the estimate is from the exact value or outside of the bracket; None without both."""
-    from theoryck.records import Bracket
+@dataclass(frozen=True)
+class Comparison:
+    """Whether the two routes disagree, and the sentence that says so."""
+
+    disagree: bool = False
+    text: str = ""
+
+
+def _compare(measured: Quantity, value: Enclosure | Bracket | None, estimate: Estimate | None) -> Comparison:
+    """Compare the estimate with the exact value or the bracket, by the rule of the judge."""
+    from theoryck.rates.evidence import compare_routes
+    from theoryck.records import Bracket, Enclosure, Point
 
     if value is None or estimate is None or not math.isfinite(estimate.stderr):
-        return None
-    if isinstance(value, Bracket):
-        gaps = (
-            (value.low - estimate.value, math.hypot(estimate.stderr, value.low_stderr)),
-            (estimate.value - value.high, math.hypot(estimate.stderr, value.high_stderr)),
-        )
-    else:
-        gap = abs(Decimal(estimate.value) - value.midpoint) - value.radius
-        gaps = ((float(gap), estimate.stderr), (0.0, 1.0))
-    # A gap <= 0 means inside; without any error a gap > 0 is infinitely many of them.
-    return max(0.0 if gap <= 0 else gap / error if error > 0 else math.inf for gap, error in gaps)
+        return Comparison()
+    needed = measured.draws_to_compare({})
+    if estimate.draws < needed:
+        many = f"about {needed:.2g} draws would be needed" if needed < 1e12 else "no number of draws in reach would do"
+        return Comparison(text=f"not compared: so few draws may not have seen the tail ({many})")
+    exact = value if isinstance(value, Enclosure) else None
+    bracket = value if isinstance(value, Bracket) else None
+    found = compare_routes([Point({}, estimate, exact, bracket)], FALSE_ALARM)
+    if found is None:
+        return Comparison()
+    if bracket is not None and found.pull <= 0:
+        return Comparison(text="the two routes agree: the estimate lies in the bracket")
+    where = f"{found.pull:.1f} sigma {'outside the bracket' if bracket is not None else 'apart'} (limit {found.limit:.1f})"
+    if found.found:
+        return Comparison(True, f"THE TWO ROUTES DISAGREE: {where}; this means a bug, please report it")
+    return Comparison(text=f"the two routes agree: {where}")
 
 
 def _as_json(
@@ -273,7 +286,7 @@ def _lines(
     without: str,
     estimate: Estimate | None,
     seed: int,
-    distance: float | None,
+    comparison: Comparison,
 ) -> list[str]:
     from theoryck.records import Bracket
 
@@ -292,15 +305,8 @@ def _lines(
     else:
         flags = f", {', '.join(estimate.flags)}" if estimate.flags else ""
         lines.append(f"  Monte Carlo  {estimate.value:.8g} +- {estimate.stderr:.2g} ({estimate.draws} draws, seed {seed}{flags})")
-    if distance is not None:
-        agree = distance <= AGREE_WITHIN
-        where = f"{distance:.1f} sigma {'outside the bracket' if isinstance(value, Bracket) else 'apart'}"
-        if isinstance(value, Bracket) and distance == 0:
-            where = "the estimate lies in the bracket"
-        lines += [
-            "",
-            f"the two routes agree: {where}" if agree else f"THE TWO ROUTES DISAGREE: {where}; this means a bug, please report it",
-        ]
+    if comparison.text:
+        lines += ["", comparison.text]
     return lines
 
 

@@ -17,6 +17,9 @@ NUMBERS_PER_BLOCK = 2**22
 
 LARGEST_BLOCK = 2**16
 
+MIN_COMPARED_DRAWS = 4096
+"""Draws from which means are compared with exact values when nothing more is known of their law."""
+
 Sizes = Mapping[str, int]
 
 
@@ -70,6 +73,13 @@ class Quantity:
     def exact_cost(self, sizes: Sizes) -> float | None:
         """Return roughly the seconds that ``exact`` takes (None when unknown)."""
         return None
+
+    def draws_to_compare(self, sizes: Sizes) -> float:
+        """Return the draws from which the mean may be compared with an exact value: before, the tail may not have been seen.
+
+        It must depend on nothing that is drawn: judged by what was seen, means that missed the tail would be kept.
+        """
+        return MIN_COMPARED_DRAWS
 
     def block_draws(self, sizes: Sizes) -> int:
         """Return the draws of one block at ``sizes``: a power of two that depends on the quantity and the sizes only."""

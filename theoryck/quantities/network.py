@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.quantities.base import Quantity, QuantityError, Sizes
+from theoryck.quantities.base import MIN_COMPARED_DRAWS, Quantity, QuantityError, Sizes
 from theoryck.quantities.chains import Layers
 
 if TYPE_CHECKING:
@@ -66,6 +66,45 @@ class NetworkMoment(Quantity):
     def cost(self, sizes: Sizes) -> float:
         """Return the random numbers one draw takes."""
         return float(self.inputs * self.layers(sizes).numbers)
+
+    def draws_to_compare(self, sizes: Sizes) -> float:
+        """Return 1.5 times the squared skewness of one draw, at least 4096: from then on the mean is near enough to Gaussian.
+
+        The skewness is that of |N|^k for a bounded phi; for a phi that grows at most linearly that of the linear network with
+        half the widths (relu uses half of its units); infinite for a phi that grows faster.
+        """
+        return max(MIN_COMPARED_DRAWS, 1.5 * self._squared_skewness(self.network.layer_widths(sizes)))
+
+    def _squared_skewness(self, widths: tuple[int, ...]) -> float:
+        power = 2 * math.ceil(self.power / 2)
+        if power > LARGEST_COMPARED_POWER:
+            return math.inf
+        if self.network.depth > 0 and _is_bounded(self.network.activation):
+            return _skewness_squared(*(math.prod(range(1, j * power, 2)) for j in (1, 2, 3)))
+        linear = slope(self.network.activation) is not None or self.network.depth == 0
+        if not linear and not self.network.activation.properties.bounded_first_derivative.value:
+            return math.inf
+        proxy = widths if linear else tuple(max(1, width // 2) for width in widths)
+        return _skewness_squared(*(self._linear_moment(proxy, j * power) for j in (1, 2, 3)))
+
+    def _linear_moment(self, widths: tuple[int, ...], power: int) -> Fraction:
+        raise NotImplementedError
+
+
+LARGEST_COMPARED_POWER = 12
+
+
+def _skewness_squared(first: Fraction | int, second: Fraction | int, third: Fraction | int) -> float:
+    """Squared skewness from the raw moments E X, E X^2, E X^3."""
+    variance = second - first**2
+    return float(Fraction((third - 3 * second * first + 2 * first**3) ** 2) / Fraction(variance**3))
+
+
+@functools.lru_cache(maxsize=256)
+def _is_bounded(activation: Activation) -> bool:
+    from theoryck.exact.series_chain import is_bounded
+
+    return is_bounded(activation)
 
 
 def check_power(power: Any) -> Power:

@@ -68,6 +68,11 @@ class NormDeviation(NetworkMoment):
         centre = limit_norm(self.network.activation, self.network.depth) if self.centre is None else self.centre[1]
         return NormSampler(layers, centre, self.power)
 
+    def _linear_moment(self, widths: tuple[int, ...], power: int) -> Fraction:
+        from theoryck.exact.moments_exact import linear_norm_moment
+
+        return linear_norm_moment(widths, power)
+
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
         """Return E| |x_L|^2 - sigma_L |^k: an Enclosure for even powers, else mostly a Bracket; None with another centre."""
         if not self.can_exact:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,11 @@ class OverlapMoment(NetworkMoment):
     def sampler(self, sizes: Sizes) -> OverlapSampler:
         """Return the sampler at ``sizes``; errors of the widths name the size that is missing."""
         return OverlapSampler(self.layers(sizes), self.power)
+
+    def _linear_moment(self, widths: tuple[int, ...], power: int) -> Fraction:
+        from theoryck.exact.moments_exact import linear_overlap_moment
+
+        return linear_overlap_moment(widths, power)
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
         """Return E|x_mu . x_nu|^k at ``sizes``: an Enclosure for even powers, else mostly a Bracket."""

@@ -13,6 +13,7 @@ from theoryck.records import Bracket, Enclosure, Estimate, Point
 
 DIGITS = 50
 MIN_COMPARED_DRAWS = 4096
+TAIL_UNSEEN = "tail-unseen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +158,8 @@ def compare_routes(points: Sequence[Point], false_refute_rate: float) -> Disagre
     ``|estimate - enclosure| <= radius + z stderr``, and an estimate must lie in a bracket as in an enclosure.  Means of skewed
     draws are far from Gaussian where few draws have seen the tail: the limit for an estimate on the side of the unseen tail is
     z + 2 (2 z^2 + 1) |skewness| / (6 sqrt(draws)), twice the correction of Johnson (1978), because the skewness seen is itself
-    too small then, and estimates from fewer than 4096 draws are not compared.  Whether a point is compared depends on nothing
-    that was measured: leaving out those whose tail was seen would keep the low ones.
+    too small then.  Estimates from fewer than 4096 draws, and those flagged "tail-unseen", are not compared.  That flag, set by
+    whoever measured, must depend on nothing that was drawn: leaving out those whose tail was seen would keep the low ones.
     """
     pairs = [pair for point in points for pair in _pairs(point)]
     if not pairs:
@@ -181,7 +182,7 @@ class _Pair:
 def _pairs(point: Point) -> list[_Pair]:
     made = []
     estimate, where = point.estimate, _sizes_text(point.sizes)
-    if estimate is not None and estimate.draws >= MIN_COMPARED_DRAWS:
+    if estimate is not None and estimate.draws >= MIN_COMPARED_DRAWS and TAIL_UNSEEN not in estimate.flags:
         shown = f"Monte Carlo {with_error(estimate.value, estimate.stderr)}"
         if point.exact is not None:
             pull, below = _pull(point.exact, estimate), Decimal(estimate.value) < point.exact.midpoint

@@ -30,6 +30,11 @@ def solve(design: Array, target: Array, weights: Array, flat: int) -> tuple[Arra
     matrix = np.vstack([(design * weights[:, None])[order], prior])
     right = np.concatenate([(target * weights)[order], np.zeros(len(prior))])
     q, r, pivot = scipy.linalg.qr(matrix, mode="economic", pivoting=True, check_finite=False)
+    # A column that the data cannot tell from the others has a diagonal of 0 up to rounding: at eps times the largest its unknown
+    # gets an immense variance, which is what it has.
+    diagonal = np.abs(np.diag(r))
+    blind = diagonal < np.finfo(float).eps * diagonal.max()
+    r[np.diag_indices(unknowns)] = np.where(blind, np.finfo(float).eps * max(diagonal.max(), 1.0), np.diag(r))
     projected = q.T @ right
     inverse = scipy.linalg.solve_triangular(r, np.eye(unknowns), check_finite=False)
     theta = np.empty(unknowns)
