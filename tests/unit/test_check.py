@@ -225,7 +225,7 @@ def test_monte_carlo_must_decide_by_itself_where_the_profile_says_so():
 
     @tc.quantity(cost=lambda sizes: 1.0, exact=lambda sizes, digits: Fraction(1, sizes["d"]))
     def known(rng, draws, *, d):
-        return (1 + rng.standard_normal(draws)) / d
+        return (1 + 20 * rng.standard_normal(draws)) / d
 
     claim = claim_of(tc.Bound(known, rate="1/d", along=path(), correction=1))
     reached = {}
