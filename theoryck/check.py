@@ -40,7 +40,7 @@ from theoryck.records import (
 
 Progress = Callable[[Mapping[str, Any]], None]
 
-CONFIRMATION_FACTOR = 2.0
+CONFIRMATION_FACTOR = 2
 BY_THE_CLOCK = "draws set by the clock"
 
 
@@ -68,7 +68,7 @@ class Session:
             raise ValueError(f"seed must be an integer >= 0, got {self.seed!r}")
         if self.claims < 1:
             raise ValueError(f"claims must be at least 1, got {self.claims!r}")
-        fixed = () if self.draws is None else (self.draws,) if isinstance(self.draws, int) else tuple(self.draws)
+        fixed = tuple(self.draws) if isinstance(self.draws, Sequence) else (self.draws,)
         if self.draws is not None and not (fixed and all(isinstance(n, int) and n >= 2 for n in fixed)):
             raise ValueError(f"draws must be at least 2 (one number, or one for each size), got {self.draws!r}")
         if self.executor is None:
@@ -139,7 +139,10 @@ def check_claims(
     >>> print(check_claims(tanh_identity).results[0].verdict)
     SUPPORTED
     """
-    wanted = [claims] if isinstance(claims, Claim) else list(claims)
+    wanted = [claims] if isinstance(claims, Claim) else list(claims) if isinstance(claims, Iterable) else [claims]
+    for claim in wanted:
+        if not isinstance(claim, Claim):
+            raise TypeError(f"claims must be claims made by theorem, conjecture or falsehood, got {claim!r}")
     found: list[Result] = []
     interrupted = False
     with Session(profile, seed, executor, sharing or max(1, len(wanted)), workers, draws, progress) as session:
@@ -149,12 +152,12 @@ def check_claims(
             except KeyboardInterrupt:
                 interrupted = True
                 break
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 found.append(failed_result(claim, session, error))
         return Report(profile_named(session.profile).name, seed, tuple(found), __version__, interrupted)
 
 
-def failed_result(claim: Claim, session: Session, error: Exception, instance: Mapping[str, Any] | None = None) -> Result:
+def failed_result(claim: Claim, session: Session, error: BaseException, instance: Mapping[str, Any] | None = None) -> Result:
     """Return the VACUOUS result of a claim whose statement or measurement raised ``error``."""
     return _vacuous(claim, session, f"nothing was tested: {type(error).__name__}: {error}", instance)
 
@@ -179,7 +182,7 @@ def check_claim(claim: Claim, session: Session, keep_going: bool = False) -> lis
     for parameters, statement, prediction in planned:
         try:
             results.append(_check_instance(claim, session, parameters, statement, prediction, len(planned)))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if not keep_going:
                 raise
             results.append(failed_result(claim, session, error, describe_instance(parameters)))
@@ -262,6 +265,7 @@ class _Measurement:
         self.edges = _edges(statement)
         self._share = share
         self._blocks_planned: list[int] | None = None
+        self._most_draws: list[int] | None = None
         self._samplers: list[Any] = [None] * len(self.sizes)
 
     @property
@@ -273,7 +277,9 @@ class _Measurement:
         claim = f"{self.claim}#confirmation"
         fresh = _Measurement(claim, self.instance, self.statement, self.session, self._share)
         fresh.exact, fresh.flags = self.exact, self.flags
-        fresh._blocks_planned = [math.ceil(CONFIRMATION_FACTOR * blocks) for blocks in self.blocks]
+        fresh._blocks_planned = [CONFIRMATION_FACTOR * blocks for blocks in self.blocks]
+        if self._most_draws is not None:
+            fresh._most_draws = [CONFIRMATION_FACTOR * draws for draws in self._most_draws]
         return fresh
 
     def measure_exactly(self, digits: int) -> None:
@@ -298,7 +304,7 @@ class _Measurement:
         self.moments[index] = sample(
             self._sampler(index),
             Key(self.session.seed, self.claim, self.instance, sizes),
-            draws=(wanted - self.blocks[index]) * self._block_draws(index),
+            draws=self._draws_of(index, wanted),
             block_draws=self._block_draws(index),
             executor=self.session.executor,
             first_block=self.blocks[index],
@@ -306,6 +312,14 @@ class _Measurement:
             bins=self.edges,
         )
         self.blocks[index] = wanted
+
+    def _draws_of(self, index: int, wanted: int) -> int:
+        """Draws of the blocks that are missing; where the draws are fixed, the last block is cut."""
+        draws = (wanted - self.blocks[index]) * self._block_draws(index)
+        if self._most_draws is None:
+            return draws
+        moments = self.moments[index]
+        return min(draws, self._most_draws[index] - (0 if moments is None else moments.count))
 
     def _sampler(self, index: int) -> Any:
         if self._samplers[index] is None:
@@ -320,7 +334,8 @@ class _Measurement:
         profile = profile_named(self.session.profile)
         blocks = [self._block_draws(index) for index in range(len(self.sizes))]
         if self.session.draws is not None:
-            return [math.ceil(draws / block) for draws, block in zip(self._fixed_draws(), blocks, strict=True)]
+            self._most_draws = self._fixed_draws()
+            return [math.ceil(draws / block) for draws, block in zip(self._most_draws, blocks, strict=True)]
         costs = [self.quantity.cost(sizes) for sizes in self.sizes]
         budget = profile.random_numbers * self._share
         if any(cost is None for cost in costs):

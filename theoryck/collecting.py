@@ -10,6 +10,7 @@ import difflib
 import fnmatch
 import importlib.util
 import os
+import re
 import sys
 import traceback
 import zlib
@@ -45,10 +46,13 @@ def is_test_file(path: Path, patterns: Iterable[str] = TEST_FILES) -> bool:
     return any(fnmatch.fnmatch(str(path) if "/" in pattern else path.name, pattern) for pattern in patterns)
 
 
+_SPEAKS_OF_CLAIMS = re.compile(rb"theoryck|@(\w+\.)*(theorem|conjecture|falsehood)\b")
+
+
 def may_hold_claims(path: Path) -> bool:
-    """Whether a Python file mentions theoryck at all; a file that does not is never imported on its account."""
+    """Whether a Python file mentions theoryck or one of its decorators; a file that does not is never imported on its account."""
     try:
-        return path.suffix == ".py" and path.name != "conftest.py" and b"theoryck" in path.read_bytes()
+        return path.suffix == ".py" and path.name != "conftest.py" and _SPEAKS_OF_CLAIMS.search(path.read_bytes()) is not None
     except OSError:
         return False
 
@@ -103,7 +107,9 @@ def _select(claims: list[Claim], only: Sequence[str]) -> list[Claim]:
         return claims
     chosen: list[Claim] = []
     for pattern in only:
-        matching = [claim for claim in claims if fnmatch.fnmatchcase(claim.id, pattern)]
+        # An id may hold the characters of a pattern: the claim that is called so comes first.
+        matching = [claim for claim in claims if claim.id == pattern]
+        matching = matching or [claim for claim in claims if fnmatch.fnmatchcase(claim.id, pattern)]
         if not matching:
             raise CollectionError(no_claim_called(pattern, claims))
         chosen.extend(claim for claim in matching if claim not in chosen)
@@ -175,9 +181,11 @@ def claims_in(path: Path) -> list[Claim]:
 
 
 def claims_of(module: ModuleType, path: Path) -> list[Claim]:
-    """Return the claims among a module's attributes that are to be checked in the file ``path``."""
+    """Return the claims among the attributes of a module and of its classes that are to be checked in the file ``path``."""
     found: list[Claim] = []
-    for value in list(vars(module).values()):
+    values = list(vars(module).values())
+    classes = [value for value in values if isinstance(value, type) and value.__module__ == module.__name__]
+    for value in [*values, *(inner for each in classes for inner in vars(each).values())]:
         if is_claim(value) and not any(value is other for other in found) and belongs(value, path):
             found.append(value)
     return found

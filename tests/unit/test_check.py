@@ -237,3 +237,35 @@ def test_monte_carlo_must_decide_by_itself_where_the_profile_says_so():
     routes = {route.name: route.verdict for route in reached[True].judgement.routes}
     assert routes == {"exact": Verdict.SUPPORTED, "montecarlo": Verdict.SUPPORTED}
     assert reached[True].draws > 4 * reached[False].draws  # exact values settle it at the first look
+
+
+def test_a_sampler_that_leaves_is_an_error_and_loses_no_other_claim():
+    @tc.quantity(cost=lambda sizes: 1.0)
+    def leaves(rng, draws, *, d):
+        raise SystemExit(0)
+
+    bad = claim_of(tc.Bound(leaves, rate="1/d", along=path()))
+    good = claim_of(tc.Bound(power_law(-0.5), rate="1/sqrt(d)", along=path()))
+    report = check([bad, good])
+    assert [result.verdict for result in report.results] == [Verdict.VACUOUS, Verdict.SUPPORTED]
+    assert report.exit_code == 1
+
+
+def test_fixed_draws_are_kept_to_the_draw():
+    claim = claim_of(tc.Bound(power_law(-0.5), rate="1/d", along=path(64)))
+    [result] = check(claim, draws=70_000).results
+    assert result.verdict is Verdict.REFUTED
+    assert [point.estimate.draws for point in result.points] == [140_000] * 3  # the confirmation takes twice as many
+    assert result.draws == 3 * (70_000 + 140_000)
+    [result] = check(claim, draws=(1000, 2000, 3000)).results
+    assert result.draws >= 6000
+
+
+@pytest.mark.parametrize("claims", [[3], None, test_bounds])
+def test_what_is_not_a_claim_is_said(claims):
+    with pytest.raises(TypeError, match="claims must be claims made by theorem, conjecture or falsehood, got"):
+        tc.check_claims(claims)
+
+
+def test_an_interrupted_report_says_so():
+    assert Report("quick", 0, (), interrupted=True).exit_code == 130

@@ -3,6 +3,7 @@
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import assume
 from hypothesis.strategies import integers, sampled_from
@@ -105,8 +106,29 @@ def test_instances_are_described_as_json():
         (lambda: tc.Bound("norm", rate="1/d", along=path()), "quantity must be a quantity .* got 'norm'"),
         (lambda: tc.Bound(squared_mean, along=path()), "needs either a rate along a path or at_most"),
         (lambda: tc.Bound(squared_mean, rate="1/d", along="d"), "along must be a theoryck.ScalingPath, got 'd'"),
-        (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), within=0), "within must be positive, got 0"),
-        (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), correction=-1), "correction must be positive, got -1"),
+        (
+            lambda: tc.Bound(squared_mean, rate="1/d", along=path(), within=0),
+            "within must be a positive number of at most 1, got 0",
+        ),
+        (
+            lambda: tc.Bound(squared_mean, rate="1/d", along=path(), correction=-1),
+            "correction must be a positive .* 16, got -1",
+        ),
+        (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), within="a"), "within must be a positive number .* got 'a'"),
+        (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), constant=0), "constant must be a positive number, got 0"),
+        (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), constant=float("nan")), "constant must be .* got nan"),
+        (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), rivals="1/d"), r"rivals must be a list, got '1/d'"),
+        (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), rivals=None), "rivals must be a list, got None"),
+        (lambda: tc.Bound(squared_mean, at_most=1), "at_most needs an exact quantity"),
+        (lambda: tc.Limit(squared_mean, path(), float("nan")).prediction({}), "value must be a finite number"),
+        (
+            lambda: tc.Bound(squared_mean, rate="1/d", along=path()).prediction({"d": 3}),
+            "d is both a size of the path",
+        ),
+        (lambda: tc.theorem("-x"), "does not start with '-'"),
+        (lambda: tc.theorem("demo/x")(3), "must decorate a function that returns a statement, got 3"),
+        (lambda: tc.theorem("demo/x")(tc.theorem("demo/y")(lambda: None)), "decorates the claim 'demo/y'"),
+        (lambda: tc.for_all(k=integers())(tc.theorem("demo/y")(lambda: None)), "write for_all and example below theorem"),
         (lambda: tc.Law(squared_mean, path(), distribution="normal"), "distribution needs a method cdf"),
         (lambda: tc.theorem("with space"), "id must be a text without spaces"),
         (lambda: tc.theorem("demo/x", "Author 2020"), "reference of 'demo/x' must be a theoryck.Reference"),
@@ -117,6 +139,14 @@ def test_instances_are_described_as_json():
 def test_errors_name_the_argument_and_show_the_value(make, message):
     with pytest.raises(ClaimError, match=message):
         make()
+
+
+def test_descriptions_do_not_change_from_run_to_run():
+    assert describe_instance({"readout": np.tanh, "f": describe_instance, "o": object()}) == {
+        "readout": "tanh",
+        "f": "describe_instance",
+        "o": "<object object>",
+    }
 
 
 def test_a_forgotten_return_is_said():
@@ -143,7 +173,7 @@ def test_a_rate_cannot_run_code(text):
 def test_sides_of_an_identity():
     identity = tc.Identity(tc.quantities.sigma(tc.activations.erf, 1), Enclosure(Decimal(1), Decimal(0)))
     assert identity.prediction({}).value.midpoint == 1
-    with pytest.raises(ClaimError, match="rhs must be a number"):
+    with pytest.raises(ClaimError, match="rhs must be a finite number"):
         tc.Identity(tc.quantities.sigma(tc.activations.erf, 1), "one").prediction({})
     with pytest.raises(ClaimError, match="rhs must have an exact value, but squared_mean has none"):
         tc.Identity(tc.quantities.sigma(tc.activations.erf, 1), squared_mean).prediction({})

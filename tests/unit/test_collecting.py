@@ -229,3 +229,15 @@ def test_a_claim_that_cannot_be_built(write):
         build_once(silent)
     with pytest.raises(CollectionError, match=r"unbuilt.py:\d+: ValueError: no such k\n.*'k': 3"):
         build_once(generated)
+
+
+def test_claims_in_classes_and_in_files_that_only_use_a_decorator(tmp_path, monkeypatch):
+    folder = tmp_path / "proofs"
+    folder.mkdir()
+    body = "def claim():\n{i}    return tc.Identity(tc.quantities.sigma(tc.Activation('x'), 1), 1)\n"
+    (folder / "common_of_proofs.py").write_text("import theoryck as tc\nfrom theoryck import conjecture\n")
+    (folder / "via.py").write_text("from common_of_proofs import *\n\n@conjecture('via')\n" + body.format(i=""))
+    inside = "import theoryck as tc\n\nclass Anything:\n    @tc.conjecture('inside[1]')\n    " + body.format(i="    ")
+    (folder / "inside.py").write_text(inside)
+    assert {claim.id for claim in collect([str(folder)])} == {"via", "inside[1]"}
+    assert [claim.id for claim in collect([str(folder)], ["inside[1]"])] == ["inside[1]"]

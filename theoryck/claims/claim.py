@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -36,6 +37,9 @@ class Reference:
         return f"{text}, {self.note}" if self.note else text
 
 
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # differs from run to run, and seeds are made of descriptions
+
+
 def describe(value: Any) -> Any:
     """Return a JSON-ready form of an instance's parameter: the text that names it in tables, seeds and files.
 
@@ -52,7 +56,7 @@ def describe(value: Any) -> Any:
         return {str(key): describe(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [describe(item) for item in value]
-    return getattr(value, "name", None) or repr(value)
+    return getattr(value, "name", None) or getattr(value, "__name__", None) or _ADDRESS.sub("", repr(value))
 
 
 def describe_instance(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,7 +213,18 @@ def example(**parameters: Any) -> Callable[[Callable[..., Statement]], Callable[
     return decorate
 
 
+def _must_be_function(function: Any, decorator: str) -> None:
+    if isinstance(function, Claim):
+        raise ClaimError(
+            f"{decorator} decorates the claim {function.id!r}: write for_all and example below theorem, conjecture or falsehood, "
+            "and only one of these three"
+        )
+    if not inspect.isfunction(function):
+        raise ClaimError(f"{decorator} must decorate a function that returns a statement, got {function!r}")
+
+
 def _check_arguments(function: Callable[..., Any], given: Mapping[str, Any], decorator: str) -> None:
+    _must_be_function(function, decorator)
     wanted = set(inspect.signature(function).parameters)
     if wanted != set(given):
         missing, extra = sorted(wanted - set(given)), sorted(set(given) - wanted)
@@ -219,12 +234,14 @@ def _check_arguments(function: Callable[..., Any], given: Mapping[str, Any], dec
 
 
 def _claim(status: Status, identifier: str, reference: Reference | None) -> Callable[[Callable[..., Statement]], Claim]:
-    if not isinstance(identifier, str) or not identifier or any(c.isspace() for c in identifier):
-        raise ClaimError(f"id must be a text without spaces such as 'camilli2025/moment-control', got {identifier!r}")
+    if not isinstance(identifier, str) or not re.fullmatch(r"[^\s-]\S*", identifier):
+        example_id = "'camilli2025/moment-control'"
+        raise ClaimError(f"id must be a text without spaces such as {example_id} that does not start with '-', got {identifier!r}")
     if reference is not None and not isinstance(reference, Reference):
         raise ClaimError(f"reference of {identifier!r} must be a theoryck.Reference, got {reference!r}")
 
     def decorate(function: Callable[..., Statement]) -> Claim:
+        _must_be_function(function, f"claim {identifier!r}")
         strategies = getattr(function, "__theoryck_strategies__", {})
         examples = getattr(function, "__theoryck_examples__", ())
         if not strategies and not examples:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -36,9 +37,13 @@ def _path(value: Any) -> ScalingPath:
     return value
 
 
-def _optional_positive(value: float | None, argument: str) -> None:
-    if value is not None and not value > 0:
-        raise ClaimError(f"{argument} must be positive, got {value!r}")
+def _optional_positive(value: Any, argument: str, most: float = math.inf) -> None:
+    if value is None:
+        return
+    good = isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool) and math.isfinite(value)
+    if not (good and 0 < value <= most):
+        limit = f" of at most {most:g}" if most < math.inf else ""
+        raise ClaimError(f"{argument} must be a positive number{limit}, got {value!r}")
 
 
 def _text(value: Any) -> str:
@@ -61,10 +66,11 @@ class Statement:
     within: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        for name in ("correction", "amplitude", "within"):
-            _optional_positive(getattr(self, name), name)
-        if isinstance(self.rivals, str):
-            raise ClaimError(f"rivals must be a list, got the text {self.rivals!r}: write rivals=[{self.rivals!r}]")
+        # A wider tolerance than 1 would not tell a rate from the next integer power.
+        for name, most in (("correction", 16.0), ("amplitude", math.inf), ("within", 1.0)):
+            _optional_positive(getattr(self, name), name, most)
+        if not isinstance(self.rivals, list | tuple):
+            raise ClaimError(f"rivals must be a list, got {self.rivals!r}: write for example rivals=[{self.rivals!r}]")
 
     def measured(self) -> Quantity:
         """Return the quantity that is to be measured."""
@@ -81,6 +87,9 @@ class Statement:
 
     def _common(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         along = getattr(self, "along", None)
+        both = sorted(set(parameters) & set(along.names)) if along is not None else []
+        if both:
+            raise ClaimError(f"{', '.join(both)} is both a size of the path and an argument of the claim: rename one of them")
         return {
             "kind": self.kind,
             "quantity": self.measured().name,
@@ -135,6 +144,11 @@ class Bound(Statement):
             _path(self.along)
         elif self.along is not None:
             raise ClaimError("at_most compares two numbers at one instance: leave out along, or give a rate instead")
+        elif self.constant is not None:
+            raise ClaimError("constant belongs to a rate: leave it out of a bound with at_most")
+        elif not hasattr(self.quantity, "__sub__"):
+            raise ClaimError(f"at_most needs an exact quantity such as theoryck.quantities.sigma(phi, 1), got {self.quantity!r}")
+        _optional_positive(self.constant, "constant")
 
     def measured(self) -> Quantity:
         """Return the quantity, or the difference of the two sides when they are numbers."""
@@ -295,6 +309,6 @@ def _value(value: Any, argument: str, digits: int) -> Enclosure:
         return exact
     if isinstance(value, Fraction):
         return enclose(value, digits)
-    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool) and math.isfinite(value):
         return Enclosure(Decimal(value), Decimal(0))
-    raise ClaimError(f"{argument} must be a number, a records.Enclosure or an exact quantity, got {value!r}")
+    raise ClaimError(f"{argument} must be a finite number, a records.Enclosure or an exact quantity, got {value!r}")

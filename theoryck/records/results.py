@@ -324,7 +324,9 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 all well, 1 a statement fell (or a falsehood stood), 3 undecided under thorough."""
+        """0 all well, 1 a statement fell (or a falsehood stood), 3 undecided under thorough, 130 interrupted."""
+        if self.interrupted:
+            return 130
         if any(not result.ok for result in self.results):
             return 1
         undecided = any(result.verdict is Verdict.INCONCLUSIVE for result in self.results)
@@ -353,7 +355,9 @@ class Report:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Report:
-        """Inverse of :meth:`to_json`; another schema version raises ValueError."""
+        """Inverse of :meth:`to_json`; anything else raises ValueError."""
+        if not isinstance(data, Mapping):
+            raise ValueError(f"a report is a JSON object, got {type(data).__name__}: use theoryck.report.json.read_json for a file")
         if data.get("schema") != SCHEMA_VERSION:
             raise ValueError(
                 f"schema must be {SCHEMA_VERSION}, got {data.get('schema')!r}: this file was written by another version of theoryck"
