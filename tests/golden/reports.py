@@ -46,7 +46,7 @@ JUDGEMENT = Judgement(
         Route("montecarlo", Verdict.SUPPORTED, Interval(-1.002, -1.011, -0.993, 0.95)),
     ),
     rivals=(Rival("d**(-(k+1)/2)", True),),
-    assuming="corrections O(d^-1)",
+    assuming="on d = 16..4096, assuming corrections O(d^-1)",
 )
 RESULT = Result(
     claim="camilli2025/moment-control",

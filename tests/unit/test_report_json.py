@@ -46,7 +46,7 @@ FULL = Result(
         window=(16, 4096),
         routes=(Route("exact", Verdict.SUPPORTED, INTERVAL, rigorous=True, reason="balls"),),
         rivals=(Rival("1/d", True),),
-        assuming="corrections O(d^-1)",
+        assuming="on d = 16..4096, assuming corrections O(d^-1)",
         flags=("heavy-tail",),
     ),
     prediction=Prediction(

@@ -44,7 +44,7 @@ def _facts(result: Result) -> list[tuple[str, str]]:
         ("measured", _measured(result)),
         ("reason", clean_lines(judgement.reason)),
         ("window", _window(result)),
-        ("valid", _validity(judgement.assuming)),
+        ("valid", clean(judgement.assuming)),
         ("routes", _routes(result)),
         (
             "rivals",
@@ -65,10 +65,10 @@ def _claimed(result: Result) -> str:
         return "" if exponent is None else f"exponent {numbers.plain(exponent)}"
     parts = []
     if prediction.rate is not None:
-        parts.append(f"{_sign(prediction)} {clean(prediction.rate)}{_parameters(prediction)}")
+        parts.append(f"{_sign(prediction)}{clean(prediction.rate)}{_parameters(prediction)}")
     if prediction.value is not None:
         parts.append(f"value {numbers.enclosed(prediction.value, 15)}")
-    if prediction.constant is not None:
+    if prediction.constant is not None and prediction.kind is not Kind.BOUND:
         parts.append(f"constant {numbers.plain(prediction.constant)}")
     if exponent is not None:
         parts.append(f"exponent {numbers.plain(exponent)}" + (f" in {clean(prediction.base)}" if prediction.base else ""))
@@ -76,7 +76,9 @@ def _claimed(result: Result) -> str:
 
 
 def _sign(prediction: Prediction) -> str:
-    return "at most a constant times" if prediction.kind is Kind.BOUND and prediction.constant is None else "rate"
+    if prediction.kind is not Kind.BOUND:
+        return "rate "
+    return "at most a constant times " if prediction.constant is None else f"at most {numbers.plain(prediction.constant)} * "
 
 
 def _parameters(prediction: Prediction) -> str:
@@ -118,12 +120,6 @@ def _window(result: Result) -> str:
         others = [f"{clean(name)} = {clean(size)}" for name, size in prediction.path.items() if name != prediction.base]
         parts.extend(others)
     return ", ".join(parts)
-
-
-def _validity(assuming: str) -> str:
-    """On which window and under which assumption a verdict holds; the judge's words, unless they lack the verb."""
-    text = clean(assuming)
-    return f"assuming {text}" if text and "assuming" not in text else text
 
 
 def _routes(result: Result) -> str:
