@@ -8,14 +8,19 @@ corrections to scaling in its interval):
   limit at ``false_refute_rate`` exceeds ``within``.  Slack is -e; TIGHT if its interval lies in +-within, LOOSE if above.
 * BOUND with a constant: size by size.  Rigorous enclosures below (above) the bound certify (refute) it; estimates must lie below
   ``(1 + tolerance) * bound`` with confidence at every size, and refute if one lies above the bound (Bonferroni over sizes).
+  A quantity that is exactly 0 at every size is within any bound, and no rival of it can be rejected.
 * LAW without a rate: the distance must decay, and a decay slower than d**-within does not count as one.
 * SCALING: two-sided; the constant, if given, to a relative ``tolerance``.
 * LIMIT: the interval of the limit must lie within ``tolerance`` of the value; with a rate, the signed difference is judged as a
   BOUND too.
 * IDENTITY: enclosures; equal and exact certifies, disjoint refutes, overlapping supports if they are narrow.
 
-``tolerance`` is the prediction's own; its default is ``within`` relative to the value claimed (an exponent off by ``within`` moves
-a value by that factor over one e-fold of the size), and 1e-15 relative for identities between enclosures.
+``tolerance`` is the prediction's own; its default is 0.05 relative for constants, ``within`` relative to the value claimed for
+limits and estimated identities (an exponent off by ``within`` moves a value by that factor over one e-fold of the size), and 1e-15
+relative for identities between enclosures.
+
+Monte Carlo decides nothing where a few draws carry the mean at half of the sizes (``carried`` in theoryck/rates/evidence.py): its
+route is then INCONCLUSIVE, and other routes decide.  A rival that nothing could reject makes the check VACUOUS (``rival_problem``).
 
 If two routes disagree where both were taken, the verdict is REFUTED with the flag "routes-disagree" and a reason that starts "the
 two routes disagree": it means a bug in one of them, so it must fail the run, and a falsehood is not rightly refuted by it.
@@ -24,11 +29,11 @@ two routes disagree": it means a bug in one of them, so it must fail the run, an
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation, localcontext
+from decimal import Decimal
 
-from theoryck.rates import PathError, Rate, ScalingPath
+from theoryck.rates import Rate
 from theoryck.rates.data import MIN_SIZES
 from theoryck.rates.decisions import (
     Decision,
@@ -41,12 +46,17 @@ from theoryck.rates.decisions import (
     two_sided,
     worst_of,
 )
-from theoryck.rates.evidence import Series, compare_routes, log_rates, read_routes, same_on_grid, with_error
-from theoryck.rates.growth import Growth, draws_can_help, factor_to_decide, fit_growth, quantile
+from theoryck.rates.evidence import Series, compare_routes, log_rates, read_routes, with_error
+from theoryck.rates.growth import Growth, advice, draws_can_help, factor_to_decide, fit_growth, quantile, stderr_if
 from theoryck.rates.limit import fit_limit
-from theoryck.rates.outcomes import INSIDE, Outcome, both, budget_text, deciding, narrowest, shifted
+from theoryck.rates.outcomes import INSIDE, Outcome, both, deciding, narrowest, shifted
 from theoryck.rates.parsing import to_fraction
+from theoryck.rates.rivals import base_of, coincides, decimal_number, rate_growth, rival_problem
 from theoryck.records import Contract, Interval, Judgement, Kind, Point, Prediction, Rival, Route, Tightness, Verdict
+
+__all__ = ["judge", "rival_problem"]
+
+CONSTANT_TOLERANCE = 0.05  # relative: what a constant may be off by unless the prediction says otherwise
 
 
 def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *, final: bool = True) -> Judgement:
@@ -63,6 +73,12 @@ def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *
     >>> found.verdict.value, found.tightness.value, found.rivals[0].rejected
     ('SUPPORTED', 'TIGHT', True)
     """
+    problem = rival_problem(prediction, points)
+    if problem:
+        rivals = tuple(Rival(text, False) for text in prediction.rivals)
+        return Judgement(
+            Verdict.VACUOUS, f"{problem}: the check could not fail", rivals=rivals, flags=("rival-cannot-be-rejected",)
+        )
     if not points:
         return Judgement(Verdict.VACUOUS, "nothing was measured: no point is given")
     routes, flags = read_routes(points)
@@ -76,14 +92,6 @@ def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *
         false_support_rate=contract.false_support_rate / len(routes),
     )
     case = _Case.read(prediction, points, shared, final)
-    coincide = [case.coincides(rival) for rival in prediction.rivals]
-    if coincide and all(coincide):
-        return Judgement(
-            Verdict.VACUOUS,
-            f"every rival ({', '.join(prediction.rivals)}) coincides with the claim on these sizes: the check could not fail",
-            rivals=tuple(Rival(text, False) for text in prediction.rivals),
-            flags=(*flags, "rivals-coincide"),
-        )
     outcomes = [case.outcome(name, series) for name, series in routes.items()]
     disagreement = compare_routes(points, shared.false_refute_rate)
     if disagreement is not None and disagreement.found:
@@ -141,7 +149,8 @@ class _Case:
 
     @classmethod
     def read(cls, prediction: Prediction, points: Sequence[Point], contract: Contract, final: bool) -> _Case:
-        base = prediction.base or _varying(points)
+        sizes = [point.sizes for point in points]
+        base = base_of(prediction, sizes)
         rate = Rate.parse(prediction.rate, **prediction.parameters) if prediction.rate is not None else None
         if prediction.kind is Kind.BOUND and rate is None:
             raise ValueError(f"a bound needs a rate, got rate=None for {prediction.quantity}")
@@ -149,7 +158,13 @@ class _Case:
             raise ValueError(f"a scaling needs an exponent, got exponent=None for {prediction.quantity}")
         if prediction.kind in (Kind.LIMIT, Kind.IDENTITY) and prediction.value is None:
             raise ValueError(f"a {prediction.kind.value} needs a value, got value=None for {prediction.quantity}")
-        claimed = prediction.exponent if prediction.kind is Kind.SCALING else _path_exponent(prediction, rate, points, base)
+        constant = prediction.constant
+        grows = base and prediction.kind in (Kind.BOUND, Kind.LAW)
+        if constant is not None and not (math.isfinite(constant) and (constant > 0 or not grows)):
+            raise ValueError(
+                f"constant must be a {'positive ' if grows else ''}finite number, got {constant!r}: {prediction.quantity}"
+            )
+        claimed = prediction.exponent if prediction.kind is Kind.SCALING else _claimed_exponent(prediction, rate, sizes)
         return cls(prediction, tuple(points), contract, final, base, rate, claimed)
 
     @property
@@ -165,26 +180,14 @@ class _Case:
     def rates(self) -> tuple[float, float]:
         return self.contract.false_refute_rate, self.contract.false_support_rate
 
-    def tolerance(self, scale: float = 1.0) -> float:
-        """The declared absolute tolerance, or ``within`` times ``scale``."""
+    def tolerance(self, default: float) -> float:
+        """The declared tolerance, or the default."""
         text = self.prediction.tolerance
-        return self.within * scale if text is None else float(to_fraction(text, "tolerance"))
+        return default if text is None else float(to_fraction(text, "tolerance"))
 
     def coincides(self, rival: str) -> bool:
         """Whether no evidence on these sizes can tell the rival from the claim."""
-        prediction = self.prediction
-        if self.one_number:
-            return _decimal(rival) == Decimal(str(prediction.constant))
-        if prediction.kind in (Kind.BOUND, Kind.LAW):
-            other = self._rival_rate(rival)
-            if self.rate is None or not same_on_grid(self.rate, other, self.points):
-                return False
-            gap = abs(self.rate.log_value(self.points[0].sizes) - other.log_value(self.points[0].sizes))
-            return prediction.constant is None or gap < 1e-12
-        if prediction.kind is Kind.SCALING:
-            return to_fraction(rival, "a rival") == to_fraction(prediction.exponent, "exponent")
-        assert prediction.value is not None
-        return abs(_decimal(rival) - prediction.value.midpoint) <= prediction.value.radius
+        return coincides(self.prediction, rival, [point.sizes for point in self.points])
 
     def _rival_rate(self, rival: str) -> Rate:
         return Rate.parse(rival, **self.prediction.parameters)
@@ -202,20 +205,37 @@ class _Case:
         if self.one_number:
             judges = {Kind.BOUND: self._number}
         outcomes = [judges.get(self.prediction.kind, self._growth)(series) for series in parts]
-        return replace(outcomes[0] if len(outcomes) == 1 else both(outcomes), name=name)
+        outcome = replace(outcomes[0] if len(outcomes) == 1 else both(outcomes), name=name)
+        carried = parts[0].carried
+        return self._untrusted(parts[0], outcome, carried) if carried else outcome
+
+    def _untrusted(self, series: Series, outcome: Outcome, why: str) -> Outcome:
+        """Take back all that rests on error bars that a few draws made."""
+        return replace(
+            outcome,
+            verdict=Verdict.INCONCLUSIVE,
+            reason=self._sentence(series, Decision(Verdict.INCONCLUSIVE, why)),
+            rejected=(False,) * len(outcome.rejected),
+            exponent=None,
+            slack=None,
+            constant=None,
+            tightness=None,
+            rigorous=False,
+            improvable=True,
+        )
 
     # -- one number at most another: BOUND without sizes ----------------------------------------------------------------------
 
     def _number(self, series: Series) -> Outcome:
         def decide(bound: float) -> Decision:
-            return pointwise(series, Rate.parse("1"), bound, self.tolerance(), *self.rates)
+            return pointwise(series, Rate.parse("1"), bound, self.tolerance(CONSTANT_TOLERANCE), *self.rates)
 
         decision = decide(float(self.prediction.constant or 0))
         return Outcome(
             name=series.route,
             verdict=decision.verdict,
             reason=self._sentence(series, decision),
-            rejected=tuple(decide(float(_decimal(rival))).verdict is Verdict.REFUTED for rival in self.prediction.rivals),
+            rejected=tuple(decide(float(decimal_number(rival))).verdict is Verdict.REFUTED for rival in self.prediction.rivals),
             rigorous=decision.rigorous,
             improvable=series.route != "exact",
         )
@@ -224,6 +244,8 @@ class _Case:
 
     def _growth(self, series: Series) -> Outcome:
         prediction, level = self.prediction, self.contract.level
+        if series.zero and prediction.kind in (Kind.BOUND, Kind.LIMIT):
+            return self._zero(series)
         growth = self._fit(series, self._log_rates(series))
         fit = growth.fit
         threshold = -self.within if prediction.kind is Kind.LAW and self.rate is None else self.within
@@ -232,7 +254,7 @@ class _Case:
         else:
             verdict = one_sided(fit, threshold, *self.rates)
         by_size = prediction.constant is not None and prediction.kind is not Kind.SCALING
-        decisions = [Decision(verdict, self._growth_clause(growth, verdict, threshold))]
+        decisions = [Decision(verdict, self._growth_clause(series, growth, verdict, threshold))]
         constant = growth.constant(level)
         if prediction.constant is not None and prediction.kind is Kind.SCALING:
             constant, decision = self._scaling_constant(series)
@@ -263,6 +285,22 @@ class _Case:
             flags=fit.flags,
         )
 
+    def _zero(self, series: Series) -> Outcome:
+        """Zero is within every bound, of whatever rate; draws that all vanished do not prove that the mean does."""
+        proved = series.route == "exact" and series.rigorous
+        verdict = Verdict.CERTIFIED if proved else Verdict.SUPPORTED
+        sizes = series.base(self.base)
+        return Outcome(
+            name=series.route,
+            verdict=verdict,
+            reason=self._sentence(series, Decision(verdict, "the quantity is exactly 0 at every size, which satisfies any bound")),
+            rejected=(False,) * len(self.prediction.rivals),
+            tightness=None if self.prediction.kind is not Kind.BOUND else Tightness.LOOSE if proved else Tightness.UNDETERMINED,
+            rigorous=proved,
+            complete=len(series) == len(self.points),
+            window=(min(sizes), max(sizes)),
+        )
+
     def _fit(self, series: Series, rates: Sequence[float], exponent: float | None = None) -> Growth:
         return fit_growth(
             series,
@@ -288,14 +326,16 @@ class _Case:
         stderr = shown_interval.half_width / quantile(0.5 - self.contract.level / 2)
         if not growth.fit.identifiable:
             return shown_interval, Decision(Verdict.INCONCLUSIVE, growth.fit.reason)
-        tolerance = self.tolerance() * abs(claimed)
+        relative = self.tolerance(CONSTANT_TOLERANCE)
+        tolerance = relative * abs(claimed)
         verdict = equivalence(shown_interval.estimate - claimed, stderr, 0.0, tolerance, *self.rates)
         text = with_error(shown_interval.estimate, shown_interval.half_width)
-        return shown_interval, Decision(verdict, f"its constant is {text}, claimed {claimed:g} with tolerance {tolerance:.2g}")
+        clause = f"its constant is {text}, claimed {claimed:g} with tolerance {tolerance:.2g} ({relative:g} relative)"
+        return shown_interval, Decision(verdict, clause)
 
     def _pointwise(self, series: Series, rate: Rate) -> Decision:
         constant = float(self.prediction.constant or 0)
-        return pointwise(series, rate, constant, self.tolerance(), *self.rates)
+        return pointwise(series, rate, constant, self.tolerance(CONSTANT_TOLERANCE), *self.rates)
 
     def _rejects(self, series: Series, growth: Growth, rival: str) -> bool:
         """Whether the same test, put to the rival, refutes it."""
@@ -309,7 +349,7 @@ class _Case:
             return True
         return one_sided(self._fit(series, log_rates(other, series)).fit, self.within, *self.rates) is Verdict.REFUTED
 
-    def _growth_clause(self, growth: Growth, verdict: Verdict, threshold: float) -> str:
+    def _growth_clause(self, series: Series, growth: Growth, verdict: Verdict, threshold: float) -> str:
         fit = growth.fit
         if not fit.identifiable:
             return fit.reason
@@ -324,16 +364,34 @@ class _Case:
         if verdict is Verdict.REFUTED:
             limit = fit.lower(refute) if growth.excess > threshold else fit.upper(refute / 2)
             return f"{what}; even the limit at error rate {refute:.2g}, {limit:.3g}, is outside {threshold:g}"
-        return f"{what}, which is not told from {threshold:g}: {self._budget(growth, threshold)}"
+        return f"{what}, which is not told from {threshold:g}: {self._budget(series, growth, threshold)}"
 
-    def _budget(self, growth: Growth, threshold: float) -> str:
+    def _budget(self, series: Series, growth: Growth, threshold: float) -> str:
+        """Say what would decide if the claim were exactly true, or wrong by twice ``within``: whichever the estimate is nearer."""
         if not self.final:
             return "more draws follow"
-        gap = threshold - growth.excess
-        if self.prediction.kind is Kind.SCALING:
-            gap = threshold - abs(growth.excess)
-        factor = factor_to_decide(growth.fit, gap, self.rates[1] if gap > 0 else self.rates[0])
-        return budget_text(factor)
+        two_sides = self.prediction.kind is Kind.SCALING
+        true = (abs(growth.excess) if two_sides else growth.excess) <= threshold
+        side = -1.0 if two_sides and growth.excess < 0 else 1.0
+        centre = threshold - self.within
+        exponent = centre if true else side * (centre + 2 * self.within)
+        stderr = stderr_if(
+            series,
+            self.base,
+            self._log_rates(series),
+            exponent,
+            correction=self.prediction.correction,
+            amplitude=self.prediction.amplitude,
+        )
+        refute, support = self.rates
+        error_rate = support if true else refute / (2 if two_sides else 1)
+        return self._advice(series, stderr, self.within, error_rate)
+
+    def _advice(self, series: Series, stderr: Callable[[float], float], gap: float, error_rate: float) -> str:
+        drawn = series.route != "exact"
+        factor = factor_to_decide(stderr, gap, error_rate) if drawn else math.inf
+        text = advice(factor, series.base(self.base), self.prediction.correction is not None)
+        return text if drawn else text.removeprefix("more draws will not do in practice: ")
 
     def _sentence(self, series: Series, decision: Decision) -> str:
         place = f" on {self.base} = {min(series.base(self.base))}..{max(series.base(self.base))}" if self.base else ""
@@ -354,7 +412,7 @@ class _Case:
             correction=prediction.correction,
             amplitude=prediction.amplitude,
         )
-        tolerance = self.tolerance(value or first)
+        tolerance = self.tolerance(self.within * (value or first))
         if fit.reason:
             decisions = [Decision(Verdict.INCONCLUSIVE, fit.reason)]
         else:
@@ -362,8 +420,8 @@ class _Case:
             half = fit.interval(self.contract.level).half_width
             clause = f"the limit minus the value is {with_error(fit.estimate, half)}, tolerance {tolerance:.2g}"
             if verdict is Verdict.INCONCLUSIVE and self.final:
-                gap = tolerance - abs(fit.estimate)
-                clause += f": {budget_text(factor_to_decide(fit, gap, self.rates[1] if gap > 0 else self.rates[0]))}"
+                error_rate = self.rates[1] if abs(fit.estimate) <= tolerance else self.rates[0] / 2
+                clause += f": {self._advice(series, fit.stderr_with, tolerance, error_rate)}"
             decisions = [Decision(verdict, clause)]
         outcome = Outcome(series.route, Verdict.INCONCLUSIVE, "", ())
         if self.rate is not None:
@@ -386,7 +444,7 @@ class _Case:
     def _offset(self, rival: str) -> float:
         """The rival value minus the claimed one."""
         assert self.prediction.value is not None
-        return float(_decimal(rival) - self.prediction.value.midpoint)
+        return float(decimal_number(rival) - self.prediction.value.midpoint)
 
     # -- IDENTITY -------------------------------------------------------------------------------------------------------------
 
@@ -397,7 +455,7 @@ class _Case:
         decision = worst_of(decisions)
         rejected = []
         for rival in self.prediction.rivals:
-            tests = [self._same(series.at(i), _decimal(rival), Decimal(0), True).verdict for i in range(len(series))]
+            tests = [self._same(series.at(i), decimal_number(rival), Decimal(0), True).verdict for i in range(len(series))]
             rejected.append(Verdict.REFUTED in tests and not self.coincides(rival))
         return Outcome(
             name=series.route,
@@ -411,10 +469,10 @@ class _Case:
 
     def _same(self, series: Series, right: Decimal, radius: Decimal, rigorous: bool) -> Decision:
         if series.route == "exact":
-            declared = None if self.prediction.tolerance is None else self.tolerance()
+            declared = None if self.prediction.tolerance is None else self.tolerance(0.0)
             return same_number(series, right, radius, rigorous, declared)
         scale = max(abs(float(right)), abs(float(series.values[0])))
-        return equal_within(series, right, radius, self.tolerance(scale), *self.rates)
+        return equal_within(series, right, radius, self.tolerance(self.within * scale), *self.rates)
 
 
 _ROUTE_NAMES = {
@@ -425,40 +483,12 @@ _ROUTE_NAMES = {
 }
 
 
-def _decimal(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        number = to_fraction(text, "a rival")
-        with localcontext() as context:
-            context.prec = 60
-            return Decimal(number.numerator) / Decimal(number.denominator)
-
-
-def _varying(points: Sequence[Point]) -> str:
-    """Return the first size that differs between points, else the first size, else ''."""
-    names = list(points[0].sizes)
-    for name in names:
-        if len({point.sizes[name] for point in points}) > 1:
-            return name
-    return names[0] if names else ""
-
-
-def _path_exponent(prediction: Prediction, rate: Rate | None, points: Sequence[Point], base: str) -> float | None:
-    """Return the exponent of the claimed rate along the path: exact if the path is known, None if sizes follow no power."""
+def _claimed_exponent(prediction: Prediction, rate: Rate | None, sizes: Sequence[Mapping[str, int]]) -> float | None:
+    """Return the exponent of the claimed rate along the path; None for a number, or if sizes follow no power."""
     if rate is None:
         return 0.0 if prediction.kind is Kind.LAW else None
-    rate.require(points[0].sizes, parameters=prediction.parameters)
-    if not base:  # one number against another: nothing grows
+    if not base_of(prediction, sizes):  # one number against another: nothing grows
+        rate.require(sizes[0], parameters=prediction.parameters)
         return None
-    try:
-        if prediction.path:
-            path = ScalingPath.from_description(prediction.path)
-        else:
-            # A size may occur twice, once for each route.
-            ordered = [sizes for _, sizes in sorted({point.sizes[base]: point.sizes for point in points}.items())]
-            names = [base, *(name for name in rate.names if name != base)]
-            path = ScalingPath(**{name: [sizes[name] for sizes in ordered] for name in names})
-        return float(rate.exponent(path))
-    except PathError:
-        return None
+    growth = rate_growth(rate, prediction, sizes)
+    return None if growth is None else float(growth[0])

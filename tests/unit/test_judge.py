@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from theoryck.judge import judge
+from theoryck.judge import judge, rival_problem
 from theoryck.montecarlo import Moments
-from theoryck.rates import RateError, doubling
+from theoryck.rates import RateError, ScalingPath, doubling
 from theoryck.rates.evidence import compare_routes
 from theoryck.records import Bracket, Contract, Enclosure, Estimate, Kind, Point, Prediction, Tightness, Verdict
 
@@ -93,7 +93,14 @@ def test_inconclusive_names_the_budget_and_the_budget_decides() -> None:
 def test_where_draws_cannot_decide_the_judge_says_so() -> None:
     found = judge(bound(), estimates(lambda d: 1 / d, 1e14, sizes=(4, 8, 16)), CONTRACT)
     assert (found.verdict, found.settled) == (Verdict.INCONCLUSIVE, True)
-    assert "no number of draws decides on these sizes" in found.reason
+    assert "widen the window: 3 sizes from 4 to 16" in found.reason
+    narrow = judge(bound(), estimates(lambda d: 1 / d, 1e3, sizes=(100, 120, 150, 180, 210)), CONTRACT)
+    assert "widen the window: 5 sizes from 100 to 210" in narrow.reason
+    few = judge(bound(), estimates(lambda d: 1 / d, 1e14, sizes=(4, 8, 16, 32)), CONTRACT)
+    assert "more draws will not do in practice: take larger sizes or declare the correction" in few.reason
+    exact = judge(bound(), enclosures(lambda d: 1 / d, sizes=(4, 8, 16, 32)), CONTRACT)
+    assert exact.reason.endswith(": take larger sizes or declare the correction")
+    assert "draws" not in exact.reason
 
 
 def test_two_sizes_are_inconclusive_with_the_reason() -> None:
@@ -142,17 +149,57 @@ def test_log_factors_cancel_on_the_grid() -> None:
 
 def test_rivals_that_coincide_make_the_check_vacuous() -> None:
     points = [Point({"d": d, "width": d}, Estimate(1 / d, 1e-3 / d, 10**6)) for d in SIZES]
-    found = judge(bound(rivals=("1/width", "2/d")), points, CONTRACT)
-    assert found.verdict is Verdict.VACUOUS
-    assert "coincides with the claim" in found.reason
-    mixed = judge(bound(rivals=("1/width", "d**(-2)")), points, CONTRACT)
-    assert mixed.verdict is Verdict.SUPPORTED
-    assert [rival.rejected for rival in mixed.rivals] == [False, True]
+    for rivals in (("1/width", "2/d"), ("d**(-2)", "1/width")):
+        found = judge(bound(rivals=rivals), points, CONTRACT)
+        assert found.verdict is Verdict.VACUOUS
+        assert "'1/width' coincides with the claim" in found.reason
+        assert [rival.rejected for rival in found.rivals] == [False, False]
 
 
-def test_a_rival_that_is_no_faster_survives() -> None:
-    found = judge(bound(rivals=("d**(-1/2)",)), estimates(lambda d: 1 / d), CONTRACT)
-    assert [rival.rejected for rival in found.rivals] == [False]
+@pytest.mark.parametrize(
+    ("rate", "rival", "problem"),
+    [
+        ("1/d", "1", True),
+        ("1/d", "d**(-1/2)", True),
+        ("1/d", "1/d + 1/d**2", True),  # equal exponents: the next order does not make it faster
+        ("1/d", "log(d)/d", True),
+        ("log(d)/d", "1/d", False),
+        ("1/d", "d**(-3/2)", False),
+        ("1/d", "1/n", False),  # n = d^(3/2)
+        ("1/n", "1/d", True),
+    ],
+)
+def test_a_rival_that_is_no_faster_makes_the_check_vacuous(rate: str, rival: str, problem: bool) -> None:
+    path = ScalingPath(d=doubling(16, 4096), n="d**(3/2)")
+    claim = bound(rate, rivals=("d**(-4)", rival))
+    assert bool(rival_problem(claim, path)) is problem
+    points = [Point(sizes, Estimate(1.0, 1e-3, 10**6)) for sizes in path.points]
+    found = judge(claim, points, CONTRACT)
+    assert (found.verdict is Verdict.VACUOUS) is problem
+    if problem:
+        assert f"a rival of a bound must be faster: '{rival}' decays no faster than the claim {rate}" in found.reason
+
+
+def test_a_rival_of_a_bound_with_a_constant_may_be_smaller_rather_than_faster() -> None:
+    path = ScalingPath(d=doubling(16, 4096))
+    assert rival_problem(bound(constant=2.0, rivals=("0.5/d",)), path) == ""
+    assert "must be faster: '1.5/d'" in rival_problem(bound(constant=2.0, rivals=("1.5/d",)), path)
+    found = judge(bound(constant=2.0, rivals=("0.5/d",)), estimates(lambda d: 1.9 / d), CONTRACT)
+    assert (found.verdict, found.rivals[0].rejected) == (Verdict.SUPPORTED, True)
+
+
+def test_a_rival_of_a_bound_on_one_number_must_be_smaller() -> None:
+    claim = Prediction(Kind.BOUND, "Q", rate="1", constant=2.0, rivals=("2.5",))
+    points = [Point({}, Estimate(1.9, 1e-3, 10**6))]
+    assert "must be smaller: '2.5'" in judge(claim, points, CONTRACT).reason
+    assert rival_problem(Prediction(Kind.BOUND, "Q", rate="1", constant=2.0, rivals=("1.5",)), points) == ""
+
+
+def test_rivals_where_the_sizes_follow_no_power() -> None:
+    sizes = [(16, 5), (32, 90), (64, 91), (128, 1000)]
+    points = [Point({"d": d, "n": n}, Estimate(1 / d, 1e-3 / d, 10**6)) for d, n in sizes]
+    assert rival_problem(bound("1/d", rivals=("1/n",)), points) == ""
+    assert "'1/d' decays no faster" in rival_problem(bound("1/n", rivals=("1/d",)), points)
 
 
 def test_nothing_measured_is_vacuous() -> None:
@@ -227,11 +274,18 @@ def test_constant_by_few_estimates_is_open() -> None:
     assert judge(bound(constant=2.0), estimates(lambda d: 2.1 / d, 30), CONTRACT).verdict is Verdict.INCONCLUSIVE
 
 
-def test_lower_bounds_are_sign_flipped() -> None:
-    """Q >= 1/d is written -Q <= -1/d."""
-    assert judge(bound(constant=-1.0), estimates(lambda d: -1.5 / d), CONTRACT).verdict is Verdict.SUPPORTED
-    assert judge(bound(constant=-1.0), estimates(lambda d: -0.9 / d), CONTRACT).verdict is Verdict.REFUTED
-    assert judge(bound(constant=-1.0), enclosures(lambda d: -1.5 / d), CONTRACT).verdict is Verdict.CERTIFIED
+@pytest.mark.parametrize("constant", [0.0, -1.0, math.inf, math.nan])
+def test_a_constant_that_bounds_nothing_is_named(constant: float) -> None:
+    with pytest.raises(ValueError, match=f"constant must be a positive finite number, got {constant!r}"):
+        judge(bound(constant=constant), estimates(lambda d: 1 / d), CONTRACT)
+
+
+def test_the_tolerance_of_a_constant_is_in_the_reason() -> None:
+    found = judge(bound(constant=0.98), estimates(lambda d: 1 / d, 1e3), CONTRACT)
+    assert "up to a relative tolerance of 0.05" in found.reason
+    assert judge(bound(constant=0.9), estimates(lambda d: 1 / d, 1e5), Contract(within=0.15)).verdict is Verdict.REFUTED
+    assert "relative tolerance of 0.2" in judge(bound(constant=0.98, tolerance="0.2"), estimates(lambda d: 1 / d), CONTRACT).reason
+    assert "tolerance" not in judge(bound(constant=2.0), enclosures(lambda d: 1 / d), CONTRACT).reason
 
 
 # -- routes -----------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,10 @@ grows with the draws.  Here ``log Q = log A + s log d + sum_j B_j d**-w_j`` with
 
 * default: ``w_j = j/2`` with standard deviations 1.8, 4, 6, 12 on ``B_1 .. B_4`` (for the default amplitude 2; in general
   ``amplitude**j`` times ``SHAPE``).  It allows ``1 + B d**-w + B2 d**-2w`` with ``|B|, |B2| <= 2`` and w in {1/2, 1}: over all such
-  truths on d = 16..1024 a 95% interval covers at least 93% of the time, from 1e3 to 1e7 draws (tests/calibration);
+  truths on d = 16..1024 a 95% interval covers at least 93% of the time, from 1e3 to 1e7 draws (tests/calibration).  What is
+  missed at a corner is missed on one side: an upper limit at 2.5% is too low for at most 6.7% of samples at the worst truth
+  ((B, B2) = (2, -2), w = 1/2, 1e6 draws; 5.0% at (2, 2) with 100 draws), and for 0.4% to 0.8% on average over the truths.  Priors
+  wide enough for 3.5% there (SHAPE 1.4, 1.4, 1.1, 1.1) make every interval 20% wider, wider than the plain baseline;
 * declared ``correction=w``: ``w_j = j w`` for j = 1..3, each with standard deviation ``amplitude`` (default 2) in units of the
   smallest size's own power, i.e. on the coefficient of ``(d/d_first)**-w_j``.  Moments of high order need that: the 1/d
   coefficient of a sixth moment can be 30, while its relative size at d = 32 is about 1.

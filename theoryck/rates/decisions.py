@@ -87,6 +87,8 @@ def pointwise(
     worst = ratios.index(max(ratios))
     place = ", ".join(f"{name} = {size}" for name, size in series.sizes[worst].items()) or "the one instance"
     clause = f"relative to the bound {constant:g} * ({rate}) the quantity is at most {ratios[worst]:.6g}, reached at {place}"
+    if series.route != "exact" and tolerance > 0:
+        clause += f" (estimates count as below it up to a relative tolerance of {tolerance:g})"
     if Verdict.REFUTED in verdicts:
         return Decision(Verdict.REFUTED, clause, series.rigorous)
     if Verdict.INCONCLUSIVE in verdicts:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Protocol
 
+from theoryck.rates.data import MIN_SIZES
+from theoryck.rates.design import exponent_stderr
 from theoryck.rates.evidence import Series
 from theoryck.rates.fit import RateFit, fit_rate
 from theoryck.records import Interval
 
-MAX_FACTOR = 2.0**40
+MAX_FACTOR = 1e4  # beyond this many times the draws, advice to draw more is no advice
+MIN_SPAN = 4  # a window narrower than this factor shows next to nothing of an exponent
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def quantile(error_rate: float) -> float:
 
 
 class Fitted(Protocol):
-    """What the search for a budget needs of a fit."""
+    """What the question whether draws can help needs of a fit."""
 
     @property
     def stderr(self) -> float:
@@ -90,18 +93,57 @@ class Fitted(Protocol):
         """The stderr with ``factor`` times the draws."""
 
 
-def factor_to_decide(fit: Fitted, gap: float, error_rate: float) -> float:
-    """Return the power of two by which the draws must grow for ``gap`` to exceed z stderr, if nothing else moves; inf if none does.
+def factor_to_decide(stderr_with: Callable[[float], float], gap: float, error_rate: float) -> float:
+    """Return the factor in the draws at which ``gap`` is z + 1 stderr, so that five runs in six decide; inf above MAX_FACTOR.
 
-    The stderr is recomputed for each factor with the corrections left as uncertain as they are.
+    ``stderr_with(factor)`` is the stderr, corrections included, with ``factor`` times the draws.
     """
-    z = quantile(error_rate)
-    if fit.reason or z * fit.stderr_with(math.inf) >= abs(gap):
-        return math.inf
-    factor = 1.0
-    while z * fit.stderr_with(factor) > abs(gap) and factor < MAX_FACTOR:
-        factor *= 2.0
-    return factor if factor < MAX_FACTOR else math.inf
+    z = quantile(error_rate) + 1.0
+    low, high = 1.0, 1.0
+    while z * stderr_with(high) > gap:
+        if high >= MAX_FACTOR:
+            return math.inf
+        low, high = high, min(4.0 * high, MAX_FACTOR)
+    while high > 1.1 * low:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if z * stderr_with(middle) > gap else (low, middle)
+    return high
+
+
+def stderr_if(
+    series: Series, base: str, log_rates: Sequence[float], exponent: float, *, correction: float | None, amplitude: float | None
+) -> Callable[[float], float]:
+    """Return the stderr of e as a function of the factor in the draws, if the ratio to the rate were ``A base**exponent``.
+
+    Only A is taken from the values: where they drown in noise their own curve would say that no number of draws suffices.
+    """
+    values, errors, _ = series.over(log_rates)
+    sizes = series.base(base)
+    shape = [(size / max(sizes)) ** exponent for size in sizes]
+    kept = [(v, e, m) for v, e, m in zip(values, errors, shape) if e > 0]
+    information = sum((m / e) ** 2 for _, e, m in kept)
+    fitted = abs(sum(v * m / e**2 for v, e, m in kept)) / information if information else 0.0
+    scale = max(fitted, information**-0.5) if information else 1.0
+    relative = [max(e / (scale * m), 1e-15) for e, m in zip(errors, shape)]
+
+    def stderr_with(factor: float) -> float:
+        smaller = [error / math.sqrt(factor) for error in relative]
+        return exponent_stderr(sizes, smaller, correction=correction, amplitude=amplitude)[0]
+
+    return stderr_with
+
+
+def advice(factor: float, sizes: Sequence[int], declared: bool) -> str:
+    """Say what would decide: a wider window if it is narrow, ``factor`` times the draws if that is feasible, else larger sizes."""
+    first, last, count = min(sizes), max(sizes), len(set(sizes))
+    if count <= MIN_SIZES or last < MIN_SPAN * first:
+        return f"widen the window: {count} sizes from {first} to {last} hardly tell an exponent from corrections"
+    if math.isinf(factor):
+        other = "take larger sizes" if declared else "take larger sizes or declare the correction"
+        return f"more draws will not do in practice: {other}"
+    digits = max(factor, 2.0)  # less than twice: the draws at hand sufficed on average, and this run was not average
+    rounded = float(f"{digits:.1e}")
+    return f"about {math.ceil(rounded):d} times the draws would decide"
 
 
 def draws_can_help(fit: Fitted) -> bool:

@@ -77,10 +77,3 @@ def hull(first: Interval | None, second: Interval | None) -> Interval | None:
 def shifted(interval: Interval, by: float) -> Interval:
     """Return the interval moved by ``by``."""
     return Interval(interval.estimate + by, interval.low + by, interval.high + by, interval.level)
-
-
-def budget_text(factor: float) -> str:
-    """Say what a factor in the number of draws means."""
-    if math.isinf(factor):
-        return "no number of draws decides on these sizes; larger sizes, or a declared correction, would"
-    return f"about {factor:.0f} times the draws would decide" if factor > 1 else "slightly more draws would decide"
