@@ -12,6 +12,7 @@ from typing import Any
 _HOME = {
     "ExactError": "balls",
     "NetworkConstants": "constants",
+    "NotConverged": "balls",
     "NotIntegrable": "balls",
     "gaussian_expectation": "gaussian",
     "gaussian_kernel": "kernel",

@@ -31,6 +31,10 @@ class ExactError(ValueError):
     """A value that this room cannot enclose; the message says what stands in the way."""
 
 
+class NotConverged(ExactError):
+    """An expansion in 1/d that says nothing at the widths asked for; larger widths help."""
+
+
 class NotIntegrable(ExactError):
     """An expectation that is infinite, or whose two evaluations disagree completely."""
 

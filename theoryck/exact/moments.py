@@ -6,8 +6,11 @@ Setting (Camilli, Tieplova, Bergamin, Barbier, 2025): x_0 ~ N(0, I/d_0), x_l = p
 |---------------------------------------------------|-------------------------------------------------|----------|
 | depth 0, any power; phi(x) = a x, even powers     | closed forms, rational recursions               | yes      |
 | one layer of sin(b x), power 2                    | closed form                                     | yes      |
+| polynomial, relu, abs: norms, even powers         | finite rational recursion, any widths           | yes      |
+| polynomial: overlaps, even powers (low degree)    | finite rational recursion, any widths           | yes      |
 | one layer, norms, small widths                    | exact conditional moments, trapezoidal rule     | no       |
 | everything else, even powers                      | series in 1/d_min, summed to its smallest term  | no       |
+| the same where the series says nothing            | refused (NotConverged): larger widths           |          |
 | odd and fractional powers                         | bracket from the even moments (Lyapunov)        | as these |
 """
 
@@ -22,7 +25,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from theoryck.exact.balls import ExactError, bits_for, check_digits, from_ball, precision, to_ball
+from theoryck.exact.balls import ExactError, NotConverged, bits_for, check_digits, from_ball, precision, to_ball
 from theoryck.exact.moments_exact import (
     input_norm_moment,
     input_overlap_moment,
@@ -33,6 +36,7 @@ from theoryck.exact.moments_exact import (
     sine_norm_variance,
     sine_overlap_variance,
 )
+from theoryck.exact.moments_rational import rational_norm_moment, rational_overlap_moment
 from theoryck.exact.moments_shallow import shallow_norm_moment
 from theoryck.exact.series_chain import evaluate, norm_expansion, overlap_expansion
 from theoryck.records import Bracket, Enclosure
@@ -84,7 +88,7 @@ def norm_moment(activation: Any, widths: Sequence[int], power: Any, digits: int 
     ``activation`` is a theoryck.models.Activation (or an expression in x).  Even powers (and every power at depth 0) give an
     Enclosure, the others a Bracket.  ``rigorous`` says whether the radius is proved; where it is not, it is the smallest term of
     the series in 1/d_min or the difference of two quadratures.  Raises ExactError (a ValueError) for bad arguments and where phi
-    has no such moment.
+    has no such moment, and its subclass NotConverged where the series says nothing at these widths.
 
     >>> import sympy
     >>> x = sympy.Symbol("x", real=True)
@@ -141,12 +145,34 @@ def _norm_even(activation: Any, widths: Widths, power: int, digits: int) -> Encl
     if len(widths) == 2 and power == 2 and (frequency := sine_frequency(activation)) is not None:
         with precision(bits + max(widths).bit_length() * 2):
             return from_ball(sine_norm_variance(*widths, frequency), digits)
+    rational = rational_norm_moment(activation, widths, power)
+    if rational is not None:
+        return rational_enclosure(rational, digits)
     with precision(bits):
+        value = _norm_series(activation, widths, power, bits)
+    return _informative(value, widths, power, digits)
+
+
+def _norm_series(activation: Any, widths: Widths, power: int, bits: int) -> arb:
+    """Return the series, or for one layer the quadrature where that is sharper or the only one."""
+    shallow = len(widths) == 2 and widths[0] <= SHALLOW_WIDTH
+    try:
         value = evaluate(norm_expansion(activation, _ratios(widths), power, bits), min(widths))
-        if len(widths) == 2 and widths[0] <= SHALLOW_WIDTH and not _sharp(value):
-            other = shallow_norm_moment(activation, (widths[0], widths[1]), power, SHALLOW_BITS)
-            if other.is_finite() and other.rad() < value.rad():
-                value = other
+    except NotConverged:
+        if not shallow:
+            raise
+        value = arb(0, "inf")
+    if not shallow or _sharp(value):
+        return value
+    other = shallow_norm_moment(activation, (widths[0], widths[1]), power, SHALLOW_BITS)
+    return other if other.is_finite() and not other.rad() >= value.rad() else value
+
+
+def _informative(value: arb, widths: Widths, power: int, digits: int) -> Enclosure:
+    """Return the record of an even moment whose radius is below half its value; a wider ball is no information, and an alarm."""
+    if not value.rad() < abs(value.mid()) / 2:
+        found = f"at widths {widths} the radius would be {float(value.rad()):.2g} around {float(value.mid()):.2g}"
+        raise NotConverged(f"the expansion in 1/d of the moment of power {power} does not converge: {found}; take larger widths")
     return from_ball(value, digits, rigorous=False)
 
 
@@ -161,8 +187,12 @@ def _overlap_even(activation: Any, widths: Widths, power: int, digits: int) -> E
     if len(widths) == 2 and power == 2 and (frequency := sine_frequency(activation)) is not None:
         with precision(bits + max(widths).bit_length() * 2):
             return from_ball(sine_overlap_variance(*widths, frequency), digits)
+    rational = rational_overlap_moment(activation, widths, power)
+    if rational is not None:
+        return rational_enclosure(rational, digits)
     with precision(bits):
-        return from_ball(evaluate(overlap_expansion(activation, _ratios(widths), power, bits), min(widths)), digits, False)
+        value = evaluate(overlap_expansion(activation, _ratios(widths), power, bits), min(widths))
+    return _informative(value, widths, power, digits)
 
 
 def _sharp(value: arb) -> bool:
@@ -206,7 +236,8 @@ def lyapunov_bracket(power: Fraction, even: Callable[[int], Enclosure]) -> Brack
     """Return bounds of E|X|^power from even moments m_k = even(k): k -> log E|X|^k is convex (Lyapunov), and m_0 = 1.
 
     Upper bound: interpolation between the even neighbours a < power < b.  Lower bound: the larger of two extrapolations, from
-    (a - 2, a) and, for b < 8, from (b, b + 2).  The ends of the enclosures are used, rounded outward: proved if these are.
+    (a - 2, a) and, for b < 8, from (b, b + 2).  The ends of the enclosures are used, rounded outward: proved if these are.  Where
+    the series for b + 2 or a - 2 has not converged (NotConverged), the lower bound does without; m_a and m_b are needed.
 
     >>> normal = {2: 1, 4: 3, 6: 15}
     >>> bracket = lyapunov_bracket(Fraction(1), lambda k: Enclosure(Decimal(normal[k]), Decimal(0)))
@@ -219,15 +250,19 @@ def lyapunov_bracket(power: Fraction, even: Callable[[int], Enclosure]) -> Brack
         ends = {0: (arb(0), arb(0))}
         beyond = above + 2 if above < MAX_EXTRAPOLATED or below == 0 else above
         for k in sorted({max(below - 2, 0), below, above, beyond} - {0}):
-            ends[k] = _log_ends(even(k))
+            try:
+                ends[k] = _log_ends(even(k))
+            except NotConverged:
+                if k in (below, above):
+                    raise
         k = arb(fmpq(power.numerator, power.denominator))
         low_below, high_below = ends[below]
         low_above, high_above = ends[above]
         high = high_below + (high_above - high_below) * (k - below) / 2
-        candidates = []
-        if beyond > above:
+        candidates = [arb("-1e18")]
+        if beyond > above and beyond in ends:
             candidates.append(low_above - (ends[beyond][1] - low_above) * (above - k) / 2)
-        if below >= 2:
+        if below >= 2 and below - 2 in ends:
             candidates.append(low_below + (low_below - ends[below - 2][1]) * (k - below) / 2)
         low = max(float(c.exp().lower()) for c in candidates)
         return Bracket(math.nextafter(low, 0.0), math.nextafter(float(high.exp().upper()), math.inf))

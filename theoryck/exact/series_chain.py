@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from theoryck.exact.balls import ExactError, maximum, plus_minus, precision
+from theoryck.exact.balls import ExactError, NotConverged, maximum, plus_minus, precision
 from theoryck.exact.hermite import expression_of, hermite_table
 from theoryck.exact.series import Grading, Index, Vector, conditional_expectation, grading, monomial
 from theoryck.exact.series_tables import (
@@ -226,11 +226,14 @@ def evaluate(expansion: Expansion, d_min: int) -> arb:
 
     Bounded phi: the sum through term n is charged with e_n = max(|t_n|, |t_(n+1)|, sqrt|t_n t_(n-1)|), which one accidentally small
     term cannot make small, and n is chosen where e_n is least (asymptotic series, smallest-term rule).  Unbounded phi: rare large
-    values may dominate a high moment, and only the late terms know of it, so e_n is the largest of ALL terms from n on.
+    values may dominate a high moment, and only the late terms know of it, so e_n is the largest of ALL terms from n on, and terms
+    that grow again at the end (the larger ones may all lie beyond what was kept) raise NotConverged.
     """
     eps = arb(1) / d_min
     terms = [c * eps ** (expansion.first + i) for i, c in enumerate(expansion.coefficients)]
     sizes = [abs(term) for term in terms]
+    if not expansion.bounded and grows_at_the_end([float(size.mid()) for size in sizes]):
+        raise NotConverged(f"the expansion in 1/d does not converge at d_min = {d_min}: its last terms grow; take larger widths")
     best: tuple[arb, int] | None = None
     for n in range(expansion.least, len(terms)):
         late = sizes[n + 1 :] if not expansion.bounded else sizes[n + 1 : n + 2]
@@ -240,6 +243,20 @@ def evaluate(expansion: Expansion, d_min: int) -> arb:
     if best is None:
         raise ExactError("the series has no correction term left: its truncation cannot be estimated")
     return sum(terms[: best[1] + 1], arb(0)) + plus_minus(best[0] * (BOUNDED_SAFETY if expansion.bounded else UNBOUNDED_SAFETY))
+
+
+def grows_at_the_end(sizes: Sequence[float]) -> bool:
+    """Whether the last two terms are still felt (above 1e-4 of the largest) and not clearly below the two before (a tenth).
+
+    Pairs, because one term may be small by accident.  Fewer than four terms say nothing either way: their radius has to.  Of 320
+    moments of polynomials and relu that their radius alone would have let pass one was wrong, with last terms of 2e-2; the last
+    terms of asinh, below 1e-7, grow as those of any asymptotic series do, and are harmless.
+
+    >>> grows_at_the_end([1.0, 0.1, 0.02, 1e-3, 2e-3]), grows_at_the_end([1.0, 0.1, 0.05, 0.06, 0.08])
+    (False, True)
+    """
+    last = max(sizes[-2:], default=0.0)
+    return len(sizes) >= 4 and last > 1e-4 * max(sizes) and last > max(sizes[-4:-2]) / 10
 
 
 def is_bounded(activation: Any) -> bool:
