@@ -20,7 +20,7 @@ HOW = {
     "symmetry": "symmetry",
     "trapezoid": "trapezoidal rule with a proved strip bound",
     "integral": "rigorous adaptive integration between kinks",
-    "agreement": "NOT proved: digits on which two quadratures agree",
+    "agreement": "NOT proved: ten times the largest difference of three quadratures",
 }
 
 
@@ -117,10 +117,23 @@ def _print(constants: NetworkConstants) -> None:
     for route in dict.fromkeys(constants.routes):
         layers = [str(layer) for layer, how in enumerate(constants.routes, 1) if how == route]
         console.print(f"layer{'s' if len(layers) > 1 else ''} {_ranges(layers)}: {HOW[route]}")
-    console.print(
-        "Values are rounded to the digits shown; the true value lies within the radius of the unrounded one (--json).",
-        soft_wrap=True,
-    )
+    proved = sum(value.rigorous for _, value in rows(constants))
+    console.print(closing(proved, len(rows(constants)) - proved), soft_wrap=True)
+
+
+def closing(proved: int, unproved: int) -> str:
+    """Return what the radii mean: a promise for proved values only.
+
+    >>> closing(0, 3)
+    'Values are rounded to the digits shown. Those marked "not proved" may be off by more than their radius.'
+    """
+    parts = ["Values are rounded to the digits shown"]
+    if proved:
+        which = "the true value" if not unproved else "the true value of those that are proved"
+        parts[0] += f"; {which} lies within the radius of the unrounded one (--json)"
+    if unproved:
+        parts.append('Those marked "not proved" may be off by more than their radius')
+    return ". ".join(parts) + "."
 
 
 def _ranges(layers: list[str]) -> str:

@@ -195,6 +195,7 @@ def _build(builder: Builder, instance: Instance) -> Quantity:
 def _exact(measured: Quantity, digits: int) -> tuple[Enclosure | Bracket | None, str]:
     """Return the exact value, or None and why there is none."""
     from theoryck.exact.balls import ExactError
+    from theoryck.quantities.network import NetworkMoment
 
     if not measured.can_exact:
         return None, "this quantity has no exact route"
@@ -202,7 +203,8 @@ def _exact(measured: Quantity, digits: int) -> tuple[Enclosure | Bracket | None,
         value = measured.exact({}, digits)
     except ExactError as error:
         return None, str(error)
-    return value, "there is no exact route for this instance"
+    reason = measured.why_not_exact({}, digits) if value is None and isinstance(measured, NetworkMoment) else None
+    return value, reason or "there is no exact route for this instance"
 
 
 def _draw(measured: Quantity, name: str, draws: int, seed: int, workers: int | None) -> tuple[Moments | None, bool]:

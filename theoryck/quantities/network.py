@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from theoryck.quantities.base import MIN_COMPARED_DRAWS, Quantity, QuantityError, Sizes
 from theoryck.quantities.chains import Layers
+from theoryck.records import Bracket, Enclosure
 
 if TYPE_CHECKING:
     from theoryck.models import Activation, DeepNetwork
@@ -62,6 +63,26 @@ class NetworkMoment(Quantity):
             # The activation is never applied: leaving it out spares the workers from loading it.
             return Layers(None, 1.0 if linear is None else linear, widths)
         return Layers(self.network.activation, None, widths)
+
+    def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
+        """Return the exact moment: an Enclosure for even powers, else mostly a Bracket; None where no route says anything."""
+        return self._exact_or_reason(sizes, digits)[0]
+
+    def why_not_exact(self, sizes: Sizes, digits: int = 20) -> str | None:
+        """Return why :meth:`exact` has nothing to say at ``sizes``, None where it has a value."""
+        return self._exact_or_reason(sizes, digits)[1]
+
+    def _exact_or_reason(self, sizes: Sizes, digits: int) -> tuple[Enclosure | Bracket | None, str | None]:
+        from theoryck.exact import NotConverged
+
+        try:
+            return self._exact_moment(sizes, digits), None
+        except NotConverged as error:
+            return None, str(error)
+
+    def _exact_moment(self, sizes: Sizes, digits: int) -> Enclosure | Bracket:
+        """Return the moment from the exact room, whose errors pass."""
+        raise NotImplementedError
 
     def cost(self, sizes: Sizes) -> float:
         """Return the random numbers one draw takes."""

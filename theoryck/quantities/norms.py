@@ -74,9 +74,13 @@ class NormDeviation(NetworkMoment):
         return linear_norm_moment(widths, power)
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
-        """Return E| |x_L|^2 - sigma_L |^k: an Enclosure for even powers, else mostly a Bracket; None with another centre."""
-        if not self.can_exact:
-            return None
+        """Return E| |x_L|^2 - sigma_L |^k: an Enclosure for even powers, else mostly a Bracket.
+
+        None with another centre and where the expansion in 1/d says nothing at these widths.
+        """
+        return super().exact(sizes, digits) if self.can_exact else None
+
+    def _exact_moment(self, sizes: Sizes, digits: int) -> Enclosure | Bracket:
         from theoryck.exact import norm_moment
 
         return norm_moment(self.network.activation, self.network.layer_widths(sizes), self.power, digits=digits)

@@ -45,8 +45,7 @@ class OverlapMoment(NetworkMoment):
 
         return linear_overlap_moment(widths, power)
 
-    def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
-        """Return E|x_mu . x_nu|^k at ``sizes``: an Enclosure for even powers, else mostly a Bracket."""
+    def _exact_moment(self, sizes: Sizes, digits: int) -> Enclosure | Bracket:
         from theoryck.exact import overlap_moment as exact_moment
 
         return exact_moment(self.network.activation, self.network.layer_widths(sizes), self.power, digits=digits)
