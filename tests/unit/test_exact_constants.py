@@ -196,7 +196,7 @@ def test_json_is_plain_data_with_decimal_strings():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((tanh(x), -1), "depth must be an integer between 0 and 1000, got -1"),
+        ((tanh(x), -1), "depth must be an integer between 0 and 200, got -1"),
         ((tanh(x), 2.0), "depth must be an integer"),
         ((tanh(x), True), "depth must be an integer"),
         ((tanh(x), 1, 0), "digits must be an integer"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
+from decimal import Decimal, localcontext
 
 import pytest
 from click.testing import CliRunner
@@ -57,10 +57,11 @@ def test_what_is_not_proved_is_marked():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["tanh", "--depth", "-1"], "-1 is not in the range"),
-        (["tanh", "--digits", "0"], "0 is not in the range"),
-        (["tanh", "--digits", "1000000"], "1000000 is not in the range"),
-        (["tanh", "--digits", "many"], "not a valid integer"),
+        (["tanh", "--depth", "-1"], "must be an integer between 0 and 200, got '-1'"),
+        (["tanh", "--depth", "1000"], "between 0 and 200, got '1000': every layer costs digits"),
+        (["tanh", "--digits", "0"], "must be an integer between 1 and 1000, got '0'"),
+        (["tanh", "--digits", "1000000"], "must be an integer between 1 and 1000, got '1000000'"),
+        (["tanh", "--digits", "many"], "must be an integer between 1 and 1000, got 'many'"),
         (["atan(y)"], "unknown name 'y'"),
         (["tnh"], "did you mean 'tanh'"),
         (["__import__('os')"], "Invalid value for 'ACTIVATION'"),
@@ -74,6 +75,56 @@ def test_bad_input_ends_with_status_two(arguments, message):
     assert result.exit_code == 2
     assert result.stdout == ""
     assert message in result.stderr
+
+
+def cells(output: str, label: str) -> list[str]:
+    return next(line for line in output.splitlines() if line.startswith(label)).split(maxsplit=3)
+
+
+def test_constants_of_zero_are_zero():
+    result = run("0*x", "--depth", "3", "--json", "-")
+    assert result.exit_code == 0
+    data = json.loads(result.stdout)
+    zero = {"value": "0", "radius": "0", "rigorous": True}
+    assert [*data["sigma"][1:], *data["rho"], *data["epsilon"], data["eta0"], data["gamma0"]] == [zero] * 11
+    assert cells(run("0*x", "--depth", "3").stdout, "sigma_3") == ["sigma_3", "0", "exact"]
+
+
+def test_what_is_not_separated_from_zero_says_so():
+    result = run("sin(1000*x)", "--depth", "1", "--digits", "15")
+    # rho_1 = 1000 exp(-500000): not 0, and far below any radius
+    assert cells(result.stdout, "rho_1")[1] == "0"
+    assert cells(result.stdout, "rho_1")[3].endswith("not separated from 0")
+    assert "separated" not in next(line for line in result.stdout.splitlines() if line.startswith("sigma_1"))
+    rho = json.loads(run("sin(1000*x)", "--depth", "1", "--digits", "15", "--json", "-").stdout)["rho"][0]
+    assert 0 < Decimal(rho["radius"]) < Decimal("1e-30")
+
+
+def test_digits_shown_are_right_and_no_more_than_asked_for():
+    result = run("x**9", "--depth", "2", "--digits", "15")
+    # sigma_1 = E Z^18 = 17!! = 34459425, sigma_2 = E (sqrt(sigma_1) Z)^18 = sigma_1^9 17!!
+    true = 34459425**10
+    assert cells(result.stdout, "sigma_2")[1] == f"{Decimal(true):.14e}"
+    sigma = json.loads(run("x**9", "--depth", "2", "--digits", "15", "--json", "-").stdout)["sigma"][2]
+    with localcontext(prec=120):
+        assert abs(Decimal(sigma["value"]) - true) <= Decimal(sigma["radius"]) <= Decimal("1e-15") * true
+
+
+@pytest.mark.parametrize("digits", ["20", "2e1", "2.0E+1"])
+def test_spellings_of_integers(digits):
+    assert json.loads(run("x", "--depth", "1", "--digits", digits, "--json", "-").stdout)["digits"] == 20
+
+
+def test_ctrl_c_ends_with_status_130(monkeypatch):
+    import theoryck.exact.constants
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(theoryck.exact.constants, "network_constants", interrupted)
+    result = run("tanh")
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert "interrupted" in result.stderr
 
 
 def test_digits_follow_the_radius():

@@ -21,6 +21,7 @@ from theoryck.montecarlo import (
     SamplerError,
     SerialExecutor,
     WorkerDied,
+    WorkerError,
     make_executor,
     sample,
 )
@@ -122,6 +123,31 @@ def test_sampler_errors_from_a_worker_keep_finished_blocks(pool) -> None:
             sample(broken, KEY, draws=6400, block_draws=100, executor=executor)
         outcomes.append((str(caught.value), caught.value.partial, caught.value.next_block))
     assert outcomes[0] == outcomes[1]
+
+
+def test_a_sampler_that_calls_exit_in_a_worker_does_not_end_the_run(pool) -> None:
+    def leaving(rng, draws):
+        sys.exit(0)
+
+    with pytest.raises(SamplerError, match="raised SystemExit in block 0: 0"):
+        sample(leaving, KEY, draws=200, block_draws=100, executor=pool)
+    with pytest.raises(WorkerError, match="SystemExit: 7"):
+        list(pool.map(lambda item: sys.exit(7), [1]))
+    assert list(pool.map(abs, [-1])) == [1]
+
+
+def test_tracebacks_from_a_worker_show_the_users_file_and_line(pool) -> None:
+    def divided(rng, draws):
+        def inner():
+            return 1 // 0
+
+        return inner()
+
+    with pytest.raises(SamplerError, match="raised ZeroDivisionError") as caught:
+        sample(divided, KEY, draws=200, block_draws=100, executor=pool)
+    line = divided.__code__.co_firstlineno + 2
+    assert f'File "{__file__}", line {line}, in inner\n    return 1 // 0' in str(caught.value)
+    assert "dynamic-code" not in str(caught.value)
 
 
 def test_a_worker_that_dies_is_reported_and_replaced(pool) -> None:

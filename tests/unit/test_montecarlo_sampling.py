@@ -1,6 +1,8 @@
 """Blocks: what a sampler must keep to, what is said when it does not, and that nothing finished is lost."""
 
 import random
+import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -78,7 +80,16 @@ def test_nan_says_how_many_where_and_how_to_repeat() -> None:
         (lambda rng, draws: rng.standard_normal(), r"got shape \(\)"),
         (lambda rng, draws: rng.standard_normal(draws) * 1j, "real numbers, got an array of dtype complex128"),
         (lambda rng, draws: np.array(["a"] * draws), "real numbers"),
-        (lambda rng, draws: None, "real numbers, got an array of dtype object"),
+        (lambda rng, draws: None, "returned None in block 0: is a return missing"),
+        (lambda rng, draws: "many", "real numbers, got str 'many' in block 0"),
+        (lambda rng, draws: {"draws": draws}, r"real numbers, got dict \{'draws': 100\}"),
+        (lambda rng, draws: [Fraction(1, 3)] * draws, r"whose first element is Fraction Fraction\(1, 3\), in block 0"),
+        (lambda rng, draws: [[1.0], [1.0, 2.0]], r"got list \[\[1\.0\], \[1\.0, 2\.0\]\] in block 0, which is no array"),
+        (lambda rng, draws: np.ma.masked_less(rng.random(draws), 0.5), "returned a masked array in block 0, whose mask would be"),
+        (lambda rng, draws: np.ma.array(rng.random(draws)), "returned a masked array"),
+        (lambda rng, draws: sys.exit(0), "raised SystemExit in block 0: 0; a sampler must return its draws, not end the program"),
+        (lambda rng, draws: sys.exit("done"), "raised SystemExit in block 0: done"),
+        (lambda rng, draws: next(iter(())), "raised StopIteration in block 0"),
         (lambda rng, draws: 1 // 0, "raised ZeroDivisionError in block 0"),
         (lambda rng, draws: np.linspace(0, 1, draws), "ignores rng: block 1"),
         (lambda rng, draws: np.random.default_rng(3).random(draws), "ignores rng"),
@@ -89,6 +100,35 @@ def test_nan_says_how_many_where_and_how_to_repeat() -> None:
 def test_broken_samplers(sampler, message: str) -> None:
     with pytest.raises(SamplerError, match=message):
         run(sampler)
+
+
+def test_a_generator_exit_is_the_samplers_error_and_ctrl_c_is_not() -> None:
+    def leaving(rng, draws):
+        raise GeneratorExit
+
+    with pytest.raises(SamplerError, match="raised GeneratorExit in block 0"):
+        run(leaving)
+
+    def interrupted(rng, draws):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(interrupted)
+
+
+def test_lists_are_taken() -> None:
+    assert run(lambda rng, draws: list(rng.random(draws))).count == 1000
+
+
+def test_what_a_sampler_prints_goes_to_standard_error(capsys) -> None:
+    def talking(rng, draws):
+        print("drawing")
+        return rng.random(draws)
+
+    run(talking, draws=100)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert set(err.splitlines()) == {"drawing"}
 
 
 def test_one_block_is_enough_to_see_that_rng_is_ignored() -> None:

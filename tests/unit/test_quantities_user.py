@@ -1,5 +1,6 @@
 """``@quantity``: signatures, sizes, cost, exact routes and what is checked of the draws."""
 
+import sys
 from decimal import Decimal
 from fractions import Fraction
 
@@ -63,6 +64,24 @@ def test_exact_numbers_become_enclosures(value) -> None:
 @pytest.mark.parametrize("value", [None, Bracket(0.0, 1.0), Enclosure(Decimal(1), Decimal("0.1"), False)])
 def test_records_pass_as_they_are(value) -> None:
     assert quantity(exact=lambda sizes, digits: value)(lambda rng, draws: rng.random(draws)).exact({}) is value
+
+
+def test_user_functions_neither_print_on_standard_output_nor_end_the_program(capsys) -> None:
+    def talking(sizes, digits):
+        print("thinking")
+        return 1
+
+    assert quantity(exact=talking)(lambda rng, draws: rng.random(draws)).exact({}).exact
+    assert capsys.readouterr() == ("", "thinking\n")
+
+    def leaving(*arguments):
+        sys.exit(0)
+
+    made = quantity(exact=leaving, cost=leaving, name="q")(lambda rng, draws: rng.random(draws))
+    with pytest.raises(QuantityError, match="exact of 'q' raised SystemExit 0"):
+        made.exact({})
+    with pytest.raises(QuantityError, match="cost of 'q' raised SystemExit 0"):
+        made.cost({})
 
 
 def test_a_float_is_no_exact_value() -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from theoryck.cli.types import Whole, interruptible, tell
+
 if TYPE_CHECKING:
     from theoryck.exact.constants import NetworkConstants
     from theoryck.models import Activation
@@ -22,6 +24,9 @@ HOW = {
     "integral": "rigorous adaptive integration between kinks",
     "agreement": "NOT proved: ten times the largest difference of three quadratures",
 }
+
+
+WHY_DEPTH = "every layer costs digits, which the layers before must prove"
 
 
 class _Activation(click.ParamType):
@@ -56,9 +61,10 @@ class _JsonFile(click.ParamType):
 
 @click.command("constants")
 @click.argument("activation", type=_Activation(), metavar="ACTIVATION")
-@click.option("--depth", type=click.IntRange(0, 1000), default=4, show_default=True, help="Number of layers L.")
-@click.option("--digits", type=click.IntRange(1, 1000), default=30, show_default=True, help="Significant digits to prove.")
+@click.option("--depth", type=Whole(0, 200, WHY_DEPTH), default=4, show_default=True, help="Number of layers L.")
+@click.option("--digits", type=Whole(1, 1000), default=30, show_default=True, help="Significant digits to prove.")
 @click.option("--json", "json_path", type=_JsonFile(), metavar="FILE|-", help="Write JSON to FILE; - prints it and nothing else.")
+@interruptible
 def command(activation: Activation, depth: int, digits: int, json_path: str | None) -> None:
     """Print certified constants of the network with activation ACTIVATION.
 
@@ -75,11 +81,13 @@ def command(activation: Activation, depth: int, digits: int, json_path: str | No
       theoryck constants "atan(x)" --depth 4 --digits 50
       theoryck constants tanh --depth 2 --json -
 
-    Exit status: 0 all values proved or marked, 2 wrong usage (also an activation whose expectations are infinite).
+    Exit status: 0 all values proved or marked, 2 wrong usage (also an activation whose expectations are infinite),
+    130 interrupted.
     """
     from theoryck.exact.balls import ExactError
     from theoryck.exact.constants import network_constants
 
+    tell(f"computing {digits} digits of {depth} layers; Ctrl-C stops")
     try:
         constants = network_constants(activation, depth, digits)
     except ExactError as error:
@@ -110,7 +118,7 @@ def _print(constants: NetworkConstants) -> None:
     for heading in ("", "value", "radius", ""):
         table.add_column(heading, no_wrap=True)
     for label, value in rows(constants):
-        table.add_row(label, shown(value, constants.digits), shown_radius(value), "" if value.rigorous else "not proved")
+        table.add_row(label, shown(value, constants.digits), shown_radius(value), remark(value))
     console = Console(file=sys.stdout, width=max(constants.digits + 60, 80), highlight=False)
     console.print(f"phi(x) = {constants.activation}, depth {constants.depth}", soft_wrap=True, markup=False)
     console.print(table)
@@ -147,6 +155,20 @@ def rows(constants: NetworkConstants) -> list[tuple[str, Enclosure]]:
     for layer, (sigma, rho, epsilon) in enumerate(zip(constants.sigma[1:], constants.rho, constants.epsilon), 1):
         found += [(f"sigma_{layer}", sigma), (f"rho_{layer}", rho), (f"eps_{layer}", epsilon)]
     return [*found, ("eta_0", constants.eta0), ("gamma_0", constants.gamma0)]
+
+
+def remark(value: Enclosure) -> str:
+    """Return what must be said of a value: that it is not proved, or that it may be 0.
+
+    >>> from decimal import Decimal
+    >>> from theoryck.records import Enclosure
+    >>> remark(Enclosure(Decimal("1e-40"), Decimal("1e-39"))), remark(Enclosure(Decimal(1), Decimal("1e-9"), rigorous=False))
+    ('not separated from 0', 'not proved')
+    """
+    said = [] if value.rigorous else ["not proved"]
+    if abs(value.midpoint) <= value.radius != 0:
+        said.append("not separated from 0")
+    return ", ".join(said)
 
 
 def shown(value: Enclosure, digits: int) -> str:

@@ -9,11 +9,14 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from theoryck.cli.types import INTERRUPTED, Whole, interruptible, tell
 
 if TYPE_CHECKING:
     from theoryck.montecarlo import Moments
@@ -26,7 +29,7 @@ FALSE_ALARM = 6e-5
 MANY_NUMBERS = 2e8
 """Random numbers (about two seconds) from which starting worker processes pays; the results do not depend on it."""
 
-INTERRUPTED = 130
+LEAST_POWER = Decimal("1e-3")
 
 _INTEGERS = re.compile(r"[0-9]+(,[0-9]+)*,?")
 
@@ -115,12 +118,31 @@ class _Power(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | Fraction:
         if isinstance(value, int | Fraction):
             return value
+        from theoryck.quantities.network import LARGEST_POWER
+
+        above, _, below = value.partition("/")
         try:
-            power = Fraction(value)
-        except (ValueError, ZeroDivisionError):
+            # Compared as decimals: a Fraction of 1e-999999999 would first be written out.
+            parts = [Decimal(above), Decimal(below or 1)]
+            size = parts[0] / parts[1]
+        except (InvalidOperation, ZeroDivisionError):
+            size = Decimal("NaN")
+        except Overflow:
+            size = Decimal("Infinity")
+        if size.is_nan():
             self.fail(f"{value!r} is not a number: write 4, 2.5 or 5/2", param, ctx)
-        if power <= 0:
+        if not size > 0:
             self.fail(f"the power must be > 0, got {value}", param, ctx)
+        if size > LARGEST_POWER:
+            self.fail(
+                f"the power must be at most {LARGEST_POWER}, got {value}: no number of float64 draws sees the tail that rules a "
+                "higher moment, and the cost of the exact value grows with the power",
+                param,
+                ctx,
+            )
+        if size < LEAST_POWER or any(abs(part.adjusted()) > 30 for part in parts):
+            self.fail(f"the power must be at least {LEAST_POWER}, got {value}", param, ctx)
+        power = Fraction(parts[0]) / Fraction(parts[1])
         return int(power) if power.denominator == 1 else power
 
 
@@ -136,13 +158,14 @@ def _builder(ctx: click.Context, param: click.Parameter, value: str) -> str:
 @click.argument("quantity", callback=_builder, metavar="QUANTITY")
 @click.option("--activation", required=True, help='phi as a formula in x ("atan(x)") or a name from the catalogue ("tanh").')
 @click.option("--widths", required=True, type=_Widths(), metavar="N...", help="Widths d_0 d_1 ... d_L, input first.")
-@click.option("--power", type=_Power(), default="2", show_default=True, help="The power k > 0.")
-@click.option("--draws", type=click.IntRange(0), default=100_000, show_default=True, help="Monte Carlo draws; 0 for none.")
-@click.option("--digits", type=click.IntRange(1, 1000), default=20, show_default=True, help="Digits of the exact value.")
+@click.option("--power", type=_Power(), default="2", show_default=True, help="The power k, 0 < k <= 64.")
+@click.option("--draws", type=Whole(0), default=100_000, show_default=True, help="Monte Carlo draws, such as 1e5; 0 for none.")
+@click.option("--digits", type=Whole(1, 1000), default=20, show_default=True, help="Digits of the exact value.")
 @click.option("--exact/--no-exact", default=True, help="Whether to compute the exact value.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draws.")
-@click.option("--workers", type=click.IntRange(1), help="Worker processes; the results do not depend on it.")
+@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of the draws.")
+@click.option("--workers", type=Whole(1), help="Worker processes; the results do not depend on it.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the result to FILE as JSON; - prints it and nothing else.")
+@interruptible
 def command(
     quantity: str,
     activation: str,
@@ -166,11 +189,13 @@ def command(
       theoryck measure norm-deviation --activation "atan(x)" --widths 64 128 64 --power 4
       theoryck measure overlap-moment --activation tanh --widths 32,32 --power 2 --draws 1000000 --json -
 
-    Exit status: 0 the routes agree or there is only one, 1 they disagree, 2 wrong usage, 130 interrupted.
+    Exit status: 0 the routes agree, or there is nothing to compare, 1 they disagree, 2 wrong usage, 130 interrupted.
     """
     _check_writable(json_path)
     measured = _build(BUILDERS[quantity][0], Instance(activation, widths, power))
+    tell("computing the exact value; Ctrl-C stops, --no-exact leaves it out" if exact else "the exact value is left out")
     value, without = _exact(measured, digits) if exact else (None, "not asked for (--no-exact)")
+    tell(f"drawing {draws} times; Ctrl-C stops and shows what was drawn")
     moments, interrupted = _draw(measured, quantity, draws, seed, workers)
     estimate = None if moments is None else moments.estimate()
     comparison = _compare(measured, value, estimate)
@@ -186,10 +211,16 @@ def command(
 
 
 def _build(builder: Builder, instance: Instance) -> Quantity:
+    from theoryck.exact.balls import ExactError
+
     try:
-        return builder(instance)
+        measured = builder(instance)
+        measured.sampler({})  # needs sigma_L, which an activation may not have: then there is nothing to measure
+    except ExactError as error:
+        raise click.BadParameter(str(error), param_hint="--activation") from error
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+    return measured
 
 
 def _exact(measured: Quantity, digits: int) -> tuple[Enclosure | Bracket | None, str]:
@@ -209,7 +240,7 @@ def _exact(measured: Quantity, digits: int) -> tuple[Enclosure | Bracket | None,
 
 def _draw(measured: Quantity, name: str, draws: int, seed: int, workers: int | None) -> tuple[Moments | None, bool]:
     """Return the moments (None for no draw) and whether Ctrl-C cut them short."""
-    from theoryck.montecarlo import Key, make_executor, sample
+    from theoryck.montecarlo import Key, SamplerError, WorkerDied, make_executor, sample
 
     if draws == 0:
         return None, False
@@ -225,6 +256,8 @@ def _draw(measured: Quantity, name: str, draws: int, seed: int, workers: int | N
             )
         except KeyboardInterrupt as error:
             return getattr(error, "partial", None), True
+        except (SamplerError, WorkerDied) as error:
+            raise click.UsageError(f"the draws failed: {str(error).partition(chr(10))[0]}") from error
     return moments, False
 
 
@@ -241,8 +274,10 @@ def _compare(measured: Quantity, value: Enclosure | Bracket | None, estimate: Es
     from theoryck.rates.evidence import compare_routes
     from theoryck.records import Bracket, Enclosure, Point
 
-    if value is None or estimate is None or not math.isfinite(estimate.stderr):
+    if value is None or estimate is None:
         return Comparison()
+    if not math.isfinite(estimate.stderr):
+        return Comparison(text="not compared: one draw has no error bar")
     needed = measured.draws_to_compare({})
     if estimate.draws < needed:
         many = f"about {needed:.2g} draws would be needed" if needed < 1e12 else "no number of draws in reach would do"
@@ -257,6 +292,8 @@ def _compare(measured: Quantity, value: Enclosure | Bracket | None, estimate: Es
     where = f"{found.pull:.1f} sigma {'outside the bracket' if bracket is not None else 'apart'} (limit {found.limit:.1f})"
     if found.found:
         return Comparison(True, f"THE TWO ROUTES DISAGREE: {where}; this means a bug, please report it")
+    if exact is not None and says_nothing(exact):
+        return Comparison(text="the comparison decides nothing: the exact value carries no information at these widths")
     return Comparison(text=f"the two routes agree: {where}")
 
 
@@ -298,18 +335,52 @@ def _lines(
     if isinstance(value, Bracket):
         lines.append(f"  bracket      [{value.low:.12g}, {value.high:.12g}]")
     elif value is not None:
-        trust = "rigorous" if value.rigorous else "two methods agree, no proof"
-        lines.append(f"  exact        {value.midpoint} +- {value.radius} ({trust})")
+        lines.append(f"  exact        {exact_text(value)}")
     else:
         lines.append(f"  exact        none: {without}")
     if estimate is None:
         lines.append("  Monte Carlo  none: no draws asked for")
+    elif not math.isfinite(estimate.stderr):
+        lines.append(f"  Monte Carlo  {estimate.value:.8g} (1 draw, seed {seed}: one draw has no error bar)")
     else:
         flags = f", {', '.join(estimate.flags)}" if estimate.flags else ""
         lines.append(f"  Monte Carlo  {estimate.value:.8g} +- {estimate.stderr:.2g} ({estimate.draws} draws, seed {seed}{flags})")
     if comparison.text:
         lines += ["", comparison.text]
     return lines
+
+
+def says_nothing(value: Enclosure) -> bool:
+    """Whether the radius is larger than half of the value."""
+    return 2 * value.radius > abs(value.midpoint)
+
+
+def exact_text(value: Enclosure) -> str:
+    """Return the value with the digits its radius allows and two digits of a radius that holds for the rounded value.
+
+    >>> from theoryck.records import Enclosure
+    >>> exact_text(Enclosure(Decimal("0.019885419738026"), Decimal("5.37E-9")))
+    '0.0198854197 +- 5.5e-9 (rigorous)'
+    >>> exact_text(Enclosure(Decimal("0.265625"), Decimal(0)))
+    '0.265625 (exact)'
+    >>> exact_text(Enclosure(Decimal("0.5"), Decimal("0.3"), rigorous=False))
+    'no information at these widths (radius 0.3, midpoint 0.5)'
+    """
+    trust = "rigorous" if value.rigorous else "two methods agree, no proof"
+    if value.radius == 0:
+        return f"{value.midpoint} ({'exact' if value.rigorous else trust})"
+    if says_nothing(value):
+        return f"no information at these widths (radius {value.radius:.2g}, midpoint {value.midpoint:.2g})"
+    with localcontext() as context:
+        # enough for the digits of the midpoint and for those that the radius allows: nothing is rounded but by quantize
+        digits = len(value.midpoint.as_tuple().digits) + len(value.radius.as_tuple().digits)
+        context.prec = digits + abs(value.midpoint.adjusted() - value.radius.adjusted()) + 10
+        rounded = value.midpoint.quantize(Decimal(1).scaleb(value.radius.adjusted() - 1))
+        left = value.radius + abs(value.midpoint - rounded)
+        context.prec, context.rounding = 2, ROUND_CEILING
+        radius = +left
+    plain = rounded.adjusted() >= -5 and value.radius.adjusted() <= 1
+    return f"{rounded:{'f' if plain else 'e'}} +- {radius:e} ({trust})"
 
 
 def _check_writable(path: str | None) -> None:

@@ -15,13 +15,13 @@ from flint import arb
 from sympy import Expr
 
 from theoryck.exact.balls import BITS_PER_DIGIT, ExactError, bits_for, check_digits, from_ball, precision, proved_digits
-from theoryck.exact.gaussian import AGREEMENT, CLOSED, INTEGRAL, SYMMETRY, TRAPEZOID, Value, expression_of, means, rough_bits
+from theoryck.exact.gaussian import AGREEMENT, CLOSED, INTEGRAL, SYMMETRY, TRAPEZOID, Value, expression_of, mean, means, rough_bits
 from theoryck.exact.pieces import polynomial_pieces
 from theoryck.exact.polynomials import is_affine
 from theoryck.exact.trees import constant_ball, x
 from theoryck.records import Enclosure
 
-MAX_DEPTH = 1000
+MAX_DEPTH = 200
 ATTEMPTS = 8
 
 
@@ -86,7 +86,10 @@ def network_constants(activation: Any, depth: int, digits: int = 30) -> NetworkC
     """
     digits = check_digits(digits)
     if isinstance(depth, bool) or not isinstance(depth, int) or not 0 <= depth <= MAX_DEPTH:
-        raise ExactError(f"depth must be an integer between 0 and {MAX_DEPTH}, got {depth!r}")
+        raise ExactError(
+            f"depth must be an integer between 0 and {MAX_DEPTH}, got {depth!r}: every layer costs digits, which the layers before "
+            "must prove"
+        )
     phi = expression_of(activation)
     balls = _enough(phi, depth, digits)
 
@@ -148,6 +151,8 @@ def _recursion(phi: Expr, depth: int, bits: int) -> _Balls:
 def layer(phi: Expr, before: Value, bits: float) -> tuple[Value, Value, Value]:
     """Return (sigma_l, rho_l, eps_l) from sigma_{l-1}, with about ``bits`` significant bits each."""
     s = before.ball
+    if s.is_zero():
+        return _after_zero(phi)
     squared, correlated = phi**2, x * phi
     found = means((squared, correlated), s, bits - min(rough_bits((squared, correlated), s)))
     how = max((before.how, *(value.how for value in found)), key=_ROUTES.index)
@@ -156,6 +161,14 @@ def layer(phi: Expr, before: Value, bits: float) -> tuple[Value, Value, Value]:
     constant = is_affine(parts) if parts is not None else None
     epsilon = sigma - s * rho * rho if constant is None else constant_ball(constant) ** 2
     return Value(sigma, how), Value(rho, how), Value(epsilon, how)
+
+
+def _after_zero(phi: Expr) -> tuple[Value, Value, Value]:
+    """The layer after sigma = 0, which means that phi is 0 almost everywhere, and its slope as a distribution as well."""
+    if not mean(phi, arb(0), 53).ball.is_zero():
+        raise ExactError(f"phi = {phi} is 0 almost everywhere but not at 0: rho has no meaning after a layer of variance 0")
+    zero = Value(arb(0), CLOSED)
+    return zero, zero, zero
 
 
 _ROUTES = [CLOSED, SYMMETRY, TRAPEZOID, INTEGRAL, AGREEMENT]

@@ -7,8 +7,10 @@ number of results at a time, and raises what ``function`` raised at the place of
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import redirect_stdout
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
@@ -57,7 +59,8 @@ class SerialExecutor(_Closing):
     """Runs everything in this process, one item after another.
 
     BLAS is held to one thread while an item runs, as in every worker: the last bits of a matrix product depend on the number of
-    threads, and a result must not depend on the executor.
+    threads, and a result must not depend on the executor.  What an item prints goes to standard error, as in every worker: it
+    must not mix with JSON on standard output.
 
     >>> list(SerialExecutor().map(abs, [-1, 2]))
     [1, 2]
@@ -71,7 +74,7 @@ class SerialExecutor(_Closing):
 
         controller = ThreadpoolController()
         for item in items:
-            with controller.limit(limits=1, user_api="blas"):
+            with controller.limit(limits=1, user_api="blas"), redirect_stdout(sys.stderr):
                 value = function(item)
             yield value
 

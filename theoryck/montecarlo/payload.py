@@ -8,13 +8,14 @@ sent by value.  These bytes are made and read by processes of one session; nothi
 from __future__ import annotations
 
 import functools
+import io
 import pickle
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 
@@ -61,13 +62,30 @@ def _users_modules_by_value() -> Iterator[None]:
             cloudpickle.unregister_pickle_by_value(module)
 
 
-def encode(function: Callable[..., Any]) -> bytes:
-    """Return the bytes that :func:`decode` turns back into ``function``; raises PayloadError naming what cannot be sent."""
+def code_from(filename: str, make: Callable[..., CodeType], arguments: tuple[Any, ...]) -> CodeType:
+    """Return a code object that knows its file, so that a traceback in a worker shows the user's file and line."""
+    return make(*arguments).replace(co_filename=filename)
+
+
+def _pickled(function: Callable[..., Any]) -> bytes:
+    """Return cloudpickle's bytes with the file names of code objects, which cloudpickle leaves out."""
     import cloudpickle
 
+    class Pickler(cloudpickle.Pickler):
+        dispatch_table = cloudpickle.Pickler.dispatch_table.new_child()
+
+    reduce = Pickler.dispatch_table[CodeType]
+    Pickler.dispatch_table[CodeType] = lambda code: (code_from, (code.co_filename, *reduce(code)))
+    with io.BytesIO() as stream:
+        Pickler(stream).dump(function)
+        return stream.getvalue()
+
+
+def encode(function: Callable[..., Any]) -> bytes:
+    """Return the bytes that :func:`decode` turns back into ``function``; raises PayloadError naming what cannot be sent."""
     try:
         with _users_modules_by_value():
-            return cloudpickle.dumps(function)
+            return _pickled(function)
     except (TypeError, pickle.PicklingError, AttributeError, RecursionError) as error:
         raise PayloadError(
             f"the sampler cannot be sent to another process: {error}; keep open files, locks and generators out of it (make them "

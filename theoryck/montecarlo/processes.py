@@ -221,6 +221,7 @@ class ProcessExecutor(_Closing):
 
 
 def _raise_remote(error: BaseException | None, text: str) -> None:
-    if error is None:
+    """Raise here what was raised there, but for what would end this process: a function that calls sys.exit ends no run."""
+    if error is None or isinstance(error, SystemExit | GeneratorExit):
         raise WorkerError(text)
     raise error from _RemoteTraceback(text)

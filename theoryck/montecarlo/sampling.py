@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import random
+import reprlib
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -73,11 +74,8 @@ class _BlockTask:
             values = self.sampler(rng, draws)
         except SamplerError:
             raise
-        except Exception as error:
-            text = "".join(traceback.format_exception(error)).rstrip()
-            raise SamplerError(
-                f"the sampler raised {type(error).__name__} in {where}: {error}\nrepeat with {repeat}\n{text}"
-            ) from error
+        except (Exception, SystemExit, GeneratorExit) as error:
+            raise SamplerError(_raised(error, where, repeat)) from error
         if before != _global_states():
             raise SamplerError(
                 f"the sampler draws from the global random state of numpy or of `random` (seen in {where}), so its draws depend on "
@@ -99,6 +97,14 @@ class _BlockTask:
         other = self._draw(self.key.probe_generator(1), draws, "a first try", repeat)
         if np.array_equal(first, other) and _coincidence(first) < _CHANCE:
             raise _ignores_rng("two tries with different generators gave the same draws")
+
+
+def _raised(error: BaseException, where: str, repeat: str) -> str:
+    hint = "; a sampler must return its draws, not end the program" if isinstance(error, SystemExit) else ""
+    # The first frame is the call in this module, which tells nobody anything.
+    trace = error.__traceback__.tb_next if error.__traceback__ is not None else None
+    text = "".join(traceback.format_exception(type(error), error, trace)).rstrip()
+    return f"the sampler raised {type(error).__name__} in {where}: {error}{hint}\nrepeat with {repeat}\n{text}"
 
 
 def _global_states() -> tuple[Any, ...]:
@@ -127,13 +133,18 @@ def _coincidence(values: NDArray[np.float64]) -> float:
 def check_block(values: Any, draws: int, where: str, repeat: str) -> NDArray[np.float64]:
     """Return what a sampler gave as float64 (draws,), or raise SamplerError saying what is wrong and what to do.
 
+    Arrays and sequences of real numbers are taken, lists too; masked arrays are not, because their mask would be dropped.
+
     >>> check_block([1, 2], 2, "block 0", "...")
     array([1., 2.])
     """
-    array = np.asarray(values)
+    array = _as_array(values, where)
     if array.dtype.kind not in "fiub":
+        what = f"an array of dtype {array.dtype}" if isinstance(values, np.ndarray) else _described(values)
+        if array.dtype.kind == "O" and array.size and array.ndim:
+            what += f", whose first element is {_described(array.flat[0])},"
         raise SamplerError(
-            f"the sampler must return real numbers, got an array of dtype {array.dtype} in {where}; "
+            f"the sampler must return real numbers, got {what} in {where}; "
             f"return for example values.real or values.astype(float) (repeat with {repeat})"
         )
     if array.shape != (draws,):
@@ -151,6 +162,27 @@ def check_block(values: Any, draws: int, where: str, repeat: str) -> NDArray[np.
             "sampler (work with logarithms, avoid 0/0) instead of dropping draws"
         )
     return array
+
+
+def _as_array(values: Any, where: str) -> NDArray[Any]:
+    """Return the values as an array of whatever they are; SamplerError for what can be no array of draws."""
+    if values is None:
+        raise SamplerError(f"the sampler returned None in {where}: is a return missing at its end?")
+    if isinstance(values, np.ma.MaskedArray):
+        raise SamplerError(
+            f"the sampler returned a masked array in {where}, whose mask would be dropped: a mean needs every draw; return "
+            "values.filled(number), or values.data if nothing is masked"
+        )
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise SamplerError(
+            f"the sampler must return one real number per draw, got {_described(values)} in {where}, which is no array: {error}"
+        ) from error
+
+
+def _described(value: Any) -> str:
+    return f"{type(value).__name__} {reprlib.repr(value)}"
 
 
 class _Repeats:

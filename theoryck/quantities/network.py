@@ -114,6 +114,9 @@ class NetworkMoment(Quantity):
 
 LARGEST_COMPARED_POWER = 12
 
+LARGEST_POWER = 64
+"""Draws are doubles, and the mean of a higher power is that of a few draws nobody sees; the exact routes grow with the power."""
+
 
 def _skewness_squared(first: Fraction | int, second: Fraction | int, third: Fraction | int) -> float:
     """Squared skewness from the raw moments E X, E X^2, E X^3."""
@@ -129,11 +132,16 @@ def _is_bounded(activation: Activation) -> bool:
 
 
 def check_power(power: Any) -> Power:
-    """Return a power as int where it is one, else as float; QuantityError unless it is a finite real number > 0."""
+    """Return a power as int where it is one, else as float; QuantityError unless 0 < power <= 64."""
     if isinstance(power, bool) or not isinstance(power, int | float | Fraction | np.integer | np.floating):
         raise QuantityError(f"power must be a real number > 0, got {power!r}")
     if not (math.isfinite(power) and power > 0):
         raise QuantityError(f"power must be a finite real number > 0, got {power!r}")
+    if power > LARGEST_POWER:
+        raise QuantityError(
+            f"power must be at most {LARGEST_POWER}, got {power!r}: no number of float64 draws sees the tail that rules a higher "
+            "moment, and the cost of the exact route grows with the power"
+        )
     return int(power) if power == int(power) else float(power)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -69,7 +71,7 @@ class UserQuantity(Quantity):
 
     def cost(self, sizes: Sizes) -> float | None:
         """Return the declared cost: a number, or the function of the sizes evaluated."""
-        value = self._cost(dict(sizes)) if callable(self._cost) else self._cost
+        value = _quietly(f"cost of {self._name!r}", self._cost, dict(sizes)) if callable(self._cost) else self._cost
         if value is None:
             return None
         if not (isinstance(value, int | float | np.number) and value > 0):
@@ -80,7 +82,7 @@ class UserQuantity(Quantity):
         """Return what the declared ``exact(sizes, digits)`` gives; an exact int, Fraction or Decimal becomes an Enclosure."""
         if self._exact is None:
             return None
-        value = self._exact(dict(sizes), digits)
+        value = _quietly(f"exact of {self._name!r}", self._exact, dict(sizes), digits)
         if value is None or isinstance(value, Enclosure | Bracket):
             return value
         if isinstance(value, int | Fraction | Decimal) and not isinstance(value, bool):
@@ -91,6 +93,15 @@ class UserQuantity(Quantity):
             f"exact of {self._name!r} must return an Enclosure, a Bracket, None, or an exact number (int, Fraction, Decimal), got "
             f"{value!r}; a float says nothing of its error: return Enclosure(Decimal(...), radius, rigorous=False)"
         )
+
+
+def _quietly(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a user's function: what it prints goes to standard error, and sys.exit in it does not end the program."""
+    try:
+        with redirect_stdout(sys.stderr):
+            return function(*arguments)
+    except (SystemExit, GeneratorExit) as error:
+        raise QuantityError(f"{what} raised {type(error).__name__} {error}: return a value instead") from error
 
 
 def _check_signature(function: Function, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -142,9 +153,10 @@ def quantity(
     """Turn a sampler ``f(rng, draws, *, d, ...) -> array (draws,)`` into a quantity: its value is the mean of the draws.
 
     Every random number must come from ``rng``.  The keyword-only names are the sizes the sampler needs; those with a default may be
-    missing from a path.  ``cost`` is the number of random numbers one draw takes, or a function of the mapping of sizes;
-    without it the budget is set by the clock.  ``exact(sizes, digits)`` is an optional second route.  Raises QuantityError for a
-    signature that cannot be used; what the sampler returns is checked when it is drawn (SamplerError).
+    missing from a path.  It may return an array or a list of ``draws`` real numbers, but no masked array.  ``cost`` is the number
+    of random numbers one draw takes, or a function of the mapping of sizes; without it the budget is set by the clock.
+    ``exact(sizes, digits)`` is an optional second route.  Raises QuantityError for a signature that cannot be used; what the
+    sampler returns is checked when it is drawn (SamplerError).
 
     >>> @quantity(cost=lambda sizes: sizes["d"], exact=lambda sizes, digits: Fraction(1, sizes["d"]))
     ... def squared_mean(rng, draws, *, d):
