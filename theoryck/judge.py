@@ -373,23 +373,19 @@ class _Case:
         two_sides = self.prediction.kind is Kind.SCALING
         true = (abs(growth.excess) if two_sides else growth.excess) <= threshold
         side = -1.0 if two_sides and growth.excess < 0 else 1.0
-        centre = threshold - self.within
-        exponent = centre if true else side * (centre + 2 * self.within)
-        stderr = stderr_if(
-            series,
-            self.base,
-            self._log_rates(series),
-            exponent,
-            correction=self.prediction.correction,
-            amplitude=self.prediction.amplitude,
-        )
-        refute, support = self.rates
-        error_rate = support if true else refute / (2 if two_sides else 1)
-        return self._advice(series, stderr, self.within, error_rate)
+        centre, rates = threshold - self.within, self._log_rates(series)
+        options = {"correction": self.prediction.correction, "amplitude": self.prediction.amplitude}
+        hypotheses = [
+            (stderr_if(series, self.base, rates, centre, **options), self.rates[1]),
+            (stderr_if(series, self.base, rates, centre + side * 2 * self.within, **options), self.rates[0] / (1 + two_sides)),
+        ]
+        # If the nearer one would stay open for ever, the other may still be decided.
+        return self._advice(series, hypotheses if true else hypotheses[::-1], self.within)
 
-    def _advice(self, series: Series, stderr: Callable[[float], float], gap: float, error_rate: float) -> str:
+    def _advice(self, series: Series, hypotheses: Sequence[tuple[Callable[[float], float], float]], gap: float) -> str:
         drawn = series.route != "exact"
-        factor = factor_to_decide(stderr, gap, error_rate) if drawn else math.inf
+        factors = (factor_to_decide(stderr, gap, rate) for stderr, rate in hypotheses if drawn)
+        factor = next((factor for factor in factors if math.isfinite(factor)), math.inf)
         text = advice(factor, series.base(self.base), self.prediction.correction is not None)
         return text if drawn else text.removeprefix("more draws will not do in practice: ")
 
@@ -421,7 +417,7 @@ class _Case:
             clause = f"the limit minus the value is {with_error(fit.estimate, half)}, tolerance {tolerance:.2g}"
             if verdict is Verdict.INCONCLUSIVE and self.final:
                 error_rate = self.rates[1] if abs(fit.estimate) <= tolerance else self.rates[0] / 2
-                clause += f": {self._advice(series, fit.stderr_with, tolerance, error_rate)}"
+                clause += f": {self._advice(series, [(fit.stderr_with, error_rate)], tolerance)}"
             decisions = [Decision(verdict, clause)]
         outcome = Outcome(series.route, Verdict.INCONCLUSIVE, "", ())
         if self.rate is not None:

@@ -15,6 +15,7 @@ from theoryck.rates.fit import RateFit, fit_rate
 from theoryck.records import Interval
 
 MAX_FACTOR = 1e4  # beyond this many times the draws, advice to draw more is no advice
+ENDLESS = 1e12  # a factor in the draws that leaves nothing but corrections
 MIN_SPAN = 4  # a window narrower than this factor shows next to nothing of an exponent
 
 
@@ -94,19 +95,25 @@ class Fitted(Protocol):
 
 
 def factor_to_decide(stderr_with: Callable[[float], float], gap: float, error_rate: float) -> float:
-    """Return the factor in the draws at which ``gap`` is z + 1 stderr, so that five runs in six decide; inf above MAX_FACTOR.
+    """Return the factor in the draws at which five runs in six decide, z stderr + scatter = ``gap``; inf above MAX_FACTOR.
 
-    ``stderr_with(factor)`` is the stderr, corrections included, with ``factor`` times the draws.
+    ``stderr_with(factor)`` is the stderr, corrections included, with ``factor`` times the draws; the scatter between runs is what
+    of it vanishes with infinitely many draws.
     """
-    z = quantile(error_rate) + 1.0
+    z, floor = quantile(error_rate), stderr_with(ENDLESS)
+
+    def reach(factor: float) -> float:
+        stderr = stderr_with(factor)
+        return z * stderr + math.sqrt(max(stderr**2 - floor**2, 0.0))  # below 0 by rounding only
+
     low, high = 1.0, 1.0
-    while z * stderr_with(high) > gap:
+    while reach(high) > gap:
         if high >= MAX_FACTOR:
             return math.inf
         low, high = high, min(4.0 * high, MAX_FACTOR)
     while high > 1.1 * low:
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if z * stderr_with(middle) > gap else (low, middle)
+        low, high = (middle, high) if reach(middle) > gap else (low, middle)
     return high
 
 
