@@ -19,7 +19,7 @@ from typing import Any
 from theoryck import __version__, planning
 from theoryck.claims import Claim, Statement, describe_instance
 from theoryck.claims.statements import Law
-from theoryck.judge import judge
+from theoryck.judge import judge, rival_problem
 from theoryck.montecarlo import Executor, Key, make_executor, sample
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.profiles import Profile, profile_named
@@ -195,6 +195,10 @@ def _check_instance(
     start = time.perf_counter()
     instance = describe_instance(parameters)
     declared = session.contract(instances, statement.within)
+    problem = rival_problem(prediction, tuple(Point(sizes) for sizes in statement.sizes()))
+    if problem:  # said before anything is drawn: this check could not fail
+        judgement = Judgement(Verdict.VACUOUS, problem, flags=("rival-cannot-be-rejected",))
+        return _result(claim, session, instance, prediction, judgement, (), declared, declared, 0, time.perf_counter() - start)
     measurement = _Measurement(claim.id, instance, statement, session, 1.0 / instances)
     judgement, contract = _look_until_settled(measurement, prediction, declared, session)
     draws = measurement.draws

@@ -122,6 +122,8 @@ def _check_rate(rate: Any, along: ScalingPath, parameters: Mapping[str, Any]) ->
 class Bound(Statement):
     """``quantity <= C * rate`` along a path: about growth when ``constant`` is None, pointwise when it is given.
 
+    Estimates support a pointwise bound with a margin of 5% of it, since draws cannot support an equality.
+
     Without a path, ``Bound(quantity, at_most=other)`` compares two numbers.  ``rivals`` are faster rates (or smaller numbers) that
     the same evidence must refute.
     """
@@ -190,7 +192,10 @@ class _Along(Statement):
 
 @dataclass(frozen=True)
 class Scaling(_Along):
-    """``quantity ~ constant * base**exponent`` along a path, from both sides; ``exponent`` may use the instance's parameters."""
+    """``quantity ~ constant * base**exponent`` along a path, from both sides; ``exponent`` may use the instance's parameters.
+
+    ``tolerance`` is that of the constant, relative, 0.05 if not given.
+    """
 
     kind: ClassVar[Kind] = Kind.SCALING
     exponent: Any
