@@ -7,6 +7,7 @@ value differ by more than five standard errors with probability 6e-7; with the t
 import itertools
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -216,8 +217,17 @@ def test_wrong_networks_and_sizes() -> None:
         overlap_moment(DeepNetwork("tanh", 1)).sampler({"input_dim": 3, "widht": 3})
 
 
+@pytest.mark.parametrize("power", [65, 64.5, Fraction(200, 3), 10**9])
+def test_powers_that_no_draw_can_settle_are_refused(power) -> None:
+    for make in (norm_deviation, overlap_moment):
+        with pytest.raises(QuantityError, match=r"power must be at most 64, got .*: no number of float64 draws"):
+            make(DeepNetwork("tanh", 1), power)
+    assert norm_deviation(DeepNetwork("tanh", 1), 64).power == 64
+
+
 def test_a_power_that_vanishes_is_an_error() -> None:
-    quantity = overlap_moment(DeepNetwork("tanh", 0, (10_000,)), 500)
+    # |Q| is about 1/sqrt(d_0) = 1e-7, and (1e-7)^64 is far below 5e-324
+    quantity = overlap_moment(DeepNetwork("tanh", 0, (10**14,)), 64)
     with pytest.raises(QuantityError, match="below the smallest double"):
         quantity.sampler({})(block_generator(0, "underflow", {}, {}, 0), 10)
 

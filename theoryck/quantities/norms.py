@@ -89,7 +89,7 @@ class NormDeviation(NetworkMoment):
 def norm_deviation(network: DeepNetwork, power: Any = 2, centre: Any = None) -> NormDeviation:
     """Return E | |x_L|^2 - sigma_L |^power for x_0 ~ N(0, I/d_0), x_l = phi(W_l x_{l-1})/sqrt(d_l), as a quantity with both routes.
 
-    ``power`` is any real number > 0.  ``centre`` replaces sigma_L: a number or an exact-only quantity (then
+    ``power`` is a real number, 0 < power <= 64.  ``centre`` replaces sigma_L: a number or an exact-only quantity (then
     Monte Carlo only).  Monte Carlo runs a Markov chain of squared norms without weight matrices (see
     :mod:`theoryck.quantities.chains`).  Source: Camilli, Tieplova, Bergamin, Barbier (2025), moment control.  Raises QuantityError.
 

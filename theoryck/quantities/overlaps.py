@@ -54,7 +54,7 @@ class OverlapMoment(NetworkMoment):
 def overlap_moment(network: DeepNetwork, power: Any = 2) -> OverlapMoment:
     """Return E|x_L(mu) . x_L(nu)|^power for two independent inputs x_0 ~ N(0, I/d_0), as a quantity with both routes.
 
-    ``power`` is any real number > 0.  Monte Carlo runs the Markov chain of 2 x 2 Gram matrices without
+    ``power`` is a real number, 0 < power <= 64.  Monte Carlo runs the Markov chain of 2 x 2 Gram matrices without
     weight matrices (see :mod:`theoryck.quantities.chains`).  Source: Camilli, Tieplova, Bergamin, Barbier (2025),
     quasi-orthogonality.  Raises QuantityError.
 
