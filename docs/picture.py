@@ -17,7 +17,9 @@ def picture(text: str) -> str:
     rows = []
     for number, line in enumerate(lines):
         word = line.strip().split(" ")[0] if line.strip() else ""
-        colour = {"CERTIFIED": "#7ee787", "SUPPORTED": "#7ee787", "refuted": "#d2a8ff", "!": "#ff7b72", "?": "#e3b341"}.get(word, "#c9d1d9")
+        colour = {"CERTIFIED": "#7ee787", "SUPPORTED": "#7ee787", "refuted": "#d2a8ff", "!": "#ff7b72", "?": "#e3b341"}.get(
+            word, "#c9d1d9"
+        )
         rows.append(f'<text x="{MARGIN}" y="{MARGIN + (number + 0.8) * LINE:.0f}" fill="{colour}">{escape(line)}</text>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" role="img">\n'

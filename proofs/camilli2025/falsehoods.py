@@ -14,6 +14,10 @@ nonlinear = sampled_from([phi for phi in tc.activations.smooth_odd if not phi.pr
 smooth_odd = sampled_from(tc.activations.smooth_odd)
 
 
+# With d_0 kept, what d_0 alone leaves must exceed what the other layers add at the sizes of the path: phi close to linear.
+gentle = sampled_from([tc.activations.identity, tc.activations.asinh, tc.activations.arctan, tc.activations.x_over_sqrt])
+
+
 def path(last=1024):
     return tc.ScalingPath(d=tc.doubling(16, last), width="d", input_dim="d")
 
@@ -91,7 +95,7 @@ def moment_control_unit_variance(phi, depth, k):
 
 
 @tc.falsehood("camilli2025/moment-control-d-max", CAMILLI2025)
-@tc.for_all(phi=smooth_odd, depth=integers(1, 3), k=integers(1, 4))
+@tc.for_all(phi=gentle, depth=integers(1, 2), k=integers(1, 4))
 def moment_control_largest_width(phi, depth, k):
     """E | |x_l|^2 - sigma_l |^k = O(d_max^(-k/2)), with d_0 = 16 kept fixed"""
     network = tc.DeepNetwork(phi, depth=depth)
@@ -126,7 +130,7 @@ def overlap_one_power_too_many(phi, depth, k):
 
 
 @tc.falsehood("camilli2025/overlap-d-max", CAMILLI2025)
-@tc.for_all(phi=smooth_odd, depth=integers(1, 3), k=integers(1, 4))
+@tc.for_all(phi=gentle, depth=integers(1, 2), k=integers(1, 4))
 def overlap_largest_width(phi, depth, k):
     """E | x_mu . x_nu |^k = O(d_max^(-k/2)), with d_0 = 16 kept fixed"""
     network = tc.DeepNetwork(phi, depth=depth)

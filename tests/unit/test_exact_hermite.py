@@ -13,8 +13,8 @@ from flint import arb
 from mpmath import mpf
 from sympy import Abs, Max, atan, erf, exp, log, sin, sqrt, tanh
 
-from theoryck.exact.balls import ExactError, precision, to_ball
-from theoryck.exact.hermite import hermite_table, shifted_norms
+from theoryck.exact.balls import ExactError, NotConverged, precision, to_ball
+from theoryck.exact.hermite import _agreed_table, expression_of, hermite_table, shifted_norms
 
 x = sympy.Symbol("x", real=True)
 
@@ -161,3 +161,21 @@ def test_a_table_of_another_variance_is_disjoint():
     with precision(60):
         assert not right[1][1].overlaps(wrong[1][1])
         assert not right[2][0].overlaps(to_ball(Fraction(2, 5)) * wrong[2][0])
+
+
+@pytest.mark.parametrize("text", ["tanh(x)", "x/sqrt(1+x**2)", "erf(x + 1/2)"])
+def test_two_steps_that_agree_overlap_the_proved_table(text: str) -> None:
+    expression = expression_of(text)
+    with precision(164):
+        variance = arb(1) / 2
+        proved, agreed = hermite_table(expression, variance, 4, 12, 100), _agreed_table(expression, variance, 4, 12, 100)
+    assert agreed is not None
+    assert all(a.overlaps(b) for left, right in zip(proved, agreed) for a, b in zip(left, right))
+    assert max(float(entry.rad()) for entry in agreed[1]) < 1e-20
+
+
+def test_what_would_take_minutes_is_refused_unless_a_proof_is_asked_for() -> None:
+    composed = "erf(sqrt(2)*x/(3*sqrt(4*x**2/9 + 1)))"  # no strip bound: two steps agree instead
+    assert len(hermite_table(expression_of(composed), 1, 4, 20, 80, proved=False)) == 5
+    with pytest.raises(NotConverged, match="no exact value in reasonable time"):
+        hermite_table(expression_of("x/(1+abs(x))"), 1, 4, 20, 80, proved=False)

@@ -32,7 +32,7 @@ class ExactError(ValueError):
 
 
 class NotConverged(ExactError):
-    """An expansion in 1/d that says nothing at the widths asked for; larger widths help."""
+    """A moment without a usable value: an expansion in 1/d that says nothing at these widths, or one that would take too long."""
 
 
 class NotIntegrable(ExactError):

@@ -64,7 +64,7 @@ def limits(activation: Any, layer: int, bits: int) -> tuple[arb, arb]:
             return arb(1), arb(0)
         below, overlap = limits(activation, layer - 1, bits)
         orders = mehler_terms(overlap / below, bits)
-        table = _finite_part(hermite_table(activation, below, 2, orders, bits), 0)
+        table = _finite_part(hermite_table(activation, below, 2, orders, bits, proved=False), 0)
         mean = table[1][0]
         if overlap.is_zero():
             return table[2][0], arb(0) if vanishes(mean, bits) else mean * mean
@@ -108,7 +108,7 @@ def _norm_layer(activation: Any, layer: int, weight: int, bits: int) -> dict[Ind
     powers, orders = orders_needed(weight)
     with precision(bits + 32):
         variance = limits(activation, layer - 1, bits)[0]
-        table = derivative_table(hermite_table(activation, variance, powers, orders, bits), variance)
+        table = derivative_table(hermite_table(activation, variance, powers, orders, bits, proved=False), variance)
         return norm_cumulants(grading(1, weight), table)
 
 
@@ -118,7 +118,9 @@ def _gram_layer(activation: Any, layer: int, weight: int, bits: int, floating: b
     with precision(bits + 32):
         variance, overlap = limits(activation, layer - 1, bits)
         mehler = mehler_terms(overlap / variance, bits)
-        hermite = _finite_part(hermite_table(activation, variance, powers, orders + mehler, bits), orders + min(mehler, 8))
+        hermite = _finite_part(
+            hermite_table(activation, variance, powers, orders + mehler, bits, proved=False), orders + min(mehler, 8)
+        )
         table: Any = derivative_table(hermite, variance)
         if vanishes(table[1][0], bits):
             table[1][0] = arb(0)
