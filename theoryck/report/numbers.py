@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from theoryck.records import Enclosure, Interval
 
 MOST_DECIMALS = 6  # an exponent known better than 1e-6 is shown as known to 1e-6: rounding the uncertainty up is honest
-SYMMETRIC = 0.1  # the estimate may sit this far from the middle, in half widths, before the interval is written out
+SYMMETRIC = 0.5  # the estimate may sit this far from the middle, in half widths, before the interval is written out
 
 
 def plain(value: float | None) -> str:
@@ -64,7 +64,7 @@ def written_out(interval: Interval) -> str:
 
 
 def measured(interval: Interval | None) -> str:
-    """Write a measured exponent: ``-0.502(8)`` where the interval is symmetric, written out where it is not.
+    """Write a measured exponent: ``-0.502(8)`` with the larger of its two reaches, written out where they are very different.
 
     >>> measured(Interval(-0.502, -0.51, -0.494, 0.95)), measured(Interval(-0.5, -0.51, -0.4, 0.95))
     ('-0.502(8)', '-0.50 [-0.51, -0.40]')
@@ -77,7 +77,7 @@ def measured(interval: Interval | None) -> str:
         return uncertain(interval.estimate, reach)
     middle = 0.5 * interval.low + 0.5 * interval.high
     if math.isfinite(half) and abs(interval.estimate - middle) <= SYMMETRIC * half:
-        return uncertain(interval.estimate, half)
+        return uncertain(interval.estimate, reach)
     return written_out(interval)
 
 
