@@ -25,9 +25,8 @@ def picture(text: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" role="img">\n'
         "<title>The report of pytest proofs</title>\n"
         f'<rect width="100%" height="100%" rx="8" fill="#0d1117"/>\n'
-        '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="12" xml:space="preserve">\n'
-        + "\n".join(rows)
-        + "\n</g>\n</svg>\n"
+        '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="12" xml:space="preserve"'
+        ' style="white-space: pre">\n' + "\n".join(rows) + "\n</g>\n</svg>\n"
     )
 
 
