@@ -139,6 +139,10 @@ def _columns(rows: Sequence[Row], outcomes: Sequence[Outcome], style: Style, *, 
     names = [row[_CLAIM].removeprefix(f"{paper}/") if paper else row[_CLAIM] for row, paper in zip(rows, papers, strict=True)]
     indent = 2 if any(papers) else 0
     longest = max([cells(name) + indent * bool(paper) for name, paper in zip(names, papers, strict=True)] + [5])
+    if not verbose and room - longest < min(widths[_INSTANCE], _SHORTEST_INSTANCE):
+        # Names are worth more than the beginning of a worst instance: only the number of instances is said.
+        rows = [(*row[:_INSTANCE], _number_only(row[_INSTANCE]), *row[_INSTANCE + 1 :]) for row in rows]
+        widths[_INSTANCE] = max(cells(row[_INSTANCE]) for row in (_HEAD, *rows))
     widths[_CLAIM] = min(longest, max(room - min(widths[_INSTANCE], _SHORTEST_INSTANCE), _SHORTEST_CLAIM))
     widths[_INSTANCE] = max(min(widths[_INSTANCE], room - widths[_CLAIM]), cells(_HEAD[_INSTANCE]))
     lines = [style.paint(_line(_HEAD, widths), "head")]
@@ -154,6 +158,11 @@ def _columns(rows: Sequence[Row], outcomes: Sequence[Outcome], style: Style, *, 
         if verbose:
             lines.extend(_whole(row, shown, widths, style))
     return lines
+
+
+def _number_only(instance: str) -> str:
+    number, colon, _ = instance.partition(": ")
+    return number if colon and number.isdecimal() else instance
 
 
 def _papers(rows: Sequence[Row]) -> list[str]:
@@ -214,7 +223,7 @@ def _legend(claims: Sequence[ClaimSummary]) -> str:
         level = " or ".join(f"{100 * level:g}%" for level in sorted(levels))
         said.append(f"-0.502(8): -0.502 +/- 0.008 at level {level}")
     if any(len(claim.results) > 1 for claim in claims):
-        said.append("4: ...: the worst of 4 instances")
+        said.append("instance 4: the worst of 4 is shown, -v lists all")
     return f"\n  ({'; '.join(said)})" if said else ""
 
 
