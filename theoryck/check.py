@@ -201,7 +201,7 @@ def _check_instance(
         return _result(claim, session, instance, prediction, judgement, (), declared, declared, 0, time.perf_counter() - start)
     measurement = _Measurement(claim.id, instance, statement, session, 1.0 / instances)
     judgement, contract = _look_until_settled(measurement, prediction, declared, session)
-    draws = measurement.draws
+    draws, first = measurement.draws, measurement.points()
     if judgement.verdict is Verdict.REFUTED and measurement.decided_by_draws(judgement):
         measurement = measurement.afresh()
         confirmed, contract = _look_until_settled(measurement, prediction, declared, session, one_look=True)
@@ -209,7 +209,9 @@ def _check_instance(
         judgement = _after_confirmation(judgement, confirmed)
     judgement = replace(judgement, flags=(*judgement.flags, *sorted(measurement.flags)))
     seconds = time.perf_counter() - start
-    return _result(claim, session, instance, prediction, judgement, measurement.points(), contract, declared, draws, seconds)
+    result = _result(claim, session, instance, prediction, judgement, measurement.points(), contract, declared, draws, seconds)
+    # To repeat a confirmed refutation is to draw what was drawn first: the confirmation follows from it.
+    return replace(result, repeat=repeat_command(claim, session, judgement.flags, first))
 
 
 def _after_confirmation(first: Judgement, second: Judgement) -> Judgement:

@@ -269,3 +269,17 @@ def test_what_is_not_a_claim_is_said(claims):
 
 def test_an_interrupted_report_says_so():
     assert Report("quick", 0, (), interrupted=True).exit_code == 130
+
+
+def test_a_confirmed_refutation_is_repeated_by_what_was_drawn_first():
+    @tc.quantity
+    def unknown(rng, draws, *, d):
+        return (1 + 0.1 * rng.standard_normal(draws)) / d
+
+    claim = claim_of(tc.Bound(unknown, rate="d**(-2)", along=path(64)))
+    [result] = check(claim).results
+    assert result.verdict is Verdict.REFUTED
+    words = result.repeat.split()
+    draws = tuple(int(number) for number in words[words.index("--draws") + 1].split(","))
+    [again] = check(claim, draws=draws).results
+    assert [point.estimate for point in again.points] == [point.estimate for point in result.points]

@@ -245,7 +245,8 @@ def _claim(status: Status, identifier: str, reference: Reference | None) -> Call
         strategies = getattr(function, "__theoryck_strategies__", {})
         examples = getattr(function, "__theoryck_examples__", ())
         if not strategies and not examples:
-            _check_arguments(function, {}, f"claim {identifier!r}")
+            hint = "put for_all(...) or example(...) directly below theorem, conjecture or falsehood"
+            _check_arguments(function, {}, f"claim {identifier!r} ({hint})")
         return Claim(identifier, status, function, reference, strategies, examples)
 
     return decorate

@@ -46,11 +46,17 @@ class DrawsType(click.ParamType[int | tuple[int, ...]]):
         """Return the number, or the tuple of numbers; anything below 2 is an error."""
         if not isinstance(value, str):
             return value
-        parts = [part.strip() for part in value.split(",")]
+        parts = [_written_out(part.strip()) for part in value.split(",")]
         if not all(part.isdecimal() and int(part) >= 2 for part in parts):
             self.fail(f"{value!r} must be an integer >= 2, or one for each size separated by commas", param, ctx)
         numbers = tuple(int(part) for part in parts)
         return numbers[0] if len(numbers) == 1 else numbers
+
+
+def _written_out(text: str) -> str:
+    """Write 1e5 as 100000."""
+    number, exponential, zeros = text.partition("e")
+    return number + "0" * int(zeros) if exponential and number.isdecimal() and zeros.isdecimal() and len(zeros) < 3 else text
 
 
 def seed_option() -> Decorator:
