@@ -20,10 +20,8 @@ __version__ = "0.1.0"
 _HOME = {
     "Activation": "theoryck.models",
     "Bound": "theoryck.claims",
-    "Bracket": "theoryck.records",
     "DeepNetwork": "theoryck.models",
     "Enclosure": "theoryck.records",
-    "Estimate": "theoryck.records",
     "Identity": "theoryck.claims",
     "Law": "theoryck.claims",
     "Limit": "theoryck.claims",
@@ -33,6 +31,7 @@ _HOME = {
     "Result": "theoryck.records",
     "Scaling": "theoryck.claims",
     "ScalingPath": "theoryck.rates",
+    "TeacherStudent": "theoryck.models",
     "Verdict": "theoryck.records",
     "check_claims": "theoryck.check",
     "conjecture": "theoryck.claims",

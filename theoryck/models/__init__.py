@@ -6,6 +6,7 @@ from theoryck.models.activation import Activation
 from theoryck.models.expression import ExpressionError, parse_expression, x
 from theoryck.models.network import DeepNetwork, SizeExpression, size
 from theoryck.models.properties import ActivationProperties, Property
+from theoryck.models.teacher import TeacherStudent
 
 __all__ = [
     "Activation",
@@ -14,6 +15,7 @@ __all__ = [
     "ExpressionError",
     "Property",
     "SizeExpression",
+    "TeacherStudent",
     "parse_expression",
     "size",
     "x",
