@@ -20,7 +20,7 @@ from theoryck import __version__, planning
 from theoryck.claims import Claim, Statement, describe_instance
 from theoryck.claims.statements import Law
 from theoryck.judge import judge, rival_problem
-from theoryck.montecarlo import Executor, Key, make_executor, sample
+from theoryck.montecarlo import Executor, Key, TwoSidedMoments, make_executor, sample, sample_two_sided
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.profiles import Profile, profile_named
 from theoryck.quantities import Quantity
@@ -306,17 +306,18 @@ class _Measurement:
                 self._draw_blocks(index, wanted)
 
     def _draw_blocks(self, index: int, wanted: int) -> None:
-        sizes = self.sizes[index]
-        self.moments[index] = sample(
-            self._sampler(index),
-            Key(self.session.seed, self.claim, self.instance, sizes),
-            draws=self._draws_of(index, wanted),
-            block_draws=self._block_draws(index),
-            executor=self.session.executor,
-            first_block=self.blocks[index],
-            initial=self.moments[index],
-            bins=self.edges,
-        )
+        arguments: dict[str, Any] = {
+            "draws": self._draws_of(index, wanted),
+            "block_draws": self._block_draws(index),
+            "executor": self.session.executor,
+            "first_block": self.blocks[index],
+            "initial": self.moments[index],
+        }
+        key = Key(self.session.seed, self.claim, self.instance, self.sizes[index])
+        if self.quantity.two_sided:
+            self.moments[index] = sample_two_sided(self._sampler(index), key, **arguments)
+        else:
+            self.moments[index] = sample(self._sampler(index), key, **arguments, bins=self.edges)
         self.blocks[index] = wanted
 
     def _draws_of(self, index: int, wanted: int) -> int:
@@ -376,14 +377,15 @@ class _Measurement:
     def points(self, exact: bool = True) -> tuple[Point, ...]:
         made = []
         for sizes, value, moments in zip(self.sizes, self.exact, self.moments, strict=True):
-            made.append(
-                Point(
-                    sizes,
-                    estimate=None if moments is None else self._estimate(moments, sizes),
-                    exact=value if exact and isinstance(value, Enclosure) else None,
-                    bracket=value if exact and isinstance(value, Bracket) else None,
-                )
-            )
+            value = value if exact else None
+            bracket = value if isinstance(value, Bracket) else None
+            estimate = None
+            if isinstance(moments, TwoSidedMoments):
+                # The ends go to the judge, never their middle: an interval that does not close decides nothing.
+                bracket = moments.bracket()
+            elif moments is not None:
+                estimate = self._estimate(moments, sizes)
+            made.append(Point(sizes, estimate, value if isinstance(value, Enclosure) else None, bracket))
         return tuple(made)
 
     def _estimate(self, moments: Any, sizes: Mapping[str, int]) -> Estimate:

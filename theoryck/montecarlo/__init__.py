@@ -10,8 +10,9 @@ from theoryck.montecarlo.histogram import Histogram
 from theoryck.montecarlo.moments import Moments
 from theoryck.montecarlo.payload import PayloadError
 from theoryck.montecarlo.processes import ProcessExecutor, WorkerDied, WorkerError
-from theoryck.montecarlo.sampling import Sampler, SamplerError, check_block, sample
+from theoryck.montecarlo.sampling import Sampler, SamplerError, check_block, sample, sample_two_sided
 from theoryck.montecarlo.seeds import Key, block_generator
+from theoryck.montecarlo.two_sided import TwoSidedMoments
 
 __all__ = [
     "DaskExecutor",
@@ -24,6 +25,7 @@ __all__ = [
     "Sampler",
     "SamplerError",
     "SerialExecutor",
+    "TwoSidedMoments",
     "WorkerDied",
     "WorkerError",
     "available_workers",
@@ -31,4 +33,5 @@ __all__ = [
     "check_block",
     "make_executor",
     "sample",
+    "sample_two_sided",
 ]

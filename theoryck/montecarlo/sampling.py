@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from theoryck.montecarlo.executors import Executor, SerialExecutor
 from theoryck.montecarlo.moments import Moments
 from theoryck.montecarlo.seeds import Key
+from theoryck.montecarlo.two_sided import COLUMNS, TwoSidedMoments
 
 Sampler = Callable[[np.random.Generator, int], Any]
 Progress = Callable[[int, int], None]
@@ -38,7 +39,7 @@ class SamplerError(RuntimeError):
     ``partial`` holds the moments of all blocks before, ``next_block`` the number of the first block that is missing.
     """
 
-    partial: Moments | None = None
+    partial: Moments | TwoSidedMoments | None = None
     next_block: int | None = None
 
 
@@ -46,7 +47,7 @@ class SamplerError(RuntimeError):
 class _Block:
     """What a worker sends back: the moments, a fingerprint of the array, log10 of the chance that another block equals it."""
 
-    moments: Moments
+    moments: Any
     fingerprint: bytes
     coincidence: float
 
@@ -59,6 +60,7 @@ class _BlockTask:
     key: Key
     bins: tuple[float, ...] | None
     probe: int | None
+    two_sided: bool = False
 
     def __call__(self, item: tuple[int, int]) -> _Block:
         block, draws = item
@@ -66,7 +68,8 @@ class _BlockTask:
         if self.probe == block:
             self._probe(min(_PROBE_DRAWS, draws // _PROBE_SHARE))
         fingerprint = hashlib.blake2b(values.data, digest_size=16).digest()
-        return _Block(Moments.of(values, self.bins), fingerprint, _coincidence(values))
+        kind = TwoSidedMoments if self.two_sided else Moments
+        return _Block(kind.of(values, self.bins), fingerprint, _coincidence(values))
 
     def _draw(self, rng: np.random.Generator, draws: int, where: str, repeat: str) -> NDArray[np.float64]:
         before = _global_states()
@@ -81,7 +84,7 @@ class _BlockTask:
                 f"the sampler draws from the global random state of numpy or of `random` (seen in {where}), so its draws depend on "
                 "what ran before: take every random number from the argument rng"
             )
-        return check_block(values, draws, where, repeat)
+        return check_block(values, draws, where, repeat, self.two_sided)
 
     def _probe(self, draws: int) -> None:
         """Try a few draws twice with one generator and once with another: same, same, different."""
@@ -125,13 +128,15 @@ def _coincidence(values: NDArray[np.float64]) -> float:
 
     c = sum of squared frequencies estimates the chance that two draws are equal.  All equal gives 0: that says nothing.
     """
-    head = values[:_HEAD]
+    head = values[:_HEAD] if values.ndim == 1 else values[:_HEAD, -1]
     counts = np.unique(head, return_counts=True)[1]
     return len(head) * math.log10(float(np.square(counts).sum()) / len(head) ** 2)
 
 
-def check_block(values: Any, draws: int, where: str, repeat: str) -> NDArray[np.float64]:
+def check_block(values: Any, draws: int, where: str, repeat: str, two_sided: bool = False) -> NDArray[np.float64]:
     """Return what a sampler gave as float64 (draws,), or raise SamplerError saying what is wrong and what to do.
+
+    A ``two_sided`` sampler gives (draws, 3): low, high, estimate.
 
     Arrays and sequences of real numbers are taken, lists too; masked arrays are not, because their mask would be dropped.
 
@@ -147,19 +152,20 @@ def check_block(values: Any, draws: int, where: str, repeat: str) -> NDArray[np.
             f"the sampler must return real numbers, got {what} in {where}; "
             f"return for example values.real or values.astype(float) (repeat with {repeat})"
         )
-    if array.shape != (draws,):
+    wanted = (draws, COLUMNS) if two_sided else (draws,)
+    if array.shape != wanted:
         hint = "one number per draw: average over every axis but the draws" if array.ndim != 1 else "use the argument draws"
-        raise SamplerError(
-            f"the sampler must return an array of shape ({draws},), got shape {array.shape} in {where}; return {hint}"
-        )
+        if two_sided:
+            hint = "low, high and estimate for each draw"
+        raise SamplerError(f"the sampler must return an array of shape {wanted}, got shape {array.shape} in {where}; return {hint}")
     array = np.ascontiguousarray(array, dtype=np.float64)
     finite = np.isfinite(array)
     if not finite.all():
-        wrong = np.flatnonzero(~finite)
+        wrong, what = np.flatnonzero(~finite), "numbers" if two_sided else "draws"
         raise SamplerError(
-            f"the sampler returned {len(wrong)} of {draws} draws that are not finite in {where}: the first is {array[wrong[0]]} at "
-            f"position {wrong[0]}; repeat with rng = {repeat} and draws = {draws}; a mean needs every draw, so mend the "
-            "sampler (work with logarithms, avoid 0/0) instead of dropping draws"
+            f"the sampler returned {len(wrong)} of {array.size} {what} that are not finite in {where}: the first is "
+            f"{array.flat[wrong[0]]} at position {wrong[0]}; repeat with rng = {repeat} and draws = {draws}; a mean needs every "
+            "draw, so mend the sampler (work with logarithms, avoid 0/0) instead of dropping draws"
         )
     return array
 
@@ -234,9 +240,48 @@ def sample(
     >>> m.count, abs(m.estimate().value - 0.5) < 5 * m.estimate().stderr
     (1000, True)
     """
-    plan = _plan(draws, block_draws, first_block)
     edges = None if bins is None else tuple(float(edge) for edge in bins)
-    task = _BlockTask(sampler, key, edges, probe=0 if first_block == 0 else None)
+    task = _BlockTask(sampler, key, edges, _probed(first_block))
+    moments: Moments = _run(task, draws, block_draws, executor, first_block, initial, progress)
+    return moments
+
+
+def sample_two_sided(
+    sampler: Sampler,
+    key: Key,
+    *,
+    draws: int,
+    block_draws: int,
+    executor: Executor | None = None,
+    first_block: int = 0,
+    initial: TwoSidedMoments | None = None,
+    progress: Progress | None = None,
+) -> TwoSidedMoments:
+    """Return the moments of ``draws`` new draws (low, high, estimate) of a two-sided sampler; all else as in :func:`sample`.
+
+    >>> m = sample_two_sided(lambda rng, draws: rng.random((draws, 1)) + [-1, 1, 0], Key(0, "demo"), draws=1000, block_draws=300)
+    >>> m.bracket().low < 0 < 1 < m.bracket().high
+    True
+    """
+    task = _BlockTask(sampler, key, None, _probed(first_block), two_sided=True)
+    moments: TwoSidedMoments = _run(task, draws, block_draws, executor, first_block, initial, progress)
+    return moments
+
+
+def _probed(first_block: int) -> int | None:
+    return 0 if first_block == 0 else None
+
+
+def _run(
+    task: _BlockTask,
+    draws: int,
+    block_draws: int,
+    executor: Executor | None,
+    first_block: int,
+    initial: Any,
+    progress: Progress | None,
+) -> Any:
+    plan = _plan(draws, block_draws, first_block)
     repeats, total, done, following = _Repeats(), initial, 0, plan[0][0]
     results = (executor or SerialExecutor()).map(task, plan)
     try:

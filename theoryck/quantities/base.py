@@ -38,6 +38,8 @@ class Quantity:
     version: int = 1
     can_draw: bool = False
     can_exact: bool = False
+    two_sided: bool = False
+    """Whether the sampler gives (draws, 3): low, high and estimate, with E[low] <= quantity <= E[high]."""
 
     @property
     def name(self) -> str:
@@ -59,8 +61,9 @@ class Quantity:
         raise QuantityError(f"{self.name} has no Monte Carlo route: use exact(sizes, digits)")
 
     def draw(self, rng: np.random.Generator, draws: int, sizes: Sizes) -> NDArray[np.float64]:
-        """Return ``draws`` independent replicates (draws,) at ``sizes``, checked; raises SamplerError for a broken sampler."""
-        return check_block(self.sampler(sizes)(rng, draws), draws, f"{self.name} at {dict(sizes)}", "the same rng")
+        """Return ``draws`` independent replicates at ``sizes``, (draws,) or two-sided, checked; SamplerError for a broken one."""
+        values = self.sampler(sizes)(rng, draws)
+        return check_block(values, draws, f"{self.name} at {dict(sizes)}", "the same rng", self.two_sided)
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
         """Return the value at ``sizes`` with about ``digits`` digits, or None when it has no exact route here."""
