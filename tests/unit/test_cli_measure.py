@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from click.testing import CliRunner
 
-from theoryck.cli import measure
+from theoryck.cli import measure, measured
 from theoryck.records import Bracket, Enclosure, Estimate
 
 
@@ -65,7 +65,7 @@ def test_spellings_of_widths(widths) -> None:
     ("arguments", "message"),
     [
         (("norm-deviatoin", "--activation", "x", "--widths", "3"), "did you mean norm-deviation?"),
-        (("zzz", "--activation", "x", "--widths", "3"), "there are: norm-deviation, overlap-moment"),
+        (("zzz", "--activation", "x", "--widths", "3"), "there are: norm-deviation, overlap-moment, free-entropy"),
         (("norm-deviation", "--activation", "sinn(x)", "--widths", "3", "3"), "Invalid value for --activation"),
         (("norm-deviation", "--activation", "x", "--widths", "3.5"), "is not a list of integers"),
         (("norm-deviation", "--activation", "x", "--widths", "0", "3"), "a width must be at least 1, got 0"),
@@ -184,7 +184,7 @@ AGREE = "the two routes agree: "
     ],
 )
 def test_how_two_routes_are_compared(value, estimate, disagree, text) -> None:
-    found = measure._compare(Measured(), value, estimate)
+    found = measured.compare(Measured(), value, estimate)
     assert found.disagree is disagree
     assert text in found.text
     assert bool(found.text) is bool(text)
@@ -217,7 +217,7 @@ def test_means_that_cannot_have_seen_their_tail_are_no_alarm(activation, power) 
     ],
 )
 def test_digits_of_the_exact_value_follow_its_radius(value, shown) -> None:
-    assert measure.exact_text(value) == shown
+    assert measured.exact_text(value) == shown
     if "+-" in shown:
         rounded, radius = (Decimal(part) for part in shown.partition(" (")[0].split(" +- "))
         # what is shown must still enclose what was proved
