@@ -26,11 +26,14 @@ from theoryck.models.expression import x
 
 Array = NDArray[np.float64]
 
-RELATIVE_TAIL = 1e-14
+RELATIVE_TAIL = 1e-13
 """The series is cut where its tail is below this times sqrt(g(s1) g(s2))."""
 
+ROUNDING = 4e-15
+"""Rounding of 1 - sum c_k^2 / g: about 20 units in the last place of 1; what is left below it is taken for nothing."""
+
 LAST_ORDER = 640
-""".95^640 = 6e-15: for |r| <= .95 the series reaches RELATIVE_TAIL by this order for every phi."""
+""".95^640 = 6e-15: for |r| <= .95 the series passes RELATIVE_TAIL by this order for every phi."""
 
 DEGREES = (24, 36, 54)
 """Degrees of the Chebyshev polynomials that are tried on an octave."""
@@ -60,7 +63,7 @@ def layer_kernel(activation: Activation | str) -> LayerKernel:
 
 @dataclass(frozen=True)
 class LayerKernel:
-    """The map of Gram matrices K -> E phi(u) phi(u)^T, u ~ N(0, K), entry by entry; float64, picklable, accurate to about 1e-13 g."""
+    """The map of Gram matrices K -> E phi(u) phi(u)^T, u ~ N(0, K), entry by entry: float64, picklable, right to about 1e-13 g."""
 
     activation: Activation
 
@@ -287,7 +290,7 @@ class _Series:
                 row = np.einsum("sz,sz->s", base, np.broadcast_to(psi, base.shape))
                 rows.append(row)
                 total = total + row**2
-                if np.all(squares - total <= 4e-16 * squares) and len(rows) >= 2:
+                if np.all(squares - total <= ROUNDING * squares) and len(rows) >= 2:
                     break
             # Hermite functions h_k(z) exp(-z^2/4): forward recurrence is stable, they grow or oscillate in k.
             before, psi = psi, (z * psi - math.sqrt(k) * before) / math.sqrt(k + 1)
@@ -340,7 +343,7 @@ class _Series:
             padded[: len(octave.tails)] = octave.tails
             tail = np.maximum(tail, padded)
         # An octave whose series ended early has used up g to rounding.
-        return np.where(tail**2 <= 1e-15, 0.0, tail**2)
+        return np.where(tail**2 <= ROUNDING, 0.0, tail**2)
 
     def _table(self, s: Array, cells: list[tuple[_Octave, NDArray[np.bool_], Array]], orders: int) -> Array:
         table = np.zeros((orders, *s.shape))
