@@ -1,8 +1,8 @@
 """Limits for the linear readout: information and error of the linear model, and what the depth of a linear network changes.
 
 Sizes grow in fixed proportions, n = alpha d_0; ``ratios`` = (d_0, ..., d_L) up to a common factor.  K = X^T X is the Gram matrix of
-the inputs, Delta the noise.  A deep linear network is Y = s v.x_0 + noise with s^2 a product of independent chi^2_{d_l}/d_l: all that
-tells it from the linear model is that one random scale (the "scalar mode").
+the inputs, Delta the noise.  A deep linear network is Y = s v.x_0 + noise with s^2 a product of independent chi^2_{d_l}/d_l: all
+that tells it from the linear model is that one random scale (the "scalar mode").
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def _information(iv: Any, alpha: Any, delta: Any, eta: Any, gamma: Any) -> Any:
 def linear_error(alpha: Number, noise: Number, eta0: Number = 1, gamma0: Number = 0, digits: int | None = None) -> Any:
     """Return lim E^(0) = Delta + gamma_0 + eta_0^2 tau(alpha, eta_0^2/(gamma_0 + Delta)), the Bayes error of the linear model.
 
-    E^(0) = E (Y_new - E[Y_new | data, x_new])^2, noise included.  ``noise`` may be 0 if gamma_0 > 0.  A float, or a proved Enclosure
-    with ``digits``.  Raises ValueError for alpha <= 0, noise < 0 or gamma_0 < 0, or both 0.
+    E^(0) = E (Y_new - E[Y_new | data, x_new])^2, noise included.  ``noise`` may be 0 if gamma_0 > 0.  A float, or a proved
+    Enclosure with ``digits``.  Raises ValueError for alpha <= 0, noise < 0 or gamma_0 < 0, or both 0.
 
     Source: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577, generalisation error.
 
@@ -93,8 +93,8 @@ def ridge_error(
     """Return lim E (Y_new - w.x_new)^2 of ridge regression min_w sum_mu (Y_mu - w.x_mu)^2 + lam |w|^2 on the linear model.
 
     With c = lam > 0, G = G(c) of :mod:`~theoryck.asymptotics.spectrum` and V = gamma_0 + Delta the error is
-    V - eta_0^2 c^2 G'(c) + V (G(c) + c G'(c)); it is least at c = V/eta_0^2, where it is :func:`linear_error`.  A float, or a proved
-    Enclosure with ``digits``.  Raises ValueError for alpha <= 0, penalty <= 0, noise < 0 or gamma_0 < 0.
+    V - eta_0^2 c^2 G'(c) + V (G(c) + c G'(c)); it is least at c = V/eta_0^2, where it is :func:`linear_error`.  A float, or a
+    proved Enclosure with ``digits``.  Raises ValueError for alpha <= 0, penalty <= 0, noise < 0 or gamma_0 < 0.
 
     Source: ridge regression in high dimension, e.g. Cui, Krzakala, Zdeborova (2023), arXiv:2302.00375, for deep random teachers.
 
@@ -118,8 +118,8 @@ def learned_share(
 ) -> Any:
     """Return m_k = lim (1/n) tr [K (K + Delta)^-1]^k for K = rho^2 X^T X + eps, k = ``power`` 1 or 2.
 
-    m_1 = 1 - Delta R(c), m_2 = 1 - 2 Delta R(c) - Delta^2 R'(c), c = eps + Delta, R(c) = (1/n) tr (rho^2 X^T X + c)^-1.  A float, or a
-    proved Enclosure with ``digits``.  Raises ValueError for alpha or noise <= 0, rho = 0, eps < 0, another power.
+    m_1 = 1 - Delta R(c), m_2 = 1 - 2 Delta R(c) - Delta^2 R'(c), c = eps + Delta, R(c) = (1/n) tr (rho^2 X^T X + c)^-1.  A float,
+    or a proved Enclosure with ``digits``.  Raises ValueError for alpha or noise <= 0, rho = 0, eps < 0, another power.
 
     >>> learned_share(1, "1/2"), learned_share(1, "1/2", power=1)
     (0.33333..., 0.5)
@@ -138,8 +138,9 @@ def learned_share(
 def scalar_mode_divergence(strength: Number, time: Number = 0, digits: int | None = None) -> Any:
     """Return KL_t = [x_t - log(1 + x_t)]/2, x_t = (1 - t)^2 x: what the unknown common scale of the labels is worth, in nats.
 
-    x = ``strength`` >= 0 is n m_2 sum_l 1/d_l (see :func:`deep_linear_gap_limit`), t = ``time`` in [0, 1] the interpolation from the
-    network (0) to the linear model (1).  A float, or a proved Enclosure with ``digits``.  Raises ValueError outside these ranges.
+    x = ``strength`` >= 0 is n m_2 sum_l 1/d_l (see :func:`deep_linear_gap_limit`), t = ``time`` in [0, 1] the interpolation from
+    the network (0) to the linear model (1).  A float, or a proved Enclosure with ``digits``.  Raises ValueError outside these
+    ranges.
 
     Source: second order of the scale fluctuation; Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577, for the path.
 
@@ -157,8 +158,9 @@ def scalar_mode_divergence(strength: Number, time: Number = 0, digits: int | Non
 def deep_linear_gap_limit(alpha: Number, noise: Number, ratios: Sequence[Any] = (1, 1), digits: int | None = None) -> Any:
     """Return lim I_n^(L) - I_n^(0) = -[x - log(1 + x)]/2 (TOTAL, nats) of a deep linear network, x = alpha m_2 sum_l d_0/d_l.
 
-    ``ratios`` = (d_0, ..., d_L) up to a factor, linear readout, m_2 = lim (1/n) tr [K (K + Delta)^-1]^2.  As the total has a limit, the
-    difference per sample decays as 1/n.  A float, or a proved Enclosure with ``digits``.  Raises ValueError for bad arguments.
+    ``ratios`` = (d_0, ..., d_L) up to a factor, linear readout, m_2 = lim (1/n) tr [K (K + Delta)^-1]^2.  As the total has a
+    limit, the difference per sample decays as 1/n.  A float, or a proved Enclosure with ``digits``.  Raises ValueError for bad
+    arguments.
 
     Source: derived for this package; statement of Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 
@@ -179,9 +181,9 @@ def deep_linear_gap_limit(alpha: Number, noise: Number, ratios: Sequence[Any] = 
 def deep_linear_error_limit(alpha: Number, noise: Number, ratios: Sequence[Any] = (1, 1), digits: int | None = None) -> Any:
     """Return lim d_0 (E^(L) - E^(0)) = -2 Delta^2 mu (sum_l d_0/d_l) x/(1 + x) of a deep linear network, linear readout.
 
-    x is that of :func:`deep_linear_gap_limit`, mu = lim (1/d_0) sum_i lam_i/(lam_i + Delta)^3 over the eigenvalues of X X^T, which is
-    -G'(Delta) - Delta G''(Delta)/2.  Negative: Bayes beats the predictor of the linear model by learning the common scale.  A float, or
-    a proved Enclosure with ``digits``.  Raises ValueError for bad arguments.
+    x is that of :func:`deep_linear_gap_limit`, mu = lim (1/d_0) sum_i lam_i/(lam_i + Delta)^3 over the eigenvalues of X X^T, which
+    is -G'(Delta) - Delta G''(Delta)/2.  Negative: Bayes beats the predictor of the linear model by learning the common scale.  A
+    float, or a proved Enclosure with ``digits``.  Raises ValueError for bad arguments.
 
     Source: derived for this package; statement of Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 
@@ -204,8 +206,8 @@ def deep_linear_error_limit(alpha: Number, noise: Number, ratios: Sequence[Any] 
 def free_entropy_variance_limit(alpha: Number, noise: Number, ratios: Sequence[Any] = (1, 1), digits: int | None = None) -> Any:
     """Return lim n Var((1/n) log Z) = 1/2 + (alpha/2) m_1^2 sum_l d_0/d_l of a deep linear network, linear readout.
 
-    m_1 = lim (1/n) tr K (K + Delta)^-1.  ``ratios`` = (1,) is the linear model, whose limit is 1/2.  A float, or a proved Enclosure with
-    ``digits``.  Raises ValueError for bad arguments.
+    m_1 = lim (1/n) tr K (K + Delta)^-1.  ``ratios`` = (1,) is the linear model, whose limit is 1/2.  A float, or a proved
+    Enclosure with ``digits``.  Raises ValueError for bad arguments.
 
     Source: derived for this package; statement of Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 

@@ -1,8 +1,8 @@
 """Closed formulas evaluated in interval arithmetic: a float that is right to the last digits, or a proved Enclosure.
 
-A formula is a function ``formula(iv, *arguments)`` of an mpmath interval context and intervals; it may use +, -, *, /, ``iv.sqrt`` and
-``iv.log``.  Interval arithmetic contains the exact value whatever cancels, so the working precision is raised until the digits are
-there; no formula needs a second form for small arguments.
+A formula is a function ``formula(iv, *arguments)`` of an mpmath interval context and intervals; it may use +, -, *, /, ``iv.sqrt``
+and ``iv.log``.  Interval arithmetic contains the exact value whatever cancels, so the working precision is raised until the digits
+are there; no formula needs a second form for small arguments.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class NotConverged(ValueError):
 
 
 def exact_number(value: Any, name: str, *, low: float | None = None, strict: bool = True) -> Fraction | Enclosure:
-    """Return ``value`` as a Fraction (an Enclosure stays one); raises ValueError unless it lies above ``low`` (or at it, if not strict).
+    """Return ``value`` as a Fraction (an Enclosure stays one); raises ValueError unless it lies above ``low`` (or at it, if not
+    strict).
 
     >>> exact_number(0.3, "noise"), exact_number("1/3", "alpha", low=0)
     (Fraction(3, 10), Fraction(1, 3))
@@ -46,15 +47,17 @@ def exact_number(value: Any, name: str, *, low: float | None = None, strict: boo
     try:
         if isinstance(value, bool):
             raise TypeError
-        if isinstance(value, Enclosure):
-            number, least = value, Fraction(value.low)
-        else:
-            number = least = Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
+        number: Fraction | Enclosure = value if isinstance(value, Enclosure) else _fraction(value)
+        least = Fraction(number.low) if isinstance(number, Enclosure) else number
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         raise ValueError(f"{name} must be a number{sign}, got {value!r}") from None
     if low is not None and (least < low or (strict and least <= low)):
         raise ValueError(f"{name} must be a number{sign}, got {value}")
     return number
+
+
+def _fraction(value: Any) -> Fraction:
+    return Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
 
 
 def evaluate(formula: Callable[..., Any], arguments: tuple[Fraction | Enclosure, ...], digits: int | None = None) -> Any:

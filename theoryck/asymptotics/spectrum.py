@@ -40,9 +40,9 @@ def tau_formula(iv: Any, alpha: Any, strength: Any) -> Any:
 def overlap_deficit(alpha: Number, strength: Number, digits: int | None = None) -> Any:
     """Return tau(alpha, lam) = lim (1/d) tr (1 + lam X X^T)^-1 for n = alpha d samples x ~ N(0, I/d), lam = ``strength`` >= 0.
 
-    tau = [-(1 + lam (alpha - 1)) + sqrt((1 + lam (alpha - 1))^2 + 4 lam)]/(2 lam): one minus the Bayes-optimal overlap of the linear
-    model of signal-to-noise ratio lam, the part of v that the samples leave unknown.  A float, or a proved Enclosure with ``digits``.
-    Raises ValueError for alpha <= 0 or lam < 0.
+    tau = [-(1 + lam (alpha - 1)) + sqrt((1 + lam (alpha - 1))^2 + 4 lam)]/(2 lam): one minus the Bayes-optimal overlap of the
+    linear model of signal-to-noise ratio lam, the part of v that the samples leave unknown.  A float, or a proved Enclosure with
+    ``digits``. Raises ValueError for alpha <= 0 or lam < 0.
 
     Source: Marchenko-Pastur law; Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577, for the use made of it.
 
