@@ -137,8 +137,8 @@ class GaussianChannel:
 
     @property
     def fisher_limit(self) -> float:
-        """Fisher information about T + Gaussian is at most that about T: E f'(T)^2/Delta (none where f jumps), and at most
-        1/gamma_0.""" by_noise = math.inf if self._jumps else self.eta**2 * self._slope_power / self.noise
+        """By data processing at most that about T, E f'(T)^2/Delta (no bound where f jumps), and at most 1/gamma_0."""
+        by_noise = math.inf if self._jumps else self.eta**2 * self._slope_power / self.noise
         return min(by_noise, self.eta**2 / self.gamma if self.gamma > 0 else math.inf)
 
     def at(self, r: float, level: float) -> Integrals:

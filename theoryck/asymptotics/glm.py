@@ -116,8 +116,8 @@ def replica_limit(alpha: float, channel: Channel) -> GlmLimit:
                 return replace(limit, accuracy=change)
         before = limit
     raise NotConverged(
-        f"two refinements still differ by {change:.3g} (tolerance {TOLERANCE:g}) at q = {r / (1 + r):.15g}: f is too steep or not smooth "
-        "between its kinks, or two fixed points are about to merge"
+        f"two refinements still differ by {change:.3g} (tolerance {TOLERANCE:g}) at q = {r / (1 + r):.15g}: f is too steep or not "
+        "smooth between its kinks, or two fixed points are about to merge"
     )
 
 
