@@ -1,8 +1,9 @@
 """What can be measured: each quantity offers a sampler, exact values, or both.
 
 Networks: :func:`norm_deviation`, :func:`overlap_moment`.  Constants, exact only: :func:`sigma`, :func:`rho`, :func:`epsilon`,
-:func:`eta0`, :func:`gamma0`, :func:`gaussian_mean`, :func:`kernel`, :func:`closed_form`, and arithmetic between them.  Your own:
-:func:`quantity`.
+:func:`eta0`, :func:`gamma0`, :func:`gaussian_mean`, :func:`kernel`, :func:`closed_form`, and arithmetic between them.  Learning:
+:func:`free_entropy`, :func:`free_entropy_variance`, :func:`mutual_information`, :func:`mutual_information_gap`,
+:func:`generalisation_error`, :func:`generalisation_gap`, :func:`interpolation`.  Your own: :func:`quantity`.
 """
 
 from theoryck.quantities.base import Quantity, QuantityError
@@ -17,12 +18,23 @@ from theoryck.quantities.constants import (
     rho,
     sigma,
 )
+from theoryck.quantities.information import (
+    LearningQuantity,
+    free_entropy,
+    free_entropy_variance,
+    generalisation_error,
+    generalisation_gap,
+    interpolation,
+    mutual_information,
+    mutual_information_gap,
+)
 from theoryck.quantities.norms import NormDeviation, norm_deviation
 from theoryck.quantities.overlaps import OverlapMoment, overlap_moment
 from theoryck.quantities.user import UserQuantity, quantity
 
 __all__ = [
     "ExactQuantity",
+    "LearningQuantity",
     "NormDeviation",
     "OverlapMoment",
     "Quantity",
@@ -31,9 +43,16 @@ __all__ = [
     "closed_form",
     "epsilon",
     "eta0",
+    "free_entropy",
+    "free_entropy_variance",
     "gamma0",
     "gaussian_mean",
+    "generalisation_error",
+    "generalisation_gap",
+    "interpolation",
     "kernel",
+    "mutual_information",
+    "mutual_information_gap",
     "norm_deviation",
     "overlap_moment",
     "quantity",

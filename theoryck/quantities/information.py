@@ -1,0 +1,295 @@
+"""What a student learns from a teacher: free entropy, mutual information, generalisation error, and the path between two models.
+
+Every quantity is a mean over independent data sets.  Where phi and f are linear a draw is unbiased; where phi is not, log Z is
+known from below and from above, and the quantity is two-sided.  ``equivalent=True`` measures the equivalent generalised linear model of
+the network, Y = f(eta_0 v . x_0 + sqrt(gamma_0) xi) + sqrt(Delta) Z, instead of the network.
+
+Source: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from theoryck.montecarlo import Sampler
+from theoryck.quantities.base import LARGEST_BLOCK, NUMBERS_PER_BLOCK, Quantity, QuantityError, Sizes
+from theoryck.quantities.learning import Problem, exact_value, make_sampler, method_of, problem
+from theoryck.records import Enclosure
+
+if TYPE_CHECKING:
+    from theoryck.models import TeacherStudent
+
+LONG_BLOCK = 8
+"""Blocks of data sets are this much longer than other blocks: a data set is worked on together with many others."""
+
+
+class LearningQuantity(Quantity):
+    """A mean over data sets of a :class:`~theoryck.models.TeacherStudent`; ``kind`` says of what."""
+
+    can_draw = True
+    kind = ""
+    data_sets_per_draw = 1
+
+    def __init__(
+        self, setting: TeacherStudent, *, equivalent: bool = False, per_sample: bool = False, time: Fraction = Fraction(0)
+    ) -> None:
+        if not hasattr(setting, "n_samples"):
+            raise QuantityError(
+                f"setting must be a theoryck.TeacherStudent (network, samples, noise, readout), got {setting!r}: a network alone "
+                "does not say what is learned"
+            )
+        if setting.noise == 0:
+            raise QuantityError("the noise must be > 0, got 0: without noise the outputs have no density given the weights")
+        self.setting = setting
+        self.equivalent = bool(equivalent)
+        self.per_sample = bool(per_sample)
+        self.time = time
+        self.method = method_of(self.kind, setting, self.equivalent, time)
+        self._samplers: dict[Problem, Any] = {}
+
+    @property
+    def two_sided(self) -> bool:  # type: ignore[override]
+        """Whether the sampler gives a lower and an upper end."""
+        return self.method.two_sided
+
+    @property
+    def can_exact(self) -> bool:  # type: ignore[override]
+        """Whether some sizes have an exact value: one sample, or a linear model with linear readout."""
+        return self.method.exact
+
+    @property
+    def name(self) -> str:
+        """What people read."""
+        network = self.setting.network
+        parts = [network.activation.text, f"depth={network.depth}", f"noise={self.setting.noise}"]
+        if not self.setting.linear_readout:
+            parts.append(f"readout={self.setting.readout.text}")
+        if self.kind == "interpolation":
+            parts.append(f"time={self.time}")
+        if self.equivalent:
+            parts.append("equivalent")
+        name = f"{self.kind}({', '.join(parts)})"
+        return f"{name}/n" if self.per_sample else name
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The instance as JSON-able data."""
+        parameters = {"quantity": self.kind, **self.setting.parameters}
+        if self.kind == "interpolation":
+            parameters["time"] = str(self.time)
+        if self.equivalent:
+            parameters["equivalent"] = True
+        if self.per_sample:
+            parameters["per_sample"] = True
+        return parameters
+
+    @property
+    def size_names(self) -> tuple[str, ...]:
+        """The sizes in which widths and samples are given."""
+        return self.setting.names
+
+    def problem(self, sizes: Sizes) -> Problem:
+        """Return the quantity at ``sizes`` as plain numbers; QuantityError or ValueError for sizes it cannot have."""
+        return problem(self.kind, self.setting, sizes, self.equivalent, self.per_sample, self.time)
+
+    def sampler(self, sizes: Sizes) -> Sampler:
+        """Return the callable (rng, draws) -> array (draws,) or, two-sided, (draws, 3)."""
+        key = self.problem(sizes)
+        if key not in self._samplers:
+            self._samplers[key] = make_sampler(self.method, key)
+        sampler: Sampler = self._samplers[key]
+        return sampler
+
+    def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | None:
+        """Return the exact value where there is one: one sample, or a linear model with linear readout."""
+        return exact_value(self.problem(sizes), self.setting, digits) if self.can_exact else None
+
+    def cost(self, sizes: Sizes) -> float:
+        """Return the time of a draw, in random numbers."""
+        return float(self.sampler(sizes).cost)  # type: ignore[attr-defined]
+
+    def block_draws(self, sizes: Sizes) -> int:
+        """Return the draws of a block: a power of two, at least 4 so that a block has an error bar."""
+        wanted = max(int(LONG_BLOCK * NUMBERS_PER_BLOCK / max(self.cost(sizes), 1.0)), 4)
+        return min(1 << (wanted.bit_length() - 1), LARGEST_BLOCK)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Samplers are made again where they are needed: they may hold tables.
+        return _rebuilt, (type(self), self.setting, self.equivalent, self.per_sample, self.time)
+
+
+def _rebuilt(kind: type[LearningQuantity], setting: Any, equivalent: bool, per_sample: bool, time: Fraction) -> LearningQuantity:
+    return kind(setting, equivalent=equivalent, per_sample=per_sample, time=time)
+
+
+class FreeEntropy(LearningQuantity):
+    """(1/n) E log Z(D)."""
+
+    kind = "free_entropy"
+
+
+class FreeEntropyVariance(LearningQuantity):
+    """Var((1/n) log Z(D)), from sample variances of eight data sets."""
+
+    kind = "free_entropy_variance"
+    data_sets_per_draw = 8
+
+
+class MutualInformation(LearningQuantity):
+    """I_n, all samples together."""
+
+    kind = "mutual_information"
+
+
+class MutualInformationGap(LearningQuantity):
+    """I_n^(L) - I_n^(0), all samples together."""
+
+    kind = "mutual_information_gap"
+
+
+class GeneralisationError(LearningQuantity):
+    """E (Y_new - E[Y_new | D])^2."""
+
+    kind = "generalisation_error"
+
+
+class GeneralisationGap(LearningQuantity):
+    """E^(L) - E^(0)."""
+
+    kind = "generalisation_gap"
+
+
+class Interpolation(LearningQuantity):
+    """(1/n) E log Z_t along the path from the network to the equivalent linear model."""
+
+    kind = "interpolation"
+
+
+class InterpolationDivergence(LearningQuantity):
+    """n (f_t - f_1) for f linear: the divergence of the data at t from those of the linear model, up to their covariances."""
+
+    kind = "interpolation_divergence"
+
+
+def free_entropy(setting: TeacherStudent, *, equivalent: bool = False) -> FreeEntropy:
+    """Return f_n = (1/n) E log Z(D), Z(D) = E_theta prod_mu P_out(Y_mu | a . x_L(mu)), in nats.
+
+    ``setting`` is a TeacherStudent with noise > 0; ``equivalent`` measures the equivalent linear model.  Two-sided for phi that is
+    not linear.  Raises QuantityError for anything that is no TeacherStudent.
+
+    Source: arXiv:2505.03577, free entropy.
+
+    >>> import numpy as np
+    >>> from theoryck.models import DeepNetwork, TeacherStudent
+    >>> setting = TeacherStudent(DeepNetwork("x", depth=1, widths=(8, 8)), samples=8)
+    >>> free_entropy(setting).draw(np.random.default_rng(0), 100, {}).shape
+    (100,)
+    """
+    return FreeEntropy(setting, equivalent=equivalent)
+
+
+def free_entropy_variance(setting: TeacherStudent, *, equivalent: bool = False) -> FreeEntropyVariance:
+    """Return Var((1/n) log Z(D)) over data sets, which the concentration theorem bounds by C (1/n + 1/d_min).
+
+    One draw is the unbiased sample variance of eight independent data sets.
+
+    Source: arXiv:2505.03577, concentration of the free entropy.
+
+    >>> import numpy as np
+    >>> from theoryck.models import DeepNetwork, TeacherStudent
+    >>> setting = TeacherStudent(DeepNetwork("x", depth=1, widths=(8, 8)), samples=8)
+    >>> bool(free_entropy_variance(setting).draw(np.random.default_rng(0), 100, {}).min() > 0)
+    True
+    """
+    return FreeEntropyVariance(setting, equivalent=equivalent)
+
+
+def mutual_information(setting: TeacherStudent, *, equivalent: bool = False, per_sample: bool = False) -> MutualInformation:
+    """Return I_n(theta; D) = -E log Z - (n/2) log(2 pi e Delta) in nats, of all n samples together or ``per_sample``.
+
+    For the equivalent linear model its two unknowns v and xi both count.
+
+    Source: arXiv:2505.03577, mutual information.
+
+    >>> import numpy as np
+    >>> from theoryck.models import DeepNetwork, TeacherStudent
+    >>> setting = TeacherStudent(DeepNetwork("x", depth=0, widths=(1,)), samples=1)
+    >>> bool(0.3 < mutual_information(setting).draw(np.random.default_rng(0), 1000, {}).mean() < 0.5)
+    True
+    """
+    return MutualInformation(setting, equivalent=equivalent, per_sample=per_sample)
+
+
+def mutual_information_gap(setting: TeacherStudent, *, per_sample: bool = False) -> MutualInformationGap:
+    """Return I_n^(L) - I_n^(0) in nats, network minus equivalent linear model, of all samples together or ``per_sample``.
+
+    For f linear it is T_1 - KL (the covariances' part, less a divergence), so that two large numbers are never subtracted.
+
+    Source: arXiv:2505.03577, one-layer and deep reduction.
+
+    >>> import numpy as np
+    >>> from theoryck.models import DeepNetwork, TeacherStudent
+    >>> setting = TeacherStudent(DeepNetwork("x", depth=1, widths=(8, 8)), samples=8)
+    >>> bool(mutual_information_gap(setting).draw(np.random.default_rng(0), 100, {}).max() <= 0)  # linear depth never adds any
+    True
+    """
+    return MutualInformationGap(setting, per_sample=per_sample)
+
+
+def generalisation_error(setting: TeacherStudent, *, equivalent: bool = False) -> GeneralisationError:
+    """Return the Bayes-optimal error E (Y_new - E[Y_new | D, x_new])^2, which contains the noise Delta.
+
+    Source: arXiv:2505.03577, generalisation error; for the definition see MATH of the slides: an expectation is meant.
+
+    >>> import numpy as np
+    >>> from theoryck.models import DeepNetwork, TeacherStudent
+    >>> setting = TeacherStudent(DeepNetwork("x", depth=1, widths=(8, 8)), samples=8)
+    >>> bool(0.5 < generalisation_error(setting).draw(np.random.default_rng(0), 100, {}).mean() < 1.5)
+    True
+    """
+    return GeneralisationError(setting, equivalent=equivalent)
+
+
+def generalisation_gap(setting: TeacherStudent) -> GeneralisationGap:
+    """Return E^(L) - E^(0), the Bayes error of the network less that of the equivalent linear model.
+
+    For f linear it is a difference of linear predictors less E |m_L - m_lin|^2, of definite sign: errors are never subtracted.
+
+    >>> import numpy as np
+    >>> from theoryck.models import DeepNetwork, TeacherStudent
+    >>> setting = TeacherStudent(DeepNetwork("x", depth=1, widths=(8, 8)), samples=8)
+    >>> bool(generalisation_gap(setting).draw(np.random.default_rng(0), 100, {}).max() <= 0)
+    True
+    """
+    return GeneralisationGap(setting)
+
+
+def interpolation(setting: TeacherStudent, time: Any, *, divergence: bool = False) -> Interpolation | InterpolationDivergence:
+    """Return f_t = (1/n) E log Z_t of Y = f(sqrt(1-t) a . x_L + sqrt(t) (eta_0 v . x_0 + sqrt(gamma_0) xi)) + sqrt(Delta) Z.
+
+    ``time`` t from 0 (the network) to 1 (the equivalent linear model); a, W, v and xi are all unknown to the student.  With
+    ``divergence`` it is n (f_t - f_1) instead, for f linear.  Raises QuantityError for a time outside [0, 1].
+
+    Source: arXiv:2505.03577, interpolation in the proof of the one-layer reduction.
+
+    >>> import numpy as np
+    >>> from theoryck.models import DeepNetwork, TeacherStudent
+    >>> setting = TeacherStudent(DeepNetwork("x", depth=1, widths=(8, 8)), samples=8)
+    >>> rng = np.random.default_rng(0)
+    >>> near, far = (interpolation(setting, t, divergence=True).draw(rng, 100, {}).mean() for t in ("3/4", 0))
+    >>> bool(0 < near < far)
+    True
+    """
+    kind = InterpolationDivergence if divergence else Interpolation
+    return kind(setting, time=_time(time))
+
+
+def _time(value: Any) -> Fraction:
+    try:
+        time = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        raise QuantityError(f"time must be a number from 0 (network) to 1 (linear model), got {value!r}") from None
+    if not 0 <= time <= 1:
+        raise QuantityError(f"time must lie between 0 (network) and 1 (linear model), got {value!r}")
+    return time

@@ -1,0 +1,177 @@
+"""From a teacher-student setting to the sampler or exact value that measures it: one table of methods."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theoryck.quantities.base import QuantityError, Sizes
+from theoryck.records import Enclosure
+
+if TYPE_CHECKING:
+    from theoryck.models import Activation, TeacherStudent
+
+FLOAT_DIGITS = 20
+"""Digits to which eta_0 and gamma_0 are computed before they are rounded to a float."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A quantity at given sizes as plain numbers: widths (d_0, ..., d_L), n samples, noise Delta, the constants of the network."""
+
+    kind: str
+    activation: Activation
+    readout: Activation
+    widths: tuple[int, ...]
+    n: int
+    noise: float
+    eta0: float
+    gamma0: float
+    equivalent: bool
+    per_sample: bool
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How a kind of quantity is measured: ``make`` builds the sampler, ``two_sided`` and ``exact`` say what to expect."""
+
+    make: Callable[[Problem], Any]
+    two_sided: bool = False
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """A sampler times a positive number."""
+
+    sampler: Any
+    factor: float
+
+    @property
+    def cost(self) -> float:
+        """The cost of the sampler."""
+        return float(self.sampler.cost)
+
+    @property
+    def version(self) -> int:
+        """The version of the sampler."""
+        return int(self.sampler.version)
+
+    def __call__(self, rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
+        """Return the scaled draws."""
+        values: NDArray[np.float64] = self.sampler(rng, draws) * self.factor
+        return values
+
+
+@functools.lru_cache(maxsize=256)
+def constants(activation: Activation, depth: int) -> tuple[float, float]:
+    """Return (eta_0, gamma_0) as floats.
+
+    >>> from theoryck.models import Activation
+    >>> constants(Activation("2*x"), 3), constants(Activation("tanh"), 0)
+    ((8.0, 0.0), (1.0, 0.0))
+    """
+    from theoryck.exact import network_constants
+
+    found = network_constants(activation, depth, FLOAT_DIGITS)
+    return float(found.eta0), float(found.gamma0)
+
+
+def problem(kind: str, setting: TeacherStudent, sizes: Sizes, equivalent: bool, per_sample: bool, time: Fraction) -> Problem:
+    """Return the quantity at ``sizes`` as plain numbers."""
+    eta0, gamma0 = constants(setting.network.activation, setting.network.depth)
+    if eta0 == 0 and kind in ("mutual_information_gap", "generalisation_gap"):
+        raise QuantityError(f"eta_0 = 0 for {setting.network}: the equivalent linear model does not see the input")
+    return Problem(
+        kind,
+        setting.network.activation,
+        setting.readout,
+        setting.layer_widths(sizes),
+        setting.n_samples(sizes),
+        float(setting.noise),
+        eta0,
+        gamma0,
+        equivalent,
+        per_sample,
+        float(time),
+    )
+
+
+def method_of(kind: str, setting: TeacherStudent, equivalent: bool, time: Fraction) -> Method:
+    """Return how ``kind`` is measured in ``setting``; QuantityError where it cannot be."""
+    linear_model = equivalent or setting.network.depth == 0 or (kind == "interpolation" and time == 1)
+    if not setting.linear_readout:
+        table, what = READOUT, "a readout that is not linear"
+    elif linear_model or setting.linear_activation:
+        table, what = LINEAR, "a linear network"
+    else:
+        table, what = NETWORK, "a network that is not linear"
+    if kind not in table:
+        raise QuantityError(f"{kind} cannot be measured for {what}: it can for {', '.join(name for name in table)}")
+    method = table[kind]
+    if kind in EXACT:
+        # One sample: any network.  More samples: the linear model with linear readout.
+        return replace(method, exact=True)
+    return method
+
+
+def make_sampler(method: Method, key: Problem) -> Any:
+    """Return the sampler of a problem, divided by n where it is wanted per sample."""
+    sampler = method.make(key)
+    return Scaled(sampler, 1.0 / key.n) if key.per_sample else sampler
+
+
+# Linear activation and readout -------------------------------------------------------------------------------------------------
+
+
+def _linear_model(key: Problem) -> Any:
+    from theoryck.quantities.deep_linear_model import LinearModel
+
+    linear_model = key.equivalent or len(key.widths) == 1 or (key.kind == "interpolation" and key.time == 1)
+    widths = key.widths[:1] if linear_model else key.widths
+    tau = 0.0 if linear_model else key.time
+    return LinearModel(widths, n=key.n, noise=key.noise + key.gamma0, eta2=key.eta0**2, tau=tau)
+
+
+def _deep_linear(name: str) -> Callable[[Problem], Any]:
+    def make(key: Problem) -> Any:
+        from theoryck.quantities import deep_linear, deep_linear_errors
+
+        home = deep_linear if hasattr(deep_linear, name) else deep_linear_errors
+        return getattr(home, name)(_linear_model(key))
+
+    return make
+
+
+def _linear_information(key: Problem) -> Any:
+    from theoryck.quantities.deep_linear import MutualInformation
+
+    return MutualInformation(_linear_model(key), channel_noise=key.noise)
+
+
+LINEAR: dict[str, Method] = {
+    "free_entropy": Method(_deep_linear("FreeEntropy")),
+    "free_entropy_variance": Method(_deep_linear("FreeEntropyVariance")),
+    "mutual_information": Method(_linear_information),
+    "mutual_information_gap": Method(_deep_linear("InformationGap")),
+    "generalisation_error": Method(_deep_linear("GeneralisationError")),
+    "generalisation_gap": Method(_deep_linear("GeneralisationGap")),
+    "interpolation": Method(_deep_linear("FreeEntropy")),
+    "interpolation_divergence": Method(_deep_linear("PathDivergence")),
+}
+NETWORK: dict[str, Method] = {}
+READOUT: dict[str, Method] = {}
+
+EXACT: frozenset[str] = frozenset()
+
+
+def exact_value(key: Problem, setting: TeacherStudent, digits: int) -> Enclosure | None:
+    """Return the exact value of a problem, or None where it has none."""
+    return None
