@@ -1,0 +1,341 @@
+"""Evidence of nonlinear networks with linear readout, from both sides: free entropy, mutual information, and the gap to the GLM.
+
+With r = P(Y | X) / N(Y; 0, C_B), C_B the covariance of an infinitely wide network (:mod:`theoryck.quantities.evidence_model`),
+    gap  I^(L) - I^(0) = E T(X) - KL,     I^(L) = E T'(X) - KL,     KL = E log r,
+where T and T' need inputs only.  Since E[1/r] = 1 over data of the network, KL = E[log r + 1/r - 1]: an integrand >= 0 and of
+second order in r - 1.  The paths of :mod:`theoryck.montecarlo.annealing` give log R >= log r in the mean and E[1/R] = 1/r exactly,
+WITH THE SAME R, so that the noise of R, too, enters to second order only.  T is averaged over more inputs, minus control variates.
+
+Samplers are called as ``sampler(rng, draws)``; a draw is one data set, and the columns are low, high and the best value, which is
+their middle: log mean exp is below by half its relative variance per path and above by the same amount, to first order.
+Source of the setting: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theoryck.models.activation import Activation
+from theoryck.montecarlo.annealing import Schedule, log_mean_exp, log_weights
+from theoryck.montecarlo.annealing_tuning import PLAIN_PATHS, Tuned, excess, tune
+from theoryck.montecarlo.seeds import block_generator
+from theoryck.quantities.evidence_model import InputTerm, Posterior, Setting, posterior
+from theoryck.quantities.evidence_target import NetworkTarget
+
+Array = NDArray[np.float64]
+
+LIMIT = 5e9
+"""Nanoseconds that one data set may take."""
+
+NANOSECONDS_PER_NUMBER = 1e9 / 7e7
+
+LARGEST_CONTROLLED = 0.5
+"""1/r - 1 is used as a control variate up to this KL (nats): far beyond, E[1/r] = 1 is made by data that are never drawn."""
+
+PILOT_NANOSECONDS = 1e9
+PILOT_INPUTS = 256
+GROUP = 8
+MOST_AT_ONCE = 32
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the pilot fixed: the schedule, the tilt, 1/r - 1 times ``control``, inputs per draw and their control coefficients."""
+
+    schedule: Schedule
+    tilted: bool
+    control: float
+    nanoseconds: float
+
+
+@dataclass(frozen=True)
+class InputPlan:
+    """Inputs X per draw over which T is averaged, and the coefficients of its control variates."""
+
+    count: int
+    coefficients: tuple[float, ...]
+    nanoseconds: float
+
+
+def _make(setting: Setting, tilted: bool, rng: np.random.Generator, sets: int) -> tuple[NetworkTarget, Array]:
+    drawn = posterior(setting, rng, sets, tilted)
+    return drawn.target, drawn.teachers
+
+
+def _generator(setting: Setting, purpose: str) -> np.random.Generator:
+    instance = {
+        "activation": setting.activation.text,
+        "widths": list(setting.widths),
+        "samples": setting.samples,
+        "reals": [float(value).hex() for value in (setting.noise, setting.eta0, setting.gamma0, setting.tau)],
+    }
+    return block_generator(0, f"annealing pilot: {purpose}", instance, {}, 0)
+
+
+@functools.lru_cache(maxsize=256)
+def plan(setting: Setting, target_gap: float) -> Plan:
+    """Return the fixed schedule for ``setting``: a pilot with its own generator, so that equal settings have equal draws."""
+    rng = _generator(setting, "schedule")
+    widths = []
+    for tilted in (False, True):
+        wide, _ = excess(functools.partial(_make, setting, tilted), Schedule(PLAIN_PATHS), rng, 16)
+        widths.append(wide)
+    tilted = widths[1] < widths[0]
+    tuned = tune(functools.partial(_make, setting, tilted), target_gap, LIMIT, rng)
+    return Plan(tuned.schedule, tilted, _control(setting, tuned, tilted, rng)[0], tuned.cost)
+
+
+def _control(setting: Setting, tuned: Tuned, tilted: bool, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the coefficient of 1/r - 1, 1 or 0, and the standard deviation of the KL of one data set with it."""
+    sets = int(min(max(PILOT_NANOSECONDS / tuned.cost, 8), 64))
+    logs = np.empty(sets)
+    for index in range(sets):
+        target, teachers = _make(setting, tilted, rng, 1)
+        logs[index] = log_weights(target, teachers, tuned.schedule, rng).high[0]
+    if logs.mean() > LARGEST_CONTROLLED:
+        return 0.0, float(logs.std())
+    controlled = float((logs + np.exp(-logs)).std())
+    return (1.0, controlled) if controlled < logs.std() else (0.0, float(logs.std()))
+
+
+@functools.lru_cache(maxsize=256)
+def input_plan(term: InputTerm, target_gap: float) -> InputPlan:
+    """Return how many X to average T over, and the coefficients of the control variates, fitted to inputs of the pilot's own."""
+    chosen = plan(term.setting, target_gap)
+    rng = _generator(term.setting, "inputs")
+    values, controls = term.values(rng, PILOT_INPUTS)
+    design = np.column_stack([np.ones(len(values)), controls])
+    solution = np.linalg.lstsq(design, values, rcond=None)[0]
+    residual = float((values - design @ solution).var())
+    tuned = Tuned(chosen.schedule, chosen.nanoseconds, target_gap)
+    _, spread = _control(term.setting, tuned, chosen.tilted, _generator(term.setting, "spread"))
+    each = _input_cost(term.setting)
+    # Least variance for the time: minimise (residual/m + spread^2) (m each + set).
+    best = math.sqrt(residual * (chosen.nanoseconds + 1e5) / (each * max(spread**2, 1e-12)))
+    count = int(min(max(round(best), 1), 256))
+    return InputPlan(count, tuple(float(c) for c in solution[1:]), count * each)
+
+
+def _input_cost(setting: Setting) -> float:
+    """Return about how many nanoseconds one X takes in T."""
+    n, d = setting.samples, setting.widths[0]
+    one = 3000.0 + 8.0 * n * d + 100.0 * n * n + 0.6 * n**3
+    return one * (1.0 if setting.depth == 1 else 4.0 * setting.depth)
+
+
+@dataclass(frozen=True)
+class EvidenceSampler:
+    """Two-sided draws (draws, 3) of scale (T - KL) + shift, or of the KL alone when ``term`` is None; see the functions below."""
+
+    setting: Setting
+    term: InputTerm | None
+    plan: Plan
+    input_plan: InputPlan | None
+    scale: float = 1.0
+    shift: float = 0.0
+    version: int = 1
+
+    @property
+    def cost(self) -> float:
+        """Random-number equivalents per draw: nanoseconds by the formulas of costs() over 1e9 / 7e7."""
+        inputs = 0.0 if self.input_plan is None else self.input_plan.nanoseconds
+        return (self.plan.nanoseconds + inputs + 2 * _input_cost(self.setting)) / NANOSECONDS_PER_NUMBER
+
+    def __call__(self, rng: np.random.Generator, draws: int) -> Array:
+        """Return ``draws`` rows low, high, value; the mean of low is at most the quantity, that of high at least."""
+        result = np.empty((draws, 3))
+        done = 0
+        while done < draws:
+            sets = min(_at_once(self.setting, self.plan.schedule), draws - done)
+            result[done : done + sets] = self._piece(rng, sets)
+            done += sets
+        return result
+
+    def _piece(self, rng: np.random.Generator, sets: int) -> Array:
+        drawn = posterior(self.setting, rng, sets, self.plan.tilted)
+        weights = log_weights(drawn.target, drawn.teachers, self.plan.schedule, rng)
+        low, high = weights.low, weights.high
+        if self.plan.control:
+            control = self.plan.control * np.expm1(-high)
+            low, high = low + control, high + control
+        if self.term is None:
+            return np.column_stack([low, high, 0.5 * (low + high)])
+        assert self.input_plan is not None
+        values, controls = self.term.values(rng, sets * self.input_plan.count)
+        values -= controls @ np.array(self.input_plan.coefficients)
+        term = values.reshape(sets, -1).mean(axis=1)
+        ends = np.stack([term - high, term - low]) * self.scale + self.shift
+        if self.scale < 0:
+            ends = ends[::-1]
+        return np.column_stack([ends[0], ends[1], 0.5 * (ends[0] + ends[1])])
+
+
+@dataclass(frozen=True)
+class VarianceSampler:
+    """One-sided draws (draws,) of an unbiased-up-to-the-bracket variance of (1/n) log Z over data sets, from groups of 8."""
+
+    setting: Setting
+    plan: Plan
+    version: int = 1
+
+    @property
+    def cost(self) -> float:
+        """Random-number equivalents per draw."""
+        return GROUP * (2 * self.plan.nanoseconds + 2 * _input_cost(self.setting)) / NANOSECONDS_PER_NUMBER
+
+    def __call__(self, rng: np.random.Generator, draws: int) -> Array:
+        """Return (draws,); the forward and the backward estimate of log Z share data but no noise, which thus adds no variance."""
+        result = np.empty(draws)
+        paths = self.plan.schedule.paths
+        double = Schedule(2 * paths, self.plan.schedule.temperatures, self.plan.schedule.angle, self.plan.schedule.leaps)
+        for draw in range(draws):
+            ends = np.empty((2, GROUP))
+            step = _at_once(self.setting, double)
+            for start in range(0, GROUP, step):
+                sets = min(step, GROUP - start)
+                drawn: Posterior = posterior(self.setting, rng, sets, self.plan.tilted)
+                log = log_weights(drawn.target, drawn.teachers, double, rng).log
+                ends[0, start : start + sets] = drawn.log_base + log_mean_exp(log[:, :paths])
+                ends[1, start : start + sets] = drawn.log_base + log_mean_exp(log[:, paths:])
+            ends -= ends.mean(axis=1, keepdims=True)
+            result[draw] = float(ends[0] @ ends[1]) / (GROUP - 1) / self.setting.samples**2
+        return result
+
+
+def _at_once(setting: Setting, schedule: Schedule) -> int:
+    """Data sets treated side by side: as many as fill a piece, so that small problems are not all Python."""
+    widths, n = setting.widths, setting.samples
+    largest = max(*(rows * max(columns, n) for rows, columns in zip(widths[1:], widths[:-1])), n)
+    return int(min(max((1 << 14) // (largest * schedule.paths), 1), MOST_AT_ONCE))
+
+
+def _setting(
+    activation: Activation | str,
+    widths: Sequence[int],
+    samples: int,
+    noise: float,
+    eta0: float,
+    gamma0: float,
+    tau: float = 0.0,
+) -> Setting:
+    phi = activation if isinstance(activation, Activation) else Activation(activation)
+    return Setting(phi, tuple(int(w) for w in widths), int(samples), float(noise), float(eta0), float(gamma0), float(tau))
+
+
+def _sampler(setting: Setting, against_noise: bool, target_gap: float, scale: float, shift: float) -> EvidenceSampler:
+    term = InputTerm(setting, against_noise)
+    return EvidenceSampler(setting, term, plan(setting, target_gap), input_plan(term, target_gap), scale, shift)
+
+
+def gap(
+    activation: Activation | str,
+    widths: Sequence[int],
+    samples: int,
+    noise: float,
+    eta0: float,
+    gamma0: float,
+    target_gap: float = 0.01,
+) -> EvidenceSampler:
+    """Return a sampler of I^(L) - I^(0), TOTAL nats; ``target_gap`` is the mean width high - low it aims at.
+
+    >>> sampler = gap("erf(x/sqrt(2))", (4, 4), 4, 0.5, 0.651470015870560, 0.0401458728192)
+    >>> sampler(np.random.default_rng(0), 3).shape
+    (3, 3)
+    """
+    return _sampler(_setting(activation, widths, samples, noise, eta0, gamma0), False, target_gap, 1.0, 0.0)
+
+
+def mutual_information(
+    activation: Activation | str,
+    widths: Sequence[int],
+    samples: int,
+    noise: float,
+    eta0: float,
+    gamma0: float,
+    target_gap: float = 0.01,
+) -> EvidenceSampler:
+    """Return a sampler of I_n = -E log Z - (n/2) log(2 pi e Delta), total nats; eta_0 and gamma_0 only shape the proposal."""
+    return _sampler(_setting(activation, widths, samples, noise, eta0, gamma0), True, target_gap, 1.0, 0.0)
+
+
+def free_entropy(
+    activation: Activation | str,
+    widths: Sequence[int],
+    samples: int,
+    noise: float,
+    eta0: float,
+    gamma0: float,
+    target_gap: float = 0.01,
+) -> EvidenceSampler:
+    """Return a sampler of (1/n) E log Z = -I_n / n - (1/2) log(2 pi e Delta); ``target_gap`` still counts total nats."""
+    return interpolation(activation, widths, samples, noise, eta0, gamma0, 0.0, target_gap)
+
+
+def interpolation(
+    activation: Activation | str,
+    widths: Sequence[int],
+    samples: int,
+    noise: float,
+    eta0: float,
+    gamma0: float,
+    tau: float,
+    target_gap: float = 0.01,
+) -> EvidenceSampler:
+    """Return a sampler of the free entropy (1/n) E log Z_tau on the path from the network, tau = 0, to the GLM^(0), tau = 1.
+
+    Given W, Y ~ N(0, (1 - tau) K_W + tau (eta_0^2 X^T X + gamma_0) + Delta).
+    """
+    setting = _setting(activation, widths, samples, noise, eta0, gamma0, tau)
+    shift = -0.5 * math.log(2.0 * math.pi * math.e * setting.noise)
+    return _sampler(setting, True, target_gap, -1.0 / setting.samples, shift)
+
+
+def interpolation_gap(
+    activation: Activation | str,
+    widths: Sequence[int],
+    samples: int,
+    noise: float,
+    eta0: float,
+    gamma0: float,
+    tau: float,
+    target_gap: float = 0.01,
+) -> EvidenceSampler:
+    """Return a sampler of n (f_tau - f_1), total nats: the free entropy of the path above its end, the GLM^(0)."""
+    return _sampler(_setting(activation, widths, samples, noise, eta0, gamma0, tau), False, target_gap, -1.0, 0.0)
+
+
+def relative_entropy(
+    activation: Activation | str,
+    widths: Sequence[int],
+    samples: int,
+    noise: float,
+    eta0: float,
+    gamma0: float,
+    target_gap: float = 0.01,
+) -> EvidenceSampler:
+    """Return a sampler of E log (P(Y | X) / N(Y; 0, C_B)), at depth 1 the relative entropy of the network to its Gaussian twin."""
+    setting = _setting(activation, widths, samples, noise, eta0, gamma0)
+    return EvidenceSampler(setting, None, plan(setting, target_gap), None)
+
+
+def free_entropy_variance(
+    activation: Activation | str,
+    widths: Sequence[int],
+    samples: int,
+    noise: float,
+    eta0: float,
+    gamma0: float,
+    target_gap: float = 0.05,
+) -> VarianceSampler:
+    """Return a one-sided sampler of Var (1/n) log Z over data sets; a draw is a group of 8 of them.
+
+    log Z is replaced by its two ends, which are off by less than ``target_gap`` on average; their noises are independent.
+    """
+    setting = _setting(activation, widths, samples, noise, eta0, gamma0)
+    return VarianceSampler(setting, plan(setting, target_gap))
