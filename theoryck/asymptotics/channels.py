@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -83,7 +84,7 @@ def panels(edges: list[float], step: float) -> tuple[Floats, Floats]:
     """Return Gauss-Legendre nodes and weights on [edges[0], edges[-1]], panels ending at every edge, ``step`` apart on average."""
     base, share = np.polynomial.legendre.leggauss(PANEL_NODES)
     nodes, weights = list[Floats](), list[Floats]()
-    for left, right in zip(edges[:-1], edges[1:]):
+    for left, right in pairwise(edges):
         count = math.ceil((right - left) / (PANEL_NODES * step))
         if count * PANEL_NODES > MOST_POINTS:
             raise NotConverged(f"a grid of {count * PANEL_NODES} points was needed for t; at most {MOST_POINTS} are used")
