@@ -37,7 +37,7 @@ def repeats(model: LinearModel) -> int:
 
 def divergence_cost(model: LinearModel) -> float:
     """Return the cost of :func:`divergences` per draw, in units of 1/7e7 seconds."""
-    return 0.0 if model.is_linear else batch_cost(model, repeats(model))
+    return 1.0 if model.is_linear else batch_cost(model, repeats(model))
 
 
 def divergences(model: LinearModel, rng: np.random.Generator, draws: int) -> Array:

@@ -65,7 +65,7 @@ def linear_errors(model: LinearModel, rng: np.random.Generator, draws: int, coun
 
 def correction_cost(model: LinearModel) -> float:
     """Return the cost of :func:`corrections` per draw, in units of 1/7e7 seconds."""
-    return 0.0 if model.is_linear else batch_cost(model, repeats(model), normal=17.0, exponential=8.0)
+    return 1.0 if model.is_linear else batch_cost(model, repeats(model), normal=17.0, exponential=8.0)
 
 
 def trace_cost(model: LinearModel) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -16,6 +15,12 @@ Array = NDArray[np.float64]
 
 PIECE = 2**18
 """Entries of the largest working array: 2 MiB."""
+
+SMALLEST = 1e-25
+"""The smallest variance that is accepted; 1/SMALLEST is the largest."""
+
+LEAST_PART = 256
+"""Data sets that are treated together at least: the tables of a spectrum are computed anew for every part."""
 
 PER_NANOSECOND = 0.07
 """Random numbers that count as a nanosecond of one core (7e7 a second): the unit of ``cost``."""
@@ -50,8 +55,9 @@ class LinearModel:
             raise ValueError(f"n must be an integer >= 1, the number of samples, got {self.n!r}")
         for name in ("noise", "eta2"):
             value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
-                raise ValueError(f"{name} must be a positive number, got {value!r}: without it the data have no density to compare")
+            # Beyond these the products of eight pivots could overflow; NaN fails the comparison too.
+            if not SMALLEST <= value <= 1.0 / SMALLEST:
+                raise ValueError(f"{name} must be a positive number from {SMALLEST:g} to {1 / SMALLEST:g}, got {value!r}")
         if not 0 <= self.tau <= 1:
             raise ValueError(f"tau must lie between 0 (the network) and 1 (the linear model), got {self.tau!r}")
 
@@ -124,7 +130,7 @@ def batches(model: LinearModel, rng: np.random.Generator, draws: int, repeats: i
     A spectrum whose data sets do not fit into a piece comes in several batches with the same ``index``.
     """
     per_spectrum = repeats * max(model.modes, nodes)
-    together, part = max(PIECE // per_spectrum, 1), min(repeats, max(PIECE // max(model.modes, nodes), 1))
+    together, part = max(PIECE // per_spectrum, 1), min(repeats, max(PIECE // max(model.modes, nodes), LEAST_PART))
     for start in range(0, draws, together):
         index = slice(start, min(start + together, draws))
         values = model.spectra(rng, index.stop - index.start)
