@@ -1,8 +1,8 @@
 """What a student learns from a teacher: free entropy, mutual information, generalisation error, and the path between two models.
 
 Every quantity is a mean over independent data sets.  Where phi and f are linear a draw is unbiased; where phi is not, log Z is
-known from below and from above, and the quantity is two-sided.  ``equivalent=True`` measures the equivalent generalised linear model of
-the network, Y = f(eta_0 v . x_0 + sqrt(gamma_0) xi) + sqrt(Delta) Z, instead of the network.
+known from below and from above, and the quantity is two-sided.  ``equivalent=True`` measures the equivalent generalised linear
+model of the network, Y = f(eta_0 v . x_0 + sqrt(gamma_0) xi) + sqrt(Delta) Z, instead of the network.
 
 Source: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 """

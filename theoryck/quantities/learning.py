@@ -166,7 +166,28 @@ LINEAR: dict[str, Method] = {
     "interpolation": Method(_deep_linear("FreeEntropy")),
     "interpolation_divergence": Method(_deep_linear("PathDivergence")),
 }
-NETWORK: dict[str, Method] = {}
+
+# A network that is not linear, with linear readout --------------------------------------------------------------------------------
+
+
+def _evidence(name: str, timed: bool = False) -> Callable[[Problem], Any]:
+    def make(key: Problem) -> Any:
+        from theoryck.quantities import evidence
+
+        arguments = (key.activation, key.widths, key.n, key.noise, key.eta0, key.gamma0)
+        return getattr(evidence, name)(*arguments, *((key.time,) if timed else ()))
+
+    return make
+
+
+NETWORK: dict[str, Method] = {
+    "free_entropy": Method(_evidence("free_entropy"), two_sided=True),
+    "free_entropy_variance": Method(_evidence("free_entropy_variance")),
+    "mutual_information": Method(_evidence("mutual_information"), two_sided=True),
+    "mutual_information_gap": Method(_evidence("gap"), two_sided=True),
+    "interpolation": Method(_evidence("interpolation", timed=True), two_sided=True),
+    "interpolation_divergence": Method(_evidence("interpolation_gap", timed=True), two_sided=True),
+}
 READOUT: dict[str, Method] = {}
 
 EXACT: frozenset[str] = frozenset()
