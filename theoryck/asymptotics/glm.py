@@ -23,7 +23,7 @@ from theoryck.models import Activation
 TOLERANCE = 5e-13
 LEVELS = (1.0, 1.5, 2.25, 3.375, 5.0, 7.0, 10.0)
 LOWEST, SCAN = -16.0, 0.5
-"""The scan for fixed points covers r = e^-16 upwards in steps of 0.5 in log r."""
+"""The scan for fixed points takes steps of 0.5 in log r; where q = 0 is stationary, it begins at r = e^-16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +165,11 @@ def _scan(alpha: float, channel: Channel) -> list[float]:
     top = alpha * channel.fisher_limit
     last = math.log(top) + SCAN if math.isfinite(top) else 40.0
     # q = 0 is stationary where g_out vanishes there (even channels); its Fisher information is then rounding only.
-    found = [0.0] if channel.at(0.0, 1.0).fisher < 1e-20 else []
-    x, value = LOWEST, excess(LOWEST)
+    least = channel.at(0.0, 1.0).fisher
+    found = [0.0] if least < 1e-20 else []
+    # The Fisher information grows with q (Psi is convex): no fixed point lies below its value at q = 0.
+    x = LOWEST if least < 1e-20 else math.log(alpha * least) - SCAN / 2
+    value = excess(x)
     while x < last or value > 0:
         ahead = x + SCAN
         beyond = excess(ahead)

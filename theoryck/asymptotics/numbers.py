@@ -84,7 +84,7 @@ def evaluate(formula: Callable[..., Any], arguments: tuple[Fraction | Enclosure,
         bits *= 2
     inexact = any(isinstance(argument, Enclosure) and argument.radius for argument in arguments)
     assert found is not None
-    if width > size * Decimal(10) ** -12 and not (inexact and digits is not None) and size > Decimal(10) ** -300:
+    if width > size * Decimal(10) ** -min(12, wanted) and not (inexact and digits is not None) and size > Decimal(10) ** -300:
         raise NotConverged(
             f"the value lies in [{found[0]:.6g}, {found[1]:.6g}], which was not narrowed at {bits} bits: give more digits"
         )
