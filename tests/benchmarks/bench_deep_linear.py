@@ -1,8 +1,8 @@
 """How fast the information gap of deep linear networks decays, against the closed form, and what that costs.
 
-Run with ``OPENBLAS_NUM_THREADS=1 python tests/benchmarks/bench_deep_linear.py [seconds per point]``; asserts nothing.  The closed form
-KL = [x - log(1 + x)]/2, x = tr[(K (K + noise)^-1)^2] sum_l 1/d_l, is the leading order in 1/d.  The expected exponents are for the
-widths d = 32..512 and noise 1/2: those of n = 1 by two-dimensional quadrature, the others from an independent prototype.
+Run with ``OPENBLAS_NUM_THREADS=1 python tests/benchmarks/bench_deep_linear.py [seconds per point]``; asserts nothing.  The closed
+form KL = [x - log(1 + x)]/2, x = tr[(K (K + noise)^-1)^2] sum_l 1/d_l, is the leading order in 1/d.  The expected exponents are for
+the widths d = 32..512 and noise 1/2: those of n = 1 by two-dimensional quadrature, the others from an independent prototype.
 """
 
 from __future__ import annotations

@@ -29,6 +29,9 @@ Array = NDArray[np.float64]
 GROUP = 8
 """Data sets per draw of a variance."""
 
+DETERMINANT_COST = 44.0 * PER_NANOSECOND
+"""Cost of a pivot: two chi-squares and a few operations."""
+
 
 def repeats(model: LinearModel) -> int:
     """Return the data sets drawn from one X: as many as cost what the spectrum costs, and at least 32."""
@@ -53,13 +56,13 @@ def divergences(model: LinearModel, rng: np.random.Generator, draws: int) -> Arr
 
 
 def determinants_per_draw(model: LinearModel) -> int:
-    """Return the number of independent log-determinants that are averaged: as many as cost what a spectrum costs, 1 for depth 0."""
-    return 1 if model.is_linear else max(1, model.modes // 4)
+    """Return the number of independent log-determinants that are averaged: a third of the cost of a draw; 1 for depth 0."""
+    return 1 if model.is_linear else max(1, int(0.5 * divergence_cost(model) / (DETERMINANT_COST * model.modes)))
 
 
 def determinant_cost(model: LinearModel) -> float:
-    """Return the cost of :func:`determinants` per draw: 2 min(n, d_0) chi-squares each, 22 ns per chi-square."""
-    return PER_NANOSECOND * 44.0 * model.modes * determinants_per_draw(model)
+    """Return the cost of :func:`determinants` per draw, in units of 1/7e7 seconds."""
+    return DETERMINANT_COST * model.modes * determinants_per_draw(model)
 
 
 def determinants(model: LinearModel, rng: np.random.Generator, draws: int) -> Array:

@@ -91,8 +91,8 @@ class GeneralisationError:
 
     @property
     def traces(self) -> int:
-        """Independent traces averaged per draw: as many as cost what a spectrum costs, 1 for depth 0."""
-        return 1 if self.model.is_linear else max(1, self.model.modes // 4)
+        """Independent traces averaged per draw: a third of the cost of a draw; 1 for depth 0."""
+        return 1 if self.model.is_linear else max(1, int(0.5 * correction_cost(self.model) / trace_cost(self.model)))
 
     @property
     def cost(self) -> float:
@@ -130,9 +130,12 @@ def _check_pair(teacher: LinearModel, student: LinearModel) -> None:
 
 
 def student_cost(teacher: LinearModel, student: LinearModel) -> float:
-    """Return the cost of a draw of a student's quantities: the teacher's data, then the student's grid twice over."""
-    finer = max((teacher, student), key=lambda model: len(model.grid().nodes))
-    return batch_cost(finer, repeats(teacher), normal=24.0, exponential=9.0, table=16.0)
+    """Return the cost of a draw of a student's predictions: the teacher's data, then the student's grid twice over."""
+    return batch_cost(_finer(teacher, student), repeats(teacher), normal=24.0, exponential=10.0, table=16.0)
+
+
+def _finer(teacher: LinearModel, student: LinearModel) -> LinearModel:
+    return max((teacher, student), key=lambda model: len(model.grid().nodes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,8 @@ class StudentFreeEntropy:
     @property
     def cost(self) -> float:
         """Time of a draw in units of 1/7e7 seconds."""
-        return student_cost(self.teacher, self.student)
+        # Two posteriors per data set.
+        return batch_cost(_finer(self.teacher, self.student), repeats(self.teacher), normal=16.0, exponential=15.0, table=26.0)
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
         """Return ``draws`` independent values."""
