@@ -20,6 +20,7 @@ from theoryck.quantities.constants import (
 )
 from theoryck.quantities.information import (
     LearningQuantity,
+    covariance_gap,
     free_entropy,
     free_entropy_variance,
     generalisation_error,
@@ -41,6 +42,7 @@ __all__ = [
     "QuantityError",
     "UserQuantity",
     "closed_form",
+    "covariance_gap",
     "epsilon",
     "eta0",
     "free_entropy",

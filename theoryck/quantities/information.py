@@ -9,6 +9,8 @@ Source: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 
 from __future__ import annotations
 
+import functools
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +34,13 @@ class LearningQuantity(Quantity):
     data_sets_per_draw = 1
 
     def __init__(
-        self, setting: TeacherStudent, *, equivalent: bool = False, per_sample: bool = False, time: Fraction = Fraction(0)
+        self,
+        setting: TeacherStudent,
+        *,
+        equivalent: bool = False,
+        per_sample: bool = False,
+        time: Fraction = Fraction(0),
+        against: tuple[float, float] | None = None,
     ) -> None:
         if not hasattr(setting, "n_samples"):
             raise QuantityError(
@@ -45,6 +53,7 @@ class LearningQuantity(Quantity):
         self.equivalent = bool(equivalent)
         self.per_sample = bool(per_sample)
         self.time = time
+        self.against = against
         self.method = method_of(self.kind, setting, self.equivalent, time)
         self._samplers: dict[Problem, Any] = {}
 
@@ -69,6 +78,8 @@ class LearningQuantity(Quantity):
             parts.append(f"time={self.time}")
         if self.equivalent:
             parts.append("equivalent")
+        if self.against is not None:
+            parts.append(f"against=({self.against[0]:.6g}, {self.against[1]:.6g})")
         name = f"{self.kind}({', '.join(parts)})"
         return f"{name}/n" if self.per_sample else name
 
@@ -82,6 +93,8 @@ class LearningQuantity(Quantity):
             parameters["equivalent"] = True
         if self.per_sample:
             parameters["per_sample"] = True
+        if self.against is not None:
+            parameters["against"] = list(self.against)
         return parameters
 
     @property
@@ -91,7 +104,7 @@ class LearningQuantity(Quantity):
 
     def problem(self, sizes: Sizes) -> Problem:
         """Return the quantity at ``sizes`` as plain numbers; QuantityError or ValueError for sizes it cannot have."""
-        return problem(self.kind, self.setting, sizes, self.equivalent, self.per_sample, self.time)
+        return problem(self.kind, self.setting, sizes, self.equivalent, self.per_sample, self.time, self.against)
 
     def sampler(self, sizes: Sizes) -> Sampler:
         """Return the callable (rng, draws) -> array (draws,) or, two-sided, (draws, 3)."""
@@ -116,11 +129,13 @@ class LearningQuantity(Quantity):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Samplers are made again where they are needed: they may hold tables.
-        return _rebuilt, (type(self), self.setting, self.equivalent, self.per_sample, self.time)
-
-
-def _rebuilt(kind: type[LearningQuantity], setting: Any, equivalent: bool, per_sample: bool, time: Fraction) -> LearningQuantity:
-    return kind(setting, equivalent=equivalent, per_sample=per_sample, time=time)
+        return functools.partial(
+            type(self),
+            equivalent=self.equivalent,
+            per_sample=self.per_sample,
+            time=self.time,
+            against=self.against,
+        ), (self.setting,)
 
 
 class FreeEntropy(LearningQuantity):
@@ -146,6 +161,12 @@ class MutualInformationGap(LearningQuantity):
     """I_n^(L) - I_n^(0), all samples together."""
 
     kind = "mutual_information_gap"
+
+
+class CovarianceGap(LearningQuantity):
+    """T_1, the covariances' part of I_n^(L) - I_n^(0): an upper bound of it."""
+
+    kind = "covariance_gap"
 
 
 class GeneralisationError(LearningQuantity):
@@ -221,10 +242,13 @@ def mutual_information(setting: TeacherStudent, *, equivalent: bool = False, per
     return MutualInformation(setting, equivalent=equivalent, per_sample=per_sample)
 
 
-def mutual_information_gap(setting: TeacherStudent, *, per_sample: bool = False) -> MutualInformationGap:
+def mutual_information_gap(
+    setting: TeacherStudent, *, per_sample: bool = False, against: tuple[Any, Any] | None = None
+) -> MutualInformationGap:
     """Return I_n^(L) - I_n^(0) in nats, network minus equivalent linear model, of all samples together or ``per_sample``.
 
     For f linear it is T_1 - KL (the covariances' part, less a divergence), so that two large numbers are never subtracted.
+    ``against`` compares with a linear model of other constants (eta_0, gamma_0) than the network's own, for phi not linear.
 
     Source: arXiv:2505.03577, one-layer and deep reduction.
 
@@ -234,7 +258,22 @@ def mutual_information_gap(setting: TeacherStudent, *, per_sample: bool = False)
     >>> bool(mutual_information_gap(setting).draw(np.random.default_rng(0), 100, {}).max() <= 0)  # linear depth never adds any
     True
     """
-    return MutualInformationGap(setting, per_sample=per_sample)
+    return MutualInformationGap(setting, per_sample=per_sample, against=_against(against, setting))
+
+
+def covariance_gap(setting: TeacherStudent, *, per_sample: bool = False, against: tuple[Any, Any] | None = None) -> CovarianceGap:
+    """Return T_1 = E_X log det (C_L C_0^{-1}) / 2 in nats, C_L and C_0 the covariances of Y given X in network and linear model.
+
+    I_n^(L) - I_n^(0) = T_1 - KL with KL >= 0: T_1 is an upper bound of the gap and needs kernels of the inputs only, so that it is
+    measured at any size.  phi not linear, f linear; ``against`` as in :func:`mutual_information_gap`.
+
+    >>> from theoryck.models import DeepNetwork, TeacherStudent
+    >>> setting = TeacherStudent(DeepNetwork("erf", depth=1, widths=(32, 32)), samples=32)
+    >>> import numpy as np
+    >>> bool(abs(covariance_gap(setting).draw(np.random.default_rng(0), 400, {}).mean() + 0.06) < 0.01)
+    True
+    """
+    return CovarianceGap(setting, per_sample=per_sample, against=_against(against, setting))
 
 
 def generalisation_error(setting: TeacherStudent, *, equivalent: bool = False) -> GeneralisationError:
@@ -283,6 +322,20 @@ def interpolation(setting: TeacherStudent, time: Any, *, divergence: bool = Fals
     """
     kind = InterpolationDivergence if divergence else Interpolation
     return kind(setting, time=_time(time))
+
+
+def _against(value: Any, setting: TeacherStudent) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    try:
+        eta0, gamma0 = (float(entry) for entry in value)
+    except (TypeError, ValueError):
+        raise QuantityError(f"against must be the pair (eta_0, gamma_0) of a linear model, got {value!r}") from None
+    if not (math.isfinite(eta0) and math.isfinite(gamma0) and eta0 != 0 and gamma0 >= 0):
+        raise QuantityError(f"against needs eta_0 != 0 and gamma_0 >= 0, both finite, got {value!r}")
+    if setting.linear_activation or not setting.linear_readout:
+        raise QuantityError("against needs an activation that is not linear and a linear readout: else covariances do not suffice")
+    return eta0, gamma0
 
 
 def _time(value: Any) -> Fraction:

@@ -84,9 +84,17 @@ def constants(activation: Activation, depth: int) -> tuple[float, float]:
     return float(found.eta0), float(found.gamma0)
 
 
-def problem(kind: str, setting: TeacherStudent, sizes: Sizes, equivalent: bool, per_sample: bool, time: Fraction) -> Problem:
-    """Return the quantity at ``sizes`` as plain numbers."""
-    eta0, gamma0 = constants(setting.network.activation, setting.network.depth)
+def problem(
+    kind: str,
+    setting: TeacherStudent,
+    sizes: Sizes,
+    equivalent: bool,
+    per_sample: bool,
+    time: Fraction,
+    against: tuple[float, float] | None = None,
+) -> Problem:
+    """Return the quantity at ``sizes`` as plain numbers; ``against`` replaces (eta_0, gamma_0) of the linear model."""
+    eta0, gamma0 = against or constants(setting.network.activation, setting.network.depth)
     if eta0 == 0 and kind in ("mutual_information_gap", "generalisation_gap"):
         raise QuantityError(f"eta_0 = 0 for {setting.network}: the equivalent linear model does not see the input")
     return Problem(
@@ -170,6 +178,12 @@ LINEAR: dict[str, Method] = {
 # A network that is not linear, with linear readout --------------------------------------------------------------------------------
 
 
+def _covariance(key: Problem) -> Any:
+    from theoryck.quantities.covariance import covariance_gap
+
+    return covariance_gap(key.activation, key.widths, key.n, key.noise, key.eta0, key.gamma0)
+
+
 def _evidence(name: str, timed: bool = False) -> Callable[[Problem], Any]:
     def make(key: Problem) -> Any:
         from theoryck.quantities import evidence
@@ -185,6 +199,7 @@ NETWORK: dict[str, Method] = {
     "free_entropy_variance": Method(_evidence("free_entropy_variance")),
     "mutual_information": Method(_evidence("mutual_information"), two_sided=True),
     "mutual_information_gap": Method(_evidence("gap"), two_sided=True),
+    "covariance_gap": Method(_covariance),
     "interpolation": Method(_evidence("interpolation", timed=True), two_sided=True),
     "interpolation_divergence": Method(_evidence("interpolation_gap", timed=True), two_sided=True),
 }
