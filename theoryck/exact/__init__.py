@@ -16,12 +16,16 @@ _HOME = {
     "NotIntegrable": "balls",
     "gaussian_expectation": "gaussian",
     "gaussian_kernel": "kernel",
+    "glm_error": "wishart",
+    "glm_information": "wishart",
     "hermite_table": "hermite",
     "network_constants": "constants",
     "norm_moment": "moments",
     "norm_moment_limit": "limits",
     "overlap_moment": "moments",
     "overlap_moment_limit": "limits",
+    "wishart_log_determinant": "wishart",
+    "wishart_resolvent": "wishart",
 }
 
 __all__ = sorted(_HOME)
