@@ -32,10 +32,10 @@ Pair = tuple[arb, arb]
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """rho as polynomials: ``full`` times e^(-x); (``root`` + c ``leading``) x^s e^(-x/2); q ``leading`` x^s e^(-x/2) gamma(x).
+    """rho as ``full`` e^(-x) + (c + q g(x)) ``leading`` w(x) with exact polynomials ``full`` (powers of x included) and
+    ``leading``.
 
-    gamma(x) = int_0^x t^s e^(-t/2) dt with s = 0 for odd a and -1/2 for even a; c = ``half`` of int_0^oo w and q = ``twist`` (N
-    even); for odd N q = 0 and c = 1/(``norm`` int_0^oo w).
+    g(x) = int_0^x w.  For even N q = ``twist`` and c = -q/2 int_0^oo w; for odd N q = 0 and c = 1/(``norm`` int_0^oo w).
     """
 
     order: int
@@ -131,8 +131,11 @@ def _incomplete(lift: int, even: bool) -> tuple[arb, fmpq_poly]:
 
 
 def _exponential_table(mu: arb, rows: int) -> list[Pair]:
-    """Integrals of x^k e^(-x): U_(k+1) = (k! - U_k)/mu and V_k = k V_(k-1) + mu U_k (by parts), U_0 = z e^z E_1(z), z = 1/mu,
-    E_1(z) = -Ei(-z)."""
+    """Integrals U_k and V_k of x^k e^(-x): U_(k+1) = (k! - U_k)/mu, U_0 = z e^z E_1(z), z = 1/mu; by parts V_k = k V_(k-1) + mu
+    U_k.
+
+    E_1(z) = -Ei(-z).
+    """
     z = 1 / mu
     first = -z * z.exp() * (-z).ei()
     table = [(first, mu * first)]
@@ -154,7 +157,7 @@ def _half_table(mu: arb, rows: int, even: bool) -> list[Pair]:
         logarithm = mass * _log_normal_square(z)
     else:
         mass = arb(2)
-        inverse = 2 * -z * z.exp() * (-z).ei()
+        inverse = -2 * z * z.exp() * (-z).ei()
         logarithm = 2 * mu * inverse
     table = [(inverse, logarithm)]
     for k in range(1, rows):
