@@ -22,11 +22,14 @@ Make = Callable[[np.random.Generator, int], tuple[Target, Array]]
 
 PLAIN_SETS, PLAIN_PATHS = 32, 256
 SETS, PATHS = 8, 16
-SAFETY = 1.5
+SAFETY = 2.0
 """The excess of a pilot comes from few data sets with a right tail: ask for this much more."""
 
 RELIABLE = 0.5
 """Above this many nats a bracket does not shrink like 1/paths yet, and cannot be extrapolated."""
+
+FREE = 1e5
+"""Nanoseconds that paths may take in any case: more paths make 1/R less noisy, and drawing a data set takes as long."""
 
 CHEAP = 2e7
 """Nanoseconds per data set below which importance sampling is not worth comparing with anything."""
@@ -62,28 +65,34 @@ def tune(make: Make, gap: float, limit: float, rng: np.random.Generator) -> Tune
     """Return the cheapest schedule found whose bracket should be ``gap`` nats wide, within ``limit`` nanoseconds a data set.
 
     Importance sampling (K = 1) is tried first, then ladders of 16, 64, 256, ... temperatures until one is dearer than the last.
-    Where nothing reaches ``gap`` within ``limit``, the best ladder is returned with as many paths as the limit allows.
+    Where nothing reaches ``gap`` within ``limit``, the narrowest candidate is returned with as many paths as the limit allows.
     """
     if not gap > 0:
         raise ValueError(f"gap must be a width in nats > 0, got {gap!r}")
     plain, gradient = make(rng, 1)[0].costs
-    wide, _ = excess(make, Schedule(PLAIN_PATHS), rng, PLAIN_SETS)
-    best = _planned(Schedule(PLAIN_PATHS), wide, gap, plain, limit)
-    if wide < RELIABLE and best.cost <= CHEAP:
+    best = _tried(make, Schedule(PLAIN_PATHS), gap, plain, limit, rng, PLAIN_SETS)
+    if best.gap <= gap and best.cost <= CHEAP:
         return best
     angle = _angle(make, rng)
     count, last = 16, math.inf
     while SETS * PATHS * count * gradient <= PILOT:
-        schedule = Schedule(PATHS, ladder(count), angle)
-        wide_now, _ = excess(make, schedule, rng, SETS)
-        tried = _planned(schedule, wide_now, gap, gradient, limit)
-        if (tried.gap, tried.cost) < (best.gap, best.cost) and not (best.gap <= gap and tried.cost >= best.cost):
-            best = tried
-        if tried.gap <= gap and tried.cost > last:
+        now = _tried(make, Schedule(PATHS, ladder(count), angle), gap, gradient, limit, rng, SETS)
+        best = min(best, now, key=lambda tuned: (tuned.gap, tuned.cost))
+        if now.gap <= gap and now.cost > last:
             break
-        last = tried.cost if tried.gap <= gap else math.inf
+        last = now.cost if now.gap <= gap else math.inf
         count *= FACTOR
     return best
+
+
+def _tried(make: Make, schedule: Schedule, gap: float, cost: float, limit: float, rng: np.random.Generator, sets: int) -> Tuned:
+    """Measure the excess, with more paths while the bracket is too open to be extrapolated and time is left; then plan."""
+    each = cost * len(schedule.temperatures)
+    while True:
+        wide, _ = excess(make, schedule, rng, sets)
+        if wide <= RELIABLE or FACTOR * sets * schedule.paths * each > PILOT:
+            return _planned(schedule, wide, gap, each, limit)
+        schedule = replace(schedule, paths=FACTOR * schedule.paths)
 
 
 def ladder(count: int) -> tuple[float, ...]:
@@ -91,15 +100,18 @@ def ladder(count: int) -> tuple[float, ...]:
     return tuple(k / count for k in range(1, count + 1))
 
 
-def _planned(schedule: Schedule, wide: float, gap: float, cost: float, limit: float) -> Tuned:
+def _planned(schedule: Schedule, wide: float, gap: float, each: float, limit: float) -> Tuned:
     """Scale the paths so that the excess, measured with ``schedule.paths``, becomes ``gap``; it falls like 1/paths or slower."""
-    each = cost * len(schedule.temperatures)
-    affordable = max(int(limit / each), 2)
+    affordable, least = max(int(limit / each), 2), max(int(FREE / each), 2)
     # Where a bracket is far open, e^wide is about how many times too few paths there are.
     missing = SAFETY * wide if wide <= RELIABLE else RELIABLE * math.exp(min(wide, 50.0))
-    paths = max(math.ceil(min(schedule.paths * missing / gap, affordable)), 2)
-    expected = wide * min(schedule.paths / paths, 1.0) if wide <= RELIABLE else max(wide - math.log(paths / schedule.paths), gap)
-    return Tuned(replace(schedule, paths=paths), paths * each, max(expected, gap) if paths < affordable else expected)
+    wanted = schedule.paths * missing / gap
+    if wanted <= affordable:
+        paths, expected = max(math.ceil(wanted), least), gap
+    else:
+        paths = affordable
+        expected = max(wide - max(math.log(paths / schedule.paths), 0.0), gap * wanted / paths if wide <= RELIABLE else gap, gap)
+    return Tuned(replace(schedule, paths=paths), paths * each, expected)
 
 
 def _angle(make: Make, rng: np.random.Generator) -> float:

@@ -4,7 +4,8 @@ With r = P(Y | X) / N(Y; 0, C_B), C_B the covariance of an infinitely wide netwo
     gap  I^(L) - I^(0) = E T(X) - KL,     I^(L) = E T'(X) - KL,     KL = E log r,
 where T and T' need inputs only.  Since E[1/r] = 1 over data of the network, KL = E[log r + 1/r - 1]: an integrand >= 0 and of
 second order in r - 1.  The paths of :mod:`theoryck.montecarlo.annealing` give log R >= log r in the mean and E[1/R] = 1/r exactly,
-WITH THE SAME R, so that the noise of R, too, enters to second order only.  T is averaged over more inputs, minus control variates.
+WITH THE SAME R, so that the noise of R, too, enters to second order only; :mod:`theoryck.quantities.evidence_scalar` sharpens it.
+T is averaged over more inputs, minus control variates.
 
 Samplers are called as ``sampler(rng, draws)``; a draw is one data set, and the columns are low, high and the best value, which is
 their middle: log mean exp is below by half its relative variance per path and above by the same amount, to first order.
@@ -26,7 +27,8 @@ from theoryck.montecarlo.annealing import Schedule, log_mean_exp, log_weights
 from theoryck.montecarlo.annealing_tuning import PLAIN_PATHS, Tuned, excess, tune
 from theoryck.montecarlo.seeds import block_generator
 from theoryck.quantities.evidence_model import InputTerm, Posterior, Setting, posterior
-from theoryck.quantities.evidence_target import NetworkTarget
+from theoryck.quantities.evidence_scalar import g_of
+from theoryck.quantities.evidence_target import NetworkTarget, piece_of
 
 Array = NDArray[np.float64]
 
@@ -45,12 +47,25 @@ MOST_AT_ONCE = 32
 
 
 @dataclass(frozen=True)
+class Control:
+    """Control variates of the KL: ``beta`` of the scalar mode (0: only 1/r - 1, None: neither), coefficient of the energy."""
+
+    beta: float | None
+    energy: float
+
+
+@dataclass(frozen=True)
 class Plan:
-    """What the pilot fixed: the schedule, the tilt, 1/r - 1 times ``control``, inputs per draw and their control coefficients."""
+    """What the pilot fixed.
+
+    The schedule, whether the proposal is tilted, control variates of the KL, the standard deviation of the KL of one data set with
+    them, and nanoseconds per data set by formula.
+    """
 
     schedule: Schedule
     tilted: bool
-    control: float
+    control: Control
+    spread: float
     nanoseconds: float
 
 
@@ -88,36 +103,65 @@ def plan(setting: Setting, target_gap: float) -> Plan:
         widths.append(wide)
     tilted = widths[1] < widths[0]
     tuned = tune(functools.partial(_make, setting, tilted), target_gap, LIMIT, rng)
-    return Plan(tuned.schedule, tilted, _control(setting, tuned, tilted, rng)[0], tuned.cost)
+    return Plan(tuned.schedule, tilted, *_control(setting, tuned, tilted, rng), tuned.cost)
 
 
-def _control(setting: Setting, tuned: Tuned, tilted: bool, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the coefficient of 1/r - 1, 1 or 0, and the standard deviation of the KL of one data set with it."""
+def _control(setting: Setting, tuned: Tuned, tilted: bool, rng: np.random.Generator) -> tuple[Control, float]:
+    """Return which control variates serve best, and the standard deviation of the KL of one data set with them."""
     sets = int(min(max(PILOT_NANOSECONDS / tuned.cost, 8), 64))
-    logs = np.empty(sets)
+    high, log_q, energy = np.empty(sets), np.empty(sets), np.empty(sets)
     for index in range(sets):
-        target, teachers = _make(setting, tilted, rng, 1)
-        logs[index] = log_weights(target, teachers, tuned.schedule, rng).high[0]
-    if logs.mean() > LARGEST_CONTROLLED:
-        return 0.0, float(logs.std())
-    controlled = float((logs + np.exp(-logs)).std())
-    return (1.0, controlled) if controlled < logs.std() else (0.0, float(logs.std()))
+        drawn = posterior(setting, rng, 1, tilted)
+        high[index] = log_weights(drawn.target, drawn.teachers, tuned.schedule, rng).high[0]
+        log_q[index], energy[index] = drawn.scalar_mode()[1][0], drawn.energy[0]
+    square = float(log_q @ log_q)
+    beta = min(max(float(high @ log_q) / square, 0.0), 1.0) if square else 0.0
+    inverse = np.exp(-high)
+    choices: dict[float | None, Array] = {None: high}
+    # Far from r = 1 the mean of 1/r is made by data that a pilot never sees: its spread would then say little.
+    if high.mean() <= LARGEST_CONTROLLED:
+        choices[0.0] = high + inverse
+        choices[beta] = high + inverse * (1.0 - g_of(log_q, beta))
+    energy -= energy.mean()
+    best = None
+    for choice, values in choices.items():
+        # Only at depth 1 is C_B the covariance of Y, so that the energy has mean 0.
+        along = float(values @ energy) / float(energy @ energy) if setting.depth == 1 and sets > 8 else 0.0
+        found = Control(choice, along), float((values - along * energy).std(ddof=1))
+        if best is None or found[1] < best[1]:
+            best = found
+    assert best is not None
+    return best
+
+
+def control_variates(drawn: Posterior, high: Array, control: Control, rng: np.random.Generator) -> Array:
+    """Return numbers (sets,) of mean exactly 0 over data sets and paths, to be added to log r; ``high`` is log R.
+
+    -energy * (Y^T C_B^(-1) Y - n)/2, and unless beta is None (1 - g)/R - 1 + E_N[g] with g = s log s - s + 1, s = q^beta of the
+    scalar mode (beta = 0: 1/R - 1).  E[1/R | Y] = 1/r exactly, and E_P[1/r] = 1, E_P[g/r] = E_N[g] are changes of measure.
+    """
+    result: Array = -control.energy * drawn.energy
+    if control.beta is None:
+        return result
+    inverse = np.exp(-high)
+    if control.beta == 0.0:
+        return result + inverse - 1.0
+    mode, log_q = drawn.scalar_mode()
+    return result + inverse * (1.0 - g_of(log_q, control.beta)) - 1.0 + mode.mean(rng, control.beta)
 
 
 @functools.lru_cache(maxsize=256)
 def input_plan(term: InputTerm, target_gap: float) -> InputPlan:
-    """Return how many X to average T over, and the coefficients of the control variates, fitted to inputs of the pilot's own."""
+    """Return over how many X to average T, and the coefficients of its control variates, fitted to inputs of the pilot's own."""
     chosen = plan(term.setting, target_gap)
     rng = _generator(term.setting, "inputs")
     values, controls = term.values(rng, PILOT_INPUTS)
     design = np.column_stack([np.ones(len(values)), controls])
     solution = np.linalg.lstsq(design, values, rcond=None)[0]
     residual = float((values - design @ solution).var())
-    tuned = Tuned(chosen.schedule, chosen.nanoseconds, target_gap)
-    _, spread = _control(term.setting, tuned, chosen.tilted, _generator(term.setting, "spread"))
     each = _input_cost(term.setting)
     # Least variance for the time: minimise (residual/m + spread^2) (m each + set).
-    best = math.sqrt(residual * (chosen.nanoseconds + 1e5) / (each * max(spread**2, 1e-12)))
+    best = math.sqrt(residual * (chosen.nanoseconds + 1e5) / (each * max(chosen.spread**2, 1e-12)))
     count = int(min(max(round(best), 1), 256))
     return InputPlan(count, tuple(float(c) for c in solution[1:]), count * each)
 
@@ -152,7 +196,7 @@ class EvidenceSampler:
         result = np.empty((draws, 3))
         done = 0
         while done < draws:
-            sets = min(_at_once(self.setting, self.plan.schedule), draws - done)
+            sets = min(_at_once(self.setting), draws - done)
             result[done : done + sets] = self._piece(rng, sets)
             done += sets
         return result
@@ -160,10 +204,8 @@ class EvidenceSampler:
     def _piece(self, rng: np.random.Generator, sets: int) -> Array:
         drawn = posterior(self.setting, rng, sets, self.plan.tilted)
         weights = log_weights(drawn.target, drawn.teachers, self.plan.schedule, rng)
-        low, high = weights.low, weights.high
-        if self.plan.control:
-            control = self.plan.control * np.expm1(-high)
-            low, high = low + control, high + control
+        control = control_variates(drawn, weights.high, self.plan.control, rng)
+        low, high = weights.low + control, weights.high + control
         if self.term is None:
             return np.column_stack([low, high, 0.5 * (low + high)])
         assert self.input_plan is not None
@@ -196,7 +238,7 @@ class VarianceSampler:
         double = Schedule(2 * paths, self.plan.schedule.temperatures, self.plan.schedule.angle, self.plan.schedule.leaps)
         for draw in range(draws):
             ends = np.empty((2, GROUP))
-            step = _at_once(self.setting, double)
+            step = _at_once(self.setting)
             for start in range(0, GROUP, step):
                 sets = min(step, GROUP - start)
                 drawn: Posterior = posterior(self.setting, rng, sets, self.plan.tilted)
@@ -208,11 +250,10 @@ class VarianceSampler:
         return result
 
 
-def _at_once(setting: Setting, schedule: Schedule) -> int:
-    """Data sets treated side by side: as many as fill a piece, so that small problems are not all Python."""
-    widths, n = setting.widths, setting.samples
-    largest = max(*(rows * max(columns, n) for rows, columns in zip(widths[1:], widths[:-1])), n)
-    return int(min(max((1 << 14) // (largest * schedule.paths), 1), MOST_AT_ONCE))
+def _at_once(setting: Setting) -> int:
+    """Data sets treated side by side, so that small problems are not all Python."""
+    piece = piece_of(setting.widths, setting.samples)
+    return min(max(piece // 4, 1), MOST_AT_ONCE)
 
 
 def _setting(

@@ -7,6 +7,7 @@ C_0 = eta_0^2 X^T X + (gamma_0 + Delta) 1 belongs to the generalised linear mode
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.models.activation import Activation
+from theoryck.quantities.evidence_scalar import ScalarMode
 from theoryck.quantities.evidence_target import NetworkTarget, last_layer, tilt
 from theoryck.quantities.kernels import DeepKernel, LayerKernel
 
@@ -78,11 +80,24 @@ class Setting:
 
 @dataclass
 class Posterior:
-    """Data sets as a target of the annealing engine, with the teachers' states and log N(Y; 0, C_B)."""
+    """Data sets as a target of the annealing engine.
+
+    With the teachers' states (sets, dim), ``log_base`` = log N(Y; 0, C_B) and ``energy`` = (Y^T C_B^(-1) Y - n)/2 (sets,), Y, and
+    A = C_B - B and R, R R^T = B^(-1) (sets, n, n).
+    """
 
     target: NetworkTarget
     teachers: Array
     log_base: Array
+    energy: Array
+    outputs: Array
+    kernel: Array
+    root: Array
+
+    def scalar_mode(self) -> tuple[ScalarMode, Array]:
+        """Return the scalar mode of these data sets and log q (sets,) at their outputs."""
+        mode = ScalarMode(self.kernel, self.root, self.target.widths)
+        return mode, mode.log_ratio(self.outputs)
 
 
 def posterior(setting: Setting, rng: np.random.Generator, sets: int, tilted: bool) -> Posterior:
@@ -94,31 +109,34 @@ def posterior(setting: Setting, rng: np.random.Generator, sets: int, tilted: boo
     signal = np.einsum("sin,si->sn", last_layer(setting.activation, inputs, weights), rng.standard_normal((sets, widths[-1])))
     white = rng.standard_normal((sets, n))
     scale = math.sqrt(1.0 - setting.tau)
+    rest = setting.rest(grams)
     whitening = None
     if setting.tau:
-        factor = np.linalg.cholesky(setting.rest(grams))
+        factor = np.linalg.cholesky(rest)
         noise = np.einsum("sij,sj->si", factor, white)
-        whitening = np.swapaxes(np.linalg.inv(factor), -1, -2)
+        root = whitening = np.swapaxes(np.linalg.inv(factor), -1, -2)
     else:
         noise = math.sqrt(setting.noise) * white
+        root = np.broadcast_to(np.eye(n) / math.sqrt(setting.noise), (sets, n, n))
     outputs = scale * signal + noise
-    log_base = log_normal(outputs, setting.base(grams))
+    kernel = (1.0 - setting.tau) * DeepKernel(setting.activation, setting.depth)(grams)
+    log_base, square = log_normal(outputs, kernel + rest)
     proposal = None
     if tilted:
         linear = (1.0 - setting.tau) * setting.eta0**2
-        fixed = setting.rest(grams) + (1.0 - setting.tau) * setting.gamma0 * np.eye(n)
+        fixed = rest + (1.0 - setting.tau) * setting.gamma0 * np.eye(n)
         proposal = tilt(inputs, outputs, fixed, linear, widths[1])
     target = NetworkTarget(setting.activation, widths, inputs, outputs, setting.noise, log_base, proposal, whitening, scale)
-    return Posterior(target, target.coordinates(weights), log_base)
+    return Posterior(target, target.coordinates(weights), log_base, 0.5 * (square - n), outputs, kernel, root)
 
 
-def log_normal(outputs: Array, covariance: Array) -> Array:
-    """Return log N(Y; 0, C) (sets,) for outputs (sets, n) and covariances (sets, n, n)."""
+def log_normal(outputs: Array, covariance: Array) -> tuple[Array, Array]:
+    """Return log N(Y; 0, C) and Y^T C^(-1) Y (sets,) for outputs (sets, n) and covariances (sets, n, n)."""
     factor = np.linalg.cholesky(covariance)
     half = np.linalg.solve(factor, outputs[..., None])[..., 0]
     log_root = np.log(np.diagonal(factor, axis1=-2, axis2=-1)).sum(axis=-1)
-    result: Array = -0.5 * np.einsum("sn,sn->s", half, half) - log_root - 0.5 * outputs.shape[-1] * math.log(2.0 * math.pi)
-    return result
+    square = np.einsum("sn,sn->s", half, half)
+    return -0.5 * square - log_root - 0.5 * outputs.shape[-1] * math.log(2.0 * math.pi), square
 
 
 def half_log_determinant(matrices: Array) -> Array:
@@ -158,29 +176,12 @@ class InputTerm:
             squares.sum(axis=-1) - n,
             np.square(squares).sum(axis=-1) - n * (1.0 + 2.0 / d),
             np.square(grams).sum(axis=(-2, -1)) - n * (1.0 + 2.0 / d) - n * (n - 1.0) / d,
-            single - n * self._single(),
+            single - n * _single(setting, self.against_noise),
         ]
         if setting.depth > 1 and setting.tau < 1:
             trace, differences = self._trace(rng, grams, base)
             return values + trace, np.stack([*controls, *differences], axis=1)
         return values, np.stack(controls, axis=1)
-
-    def _single(self) -> float:
-        """Return E (1/2) log (C_B / C_0) for one sample, or (C_B / Delta), by the trapezoidal rule in log |x|^2."""
-        setting, d = self.setting, self.setting.widths[0]
-        # The density of u = log |x|^2 is exp((d/2) (u - e^u)): outside this window it is below e^-40 of its maximum, and it is
-        # analytic and decays on both sides, so that the trapezoidal rule converges geometrically.
-        u = np.linspace(-80.0 / d - 3.0, math.log1p(80.0 / d + 4.0 * math.sqrt(10.0 / d)) + 0.5, RADIAL_POINTS)
-        log_density = 0.5 * d * (u - np.exp(u))
-        density = np.exp(log_density - log_density.max())
-        s = np.exp(u)
-        kernel = s
-        for _ in range(setting.depth):
-            kernel = LayerKernel(setting.activation).variance(kernel)
-        linear = setting.eta0**2 * s + setting.gamma0
-        base = (1.0 - setting.tau) * kernel + setting.tau * linear + setting.noise
-        against = setting.noise if self.against_noise else linear + setting.noise
-        return float((density * 0.5 * np.log(base / against)).sum() / density.sum())
 
     def _trace(self, rng: np.random.Generator, grams: Array, base: Array) -> tuple[Array, list[Array]]:
         """Return t(X) from weights of the layers below the last, and differences of mean zero given X that follow it.
@@ -217,3 +218,22 @@ def _root(grams: Array) -> Array:
     # Eigenvalues of a Gram matrix are >= 0; rounding puts those that vanish on either side of 0.
     result: Array = np.sqrt(np.maximum(values, 0.0))[..., :, None] * np.swapaxes(vectors, -1, -2)
     return result
+
+
+@functools.lru_cache(maxsize=256)
+def _single(setting: Setting, against_noise: bool) -> float:
+    """Return E (1/2) log (C_B / C_0) for one sample, or (C_B / Delta), by the trapezoidal rule in log |x|^2."""
+    d = setting.widths[0]
+    # The density of u = log |x|^2 is exp((d/2) (u - e^u)): outside this window it is below e^-40 of its maximum, and it is
+    # analytic and decays on both sides, so that the trapezoidal rule converges geometrically.
+    u = np.linspace(-80.0 / d - 3.0, math.log1p(80.0 / d + 4.0 * math.sqrt(10.0 / d)) + 0.5, RADIAL_POINTS)
+    log_density = 0.5 * d * (u - np.exp(u))
+    density = np.exp(log_density - log_density.max())
+    s = np.exp(u)
+    kernel = s
+    for _ in range(setting.depth):
+        kernel = LayerKernel(setting.activation).variance(kernel)
+    linear = setting.eta0**2 * s + setting.gamma0
+    base = (1.0 - setting.tau) * kernel + setting.tau * linear + setting.noise
+    against = setting.noise if against_noise else linear + setting.noise
+    return float((density * 0.5 * np.log(base / against)).sum() / density.sum())

@@ -86,6 +86,12 @@ def tilt(inputs: Array, outputs: Array, fixed: Array, slope: float, width: int) 
     return Tilt(np.asarray(np.linalg.cholesky(sigma), dtype=np.float64))
 
 
+def piece_of(widths: tuple[int, ...], samples: int) -> int:
+    """Return how many states fill a piece."""
+    largest = max(*(rows * max(columns, samples) for rows, columns in zip(widths[1:], widths[:-1])), min(samples, widths[-1]) ** 2)
+    return max(PIECE_NUMBERS // largest, 1)
+
+
 def costs(widths: tuple[int, ...], samples: int) -> tuple[float, float]:
     """Return about how many nanoseconds one value of l and one with its gradient take, normals included; fitted to measurements."""
     pairs = list(zip(widths[1:], widths[:-1]))
@@ -116,7 +122,7 @@ class NetworkTarget:
         whitening: Array | None = None,
         scale: float = 1.0,
     ) -> None:
-        self.activation, self.slope = activation, activation.derivative()
+        self.activation, self.slope, self.widths = activation, activation.derivative(), widths
         self.shapes = list(zip(widths[1:], widths[:-1]))
         self.samples = inputs.shape[-1]
         self.proposal = proposal
@@ -137,8 +143,7 @@ class NetworkTarget:
             self.constant = self.constant + 0.5 * widths[1] * proposal.log_determinant
         self.dim = sum(rows * columns for rows, columns in self.shapes)
         self.sets = len(inputs)
-        largest = max(*(rows * max(columns, self.samples) for rows, columns in self.shapes), min(self.samples, widths[-1]) ** 2)
-        self.piece = max(PIECE_NUMBERS // largest, 1)
+        self.piece = piece_of(widths, self.samples)
         self.costs = costs(widths, self.samples)
 
     def coordinates(self, weights: list[Array]) -> Array:
@@ -285,5 +290,5 @@ def inverse_and_log_root(matrices: Array) -> tuple[Array, Array]:
         inverse[index] = scipy.linalg.lapack.dpotri(factor, lower=1)[0].T
     # Only one triangle is filled.
     upper = np.triu(inverse)
-    full: Array = upper + np.swapaxes(np.triu(inverse, 1), -1, -2)
+    full: Array = np.asarray(upper + np.swapaxes(np.triu(inverse, 1), -1, -2), dtype=np.float64)
     return full.reshape(matrices.shape), np.log(diagonal).sum(axis=-1).reshape(matrices.shape[:-2])
