@@ -112,6 +112,10 @@ def problem(
     )
 
 
+EXACT = frozenset({"mutual_information", "generalisation_error", "free_entropy", "interpolation"})
+"""Kinds that have an exact value at some sizes."""
+
+
 def method_of(kind: str, setting: TeacherStudent, equivalent: bool, time: Fraction) -> Method:
     """Return how ``kind`` is measured in ``setting``; QuantityError where it cannot be."""
     linear_model = equivalent or setting.network.depth == 0 or (kind == "interpolation" and time == 1)
@@ -124,10 +128,7 @@ def method_of(kind: str, setting: TeacherStudent, equivalent: bool, time: Fracti
     if kind not in table:
         raise QuantityError(f"{kind} cannot be measured for {what}: it can for {', '.join(name for name in table)}")
     method = table[kind]
-    if kind in EXACT:
-        # One sample: any network.  More samples: the linear model with linear readout.
-        return replace(method, exact=True)
-    return method
+    return replace(method, exact=kind in EXACT)
 
 
 def make_sampler(method: Method, key: Problem) -> Any:
@@ -205,9 +206,46 @@ NETWORK: dict[str, Method] = {
 }
 READOUT: dict[str, Method] = {}
 
-EXACT: frozenset[str] = frozenset()
+# Exact values --------------------------------------------------------------------------------------------------------------------
 
 
 def exact_value(key: Problem, setting: TeacherStudent, digits: int) -> Enclosure | None:
-    """Return the exact value of a problem, or None where it has none."""
+    """Return the exact value of a problem, or None where it has none.
+
+    The linear model with linear readout, at any size, through the law of the eigenvalues of a Wishart matrix; one sample, with any
+    activation and readout, by quadrature.
+    """
+    from theoryck.exact import arithmetic
+
+    linear_model = key.equivalent or len(key.widths) == 1 or (key.kind == "interpolation" and key.time == 1)
+    value = _exact_linear_model(key, setting, digits) if setting.linear_readout and linear_model else None
+    if value is not None and key.per_sample:
+        value = arithmetic.divide(value, arithmetic.enclose(key.n), digits)
+    return value
+
+
+def _exact_linear_model(key: Problem, setting: TeacherStudent, digits: int) -> Enclosure | None:
+    from theoryck.exact import arithmetic, glm_error, glm_information, network_constants
+
+    found = network_constants(setting.network.activation, setting.network.depth, digits + 10)
+    arguments = (found.eta0, found.gamma0, setting.noise, key.n, key.widths[0], digits)
+    if key.kind == "mutual_information":
+        return glm_information(*arguments)
+    if key.kind == "generalisation_error":
+        return glm_error(*arguments)
+    if key.kind in ("free_entropy", "interpolation"):
+        information = arithmetic.divide(glm_information(*arguments), arithmetic.enclose(key.n), digits)
+        return arithmetic.subtract(
+            arithmetic.enclose(0), arithmetic.add(information, _noise_entropy(setting, digits), digits), digits
+        )
     return None
+
+
+def _noise_entropy(setting: TeacherStudent, digits: int) -> Enclosure:
+    """Return log(2 pi e Delta)/2."""
+    import sympy
+
+    from theoryck.quantities.constants import closed_form
+
+    variance = sympy.Rational(setting.noise.numerator, setting.noise.denominator)
+    return closed_form(sympy.log(2 * sympy.pi * sympy.E * variance) / 2).exact({}, digits)
