@@ -19,6 +19,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,8 +73,7 @@ def base_predictor(setting: Setting, points: Points) -> Base:
     """Return the linear predictor of an infinitely wide network; exact at depth 1, where it is the best linear one."""
     gram, cross, _ = DeepKernel(setting.activation, setting.depth).cross(points.gram, points.cross, points.squares)
     covariance = gram + setting.noise * np.eye(setting.samples)
-    weights: Array = np.linalg.solve(covariance, cross)
-    return Base(weights, covariance)
+    return Base(np.asarray(np.linalg.solve(covariance, cross), dtype=np.float64), covariance)
 
 
 def _quadratic(weights: Array, gram: Array, cross: Array, squares: Array) -> Array:
@@ -144,17 +144,20 @@ def linear_terms(setting: Setting, points: Points, rng: np.random.Generator, aga
     return errors.mean(axis=1), np.stack(controls, axis=1)
 
 
-@functools.lru_cache(maxsize=256)
-def coefficients(setting: Setting, new: int, against_glm: bool) -> tuple[float, ...]:
-    """Return the coefficients of the control variates, fitted to a pilot with its own generator: equal settings, equal draws."""
-    instance = {
+def pilot_key(setting: Setting) -> dict[str, Any]:
+    """Return a setting as JSON-able data, from which pilots derive their seed."""
+    return {
         "activation": setting.activation.text,
         "widths": list(setting.widths),
         "samples": setting.samples,
         "reals": [float(value).hex() for value in (setting.noise, setting.eta0, setting.gamma0)],
-        "new": new,
     }
-    rng = block_generator(0, f"regression pilot: {against_glm}", instance, {}, 0)
+
+
+@functools.lru_cache(maxsize=256)
+def coefficients(setting: Setting, new: int, against_glm: bool) -> tuple[float, ...]:
+    """Return the coefficients of the control variates, fitted to a pilot with its own generator: equal settings, equal draws."""
+    rng = block_generator(0, f"regression pilot: {against_glm}", pilot_key(setting) | {"new": new}, {}, 0)
     values, controls = [], []
     for size in pieces(PILOT_DRAWS, setting.widths[0] * (setting.samples + new)):
         value, control = linear_terms(setting, draw_points(setting, rng, size, new), rng, against_glm)
