@@ -14,6 +14,7 @@ _HOME = {
     "NetworkConstants": "constants",
     "NotConverged": "balls",
     "NotIntegrable": "balls",
+    "deep_linear_log_evidence": "deep_linear",
     "gaussian_expectation": "gaussian",
     "gaussian_kernel": "kernel",
     "glm_error": "wishart",
