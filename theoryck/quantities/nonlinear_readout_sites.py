@@ -45,7 +45,7 @@ def gaussian_sites(model: ReadoutModel, covariance: Array, outputs: Array) -> Si
         # 1/Sigma_ii exceeds the site's precision, which is one of its non-negative parts.
         cavity_variance = 1.0 / (1.0 / variance - precision)
         cavity_mean = cavity_variance * (mean / variance - shift)
-        tilted_mean, tilted_variance = _tilted(model, cavity_mean, cavity_variance, outputs)
+        _, tilted_mean, tilted_variance = _tilted(model, cavity_mean, cavity_variance, outputs)
         wanted = np.maximum(1.0 / tilted_variance - 1.0 / cavity_variance, floor)
         # With this mean the product has the tilted mean, also where the precision was raised to the floor.
         wanted_shift = tilted_mean * (wanted + 1.0 / cavity_variance) - cavity_mean / cavity_variance
@@ -57,12 +57,32 @@ def gaussian_sites(model: ReadoutModel, covariance: Array, outputs: Array) -> Si
 def _marginals(covariance: Array, precision: Array, shift: Array) -> tuple[Array, Array]:
     """Return mean and variances (sets, n) of N(0, C) times the sites."""
     n = covariance.shape[-1]
-    gain: Array = np.linalg.solve(covariance * precision[:, None, :] + np.eye(n), covariance)
+    gain = np.asarray(np.linalg.solve(covariance * precision[:, None, :] + np.eye(n), covariance))
     return np.matmul(gain, shift[..., None])[..., 0], gain[:, np.arange(n), np.arange(n)]
 
 
-def _tilted(model: ReadoutModel, mean: Array, variance: Array, outputs: Array) -> tuple[Array, Array]:
-    """Return mean and variance of N(z; mean, variance) N(Y; f(z), Delta), normalised."""
+def sites_evidence(model: ReadoutModel, covariance: Array, outputs: Array, sites: Sites) -> Array:
+    """Return what expectation propagation says of log E prod N(Y; f(z), Delta), z ~ N(0, ``covariance``), up to a constant (sets,).
+
+    log N(m; 0, C + T) + sum_mu log of the ratio of cavity x likelihood to cavity x site.  It is close to log Z of the linear model;
+    used as a function of the data alone, its errors cost nothing but variance.
+    """
+    precision = 1.0 / sites.variance
+    mean, variance = _marginals(covariance, precision, sites.mean * precision)
+    cavity_variance = 1.0 / (1.0 / variance - precision)
+    cavity_mean = cavity_variance * (mean / variance - sites.mean * precision)
+    log_total, _, _ = _tilted(model, cavity_mean, cavity_variance, outputs)
+    spread = cavity_variance + sites.variance
+    log_total += 0.5 * (np.square(sites.mean - cavity_mean) / spread + np.log(spread))
+    factor = np.linalg.cholesky(covariance + sites.variance[:, :, None] * np.eye(model.n))
+    half = np.linalg.solve(factor, sites.mean[..., None])[..., 0]
+    log_root = np.log(np.diagonal(factor, axis1=-2, axis2=-1)).sum(axis=-1)
+    result: Array = log_total.sum(axis=-1) - 0.5 * np.einsum("sn,sn->s", half, half) - log_root
+    return result
+
+
+def _tilted(model: ReadoutModel, mean: Array, variance: Array, outputs: Array) -> tuple[Array, Array, Array]:
+    """Return log of the mass (up to a constant), mean and variance of N(z; mean, variance) N(Y; f(z), Delta)."""
     deviation = np.sqrt(variance)
     values = mean[..., None] + deviation[..., None] * NODES
     model.readout.into(values)
@@ -70,11 +90,12 @@ def _tilted(model: ReadoutModel, mean: Array, variance: Array, outputs: Array) -
     np.square(values, out=values)
     values *= -0.5 / model.noise
     values += LOG_WEIGHTS
-    values -= values.max(axis=-1, keepdims=True)
+    top = values.max(axis=-1, keepdims=True)
+    values -= top
     np.exp(values, out=values)
     total = values.sum(axis=-1)
     first = values @ NODES / total
     second = np.maximum(values @ np.square(NODES) / total - first**2, np.finfo(float).eps)
     # Between nodes nothing is known: a spacing keeps very narrow likelihoods from giving a variance of 0.
     second = np.maximum(second, (NODES[1] - NODES[0]) ** 2 / 12.0)
-    return mean + deviation * first, variance * second
+    return top[..., 0] + np.log(total), mean + deviation * first, variance * second
