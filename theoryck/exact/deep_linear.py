@@ -125,7 +125,7 @@ def _evidence(labels: _Labels, sizes: Sequence[int], nats: float) -> tuple[arb, 
     if not sizes:
         return labels.log_value(arb(1)), 0.0
     load = len(labels.squares) / 2 if labels.pure else 0.0
-    step = arb(min(_step(d / 2 + load, nats) for d in sizes))
+    step = arb(min(trapezoid_step(d / 2 + load, nats) for d in sizes))
     first, masses, growth, error = 0, arb_poly([1]), arb(1), arb(0)
     for d in sizes:
         low, row, rule, tail = _factor(d, step, load, nats)
@@ -154,7 +154,7 @@ def _angle(weight: float, step: float) -> float:
     return math.atan(2 * math.pi / (step * weight))
 
 
-def _step(weight: float, nats: float) -> float:
+def trapezoid_step(weight: float, nats: float) -> float:
     """Return a step at which the trapezoidal rule errs by about e^-nats (a guess: the error is proved in _factor)."""
     low, high = 1e-4, 4.0
     for _ in range(40):
