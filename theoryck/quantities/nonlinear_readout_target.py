@@ -211,6 +211,19 @@ class NetworkTarget:
             self._matrices(gradient)[0][...] += toward
         return values, gradient
 
+    def new_preactivations(self, states: Array, new: Array) -> Array:
+        """Return a . x_L (sets, chains, new) at new inputs (sets, d_0, new), which the tilt has met already; t = 0.
+
+        The posterior's (a, s) is w + F q: with it z = F^T w + K q.
+        """
+        weights = self._matrices(states)
+        features = self._features(weights)[-1]
+        features *= self.network_scale
+        q = self._solve(states, features)[1]
+        a = states[..., self.readout_start : self.rest_start] + np.matmul(features, q[..., None])[..., 0]
+        hidden = self._features(weights, inputs=new)[-1]
+        return np.asarray(np.matmul(a[..., None, :], hidden)[..., 0, :])
+
     def _solve(self, states: Array, features: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Return z, q = A^(-1) (m - F^T w - T^(1/2) e), alpha = A^(-1) m (sets, chains, n), A^(-1), and log N(m; 0, A).
 
@@ -236,8 +249,9 @@ class NetworkTarget:
         values += self.constant[:, None]
         return values
 
-    def _features(self, weights: list[Array], slopes: list[Array] | None = None) -> list[Array]:
+    def _features(self, weights: list[Array], slopes: list[Array] | None = None, inputs: Array | None = None) -> list[Array]:
         """Return x_1, ..., x_L (sets, chains, d_l, n), and append phi' of every layer to ``slopes``."""
+        inputs = self.inputs if inputs is None else inputs
         hidden: list[Array] = []
         for layer, matrix in enumerate(weights):
             if layer:
@@ -245,7 +259,7 @@ class NetworkTarget:
             else:
                 sets, chains, rows, columns = matrix.shape
                 # One product for all chains of a data set: the inputs are shared.
-                u = np.matmul(matrix.reshape(sets, chains * rows, columns), self.inputs).reshape(sets, chains, rows, -1)
+                u = np.matmul(matrix.reshape(sets, chains * rows, columns), inputs).reshape(sets, chains, rows, -1)
             if slopes is not None:
                 slopes.append(self.slope(u))
             self.model.activation.into(u)
