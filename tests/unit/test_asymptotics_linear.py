@@ -4,6 +4,7 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -96,6 +97,25 @@ def test_simulated_deep_linear_networks(alpha, ratios):
     variance = free_entropy_variance_limit(alpha, noise, ratios)
     assert abs(logs[:, 0].var() / n - variance) < (4 * math.sqrt(2 / draws) + 6 / d) * variance
     assert variance > 0.5
+
+
+def test_enclosures_contain_values_of_another_program():
+    """log 2 - 1/4 and 1 at alpha = 1, lam = 2 (tau = 1/2); -1/27; and mpmath at 60 digits."""
+    with mpmath.workdps(60):
+        x = mpmath.mpf(1) / 3
+        cases = [
+            (linear_information(1, "1/2", digits=45), mpmath.log(2) - mpmath.mpf(1) / 4),
+            (deep_linear_gap_limit(1, "1/2", digits=45), -(x - mpmath.log(1 + x)) / 2),
+            (deep_linear_error_limit(1, "1/2", digits=45), -mpmath.mpf(1) / 27),
+            (overlap_deficit(1, "1/3", digits=45), (mpmath.sqrt(1 + 4 * x) - 1) / (2 * x)),
+        ]
+        for value, expected in cases:
+            assert abs(mpmath.mpf(str(value.midpoint)) - expected) <= mpmath.mpf(str(value.radius)) + mpmath.mpf("1e-58")
+            assert value.radius < abs(value.midpoint) * Decimal("1e-45")
+    wide = linear_error(1, Enclosure(Decimal("0.3"), Decimal("1e-3")), digits=20)
+    for noise in ("0.2991", "0.3009"):
+        assert wide.low < linear_error(1, noise, digits=30).midpoint < wide.high
+    assert wide.high - wide.low < Decimal("0.01")
 
 
 def test_enclosures_contain_the_floats_and_have_the_digits():

@@ -3,6 +3,7 @@
 import math
 from decimal import Decimal
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -157,6 +158,15 @@ def test_width_enters_through_the_scale_only():
     wide, narrow = one_layer_gap_limit(ERF, 1, 0.5, "1e-9"), one_layer_gap_limit(ERF, 1, 0.5, 3)
     assert wide == pytest.approx(covariance_gap_limit(ERF, 1, 0.5), rel=1e-12)
     assert narrow < one_layer_gap_limit(ERF, 1, 0.5) < wide
+
+
+def test_enclosures_contain_a_closed_form_of_mpmath():
+    """sin: g = (1 - e^-2)/2, g' = e^-2, g'' = -2 e^-2, rho^4 = e^-2, at 60 digits."""
+    with mpmath.workdps(60):
+        e, total = mpmath.exp(-2), (1 - mpmath.exp(-2)) / 2 + mpmath.mpf(1) / 2
+        expected = (-2 * e / total + (e - e * e) / total**2) / 2
+        value = one_sample_gap_limit(SIN, "1/2", digits=40)
+        assert abs(mpmath.mpf(str(value.midpoint)) - expected) <= mpmath.mpf(str(value.radius)) < mpmath.mpf("1e-41")
 
 
 def test_enclosures():

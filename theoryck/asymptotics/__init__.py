@@ -1,42 +1,47 @@
-"""Limit predictions: what information, errors and variances tend to when all sizes grow together.
+"""Limit predictions: what the quantities of the other rooms tend to when all sizes grow in fixed proportions.
 
-Linear readout: :mod:`linear_limits` (closed forms, proved), :mod:`nonlinear_limits` (one nonlinear layer).  Any readout:
-:mod:`glm`, the replica formula of the generalised linear model.
+:func:`glm_limit` is the replica formula of the generalised linear model, :func:`teacher_limit` the same for the model that is
+equivalent to a teacher-student setting; the ``..._limit`` functions of the linear readout say by how much a network differs from
+it.  Each returns a float (or a record of them), and with ``digits`` an Enclosure.  Names are loaded on first use.
 """
 
-from theoryck.asymptotics.glm import GlmLimit, glm_limit
-from theoryck.asymptotics.linear_limits import (
-    deep_linear_error_limit,
-    deep_linear_gap_limit,
-    free_entropy_variance_limit,
-    learned_share,
-    linear_error,
-    linear_information,
-    ridge_error,
-    scalar_mode_divergence,
-)
-from theoryck.asymptotics.nonlinear_limits import (
-    covariance_gap_limit,
-    one_layer_error_limit,
-    one_layer_gap_limit,
-    one_layer_linear_error_limit,
-    one_sample_gap_limit,
-)
+from __future__ import annotations
 
-__all__ = [
-    "GlmLimit",
-    "covariance_gap_limit",
-    "deep_linear_error_limit",
-    "deep_linear_gap_limit",
-    "free_entropy_variance_limit",
-    "glm_limit",
-    "learned_share",
-    "linear_error",
-    "linear_information",
-    "one_layer_error_limit",
-    "one_layer_gap_limit",
-    "one_layer_linear_error_limit",
-    "one_sample_gap_limit",
-    "ridge_error",
-    "scalar_mode_divergence",
-]
+import importlib
+from typing import Any
+
+_HOME = {
+    "GlmLimit": "glm",
+    "NotConverged": "numbers",
+    "covariance_gap_limit": "nonlinear_limits",
+    "deep_linear_error_limit": "linear_limits",
+    "deep_linear_gap_limit": "linear_limits",
+    "free_entropy_variance_limit": "linear_limits",
+    "glm_limit": "glm",
+    "learned_share": "linear_limits",
+    "linear_error": "linear_limits",
+    "linear_information": "linear_limits",
+    "mean_resolvent": "spectrum",
+    "one_layer_error_limit": "nonlinear_limits",
+    "one_layer_gap_limit": "nonlinear_limits",
+    "one_layer_linear_error_limit": "nonlinear_limits",
+    "one_sample_gap_limit": "nonlinear_limits",
+    "overlap_deficit": "spectrum",
+    "ridge_error": "linear_limits",
+    "scalar_mode_divergence": "linear_limits",
+    "teacher_limit": "teacher",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; public names: {', '.join(__all__)}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

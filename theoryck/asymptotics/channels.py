@@ -119,7 +119,7 @@ class GaussianChannel:
         self._jumps = any(abs(float(np.diff(readout(np.array([k - 1e-9, k + 1e-9])))[0])) > 1e-6 for k in self.kinks)
         self._kernels: dict[tuple[float, float], tuple[Floats, Floats, Floats]] = {}
         bulk = t[np.abs(t) < 4 * math.sqrt(self.power)]
-        self._steepest = float(np.abs(readout.derivative()(bulk)).max())
+        self.steepest = float(np.abs(readout.derivative()(bulk)).max())
 
     @property
     def signal_power(self) -> float:
@@ -164,7 +164,7 @@ class GaussianChannel:
         # Steps halve on a ladder, so that kernels are reused while q moves.  The t-integrand is a Gaussian times a bump of width
         # sqrt(Delta)/|f'|, well resolved from the start, while log P has singularities close to the real y-axis: t is refined more
         # slowly than y and V.
-        wanted = 0.6 * min(spread, math.sqrt(self.noise) / max(self._steepest, 1e-12))
+        wanted = 0.6 * min(spread, math.sqrt(self.noise) / max(self.steepest, 1e-12))
         rung = 2.0 ** math.floor(math.log2(wanted))
         key = (rung, level)
         if key not in self._kernels:

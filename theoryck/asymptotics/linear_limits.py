@@ -55,10 +55,11 @@ def linear_information(alpha: Number, noise: Number, eta0: Number = 1, gamma0: N
     """
     a, delta = _alpha_noise(alpha, noise)
     eta, gamma = exact_number(eta0, "eta0"), exact_number(gamma0, "gamma0", low=0, strict=False)
-    return evaluate(_information, (a, delta, eta, gamma), digits)
+    return evaluate(information, (a, delta, eta, gamma), digits)
 
 
-def _information(iv: Any, alpha: Any, delta: Any, eta: Any, gamma: Any) -> Any:
+def information(iv: Any, alpha: Any, delta: Any, eta: Any, gamma: Any) -> Any:
+    """The formula of :func:`linear_information`."""
     own = iv.log(1 + gamma / delta) / 2
     if eta.a <= 0 <= eta.b:
         return own if eta.delta == 0 else own + iv.mpf([0, "inf"])

@@ -13,7 +13,6 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-import mpmath
 from mpmath.ctx_iv import MPIntervalContext
 
 from theoryck.records import Enclosure
@@ -97,20 +96,24 @@ def evaluate(formula: Callable[..., Any], arguments: tuple[Fraction | Enclosure,
 def _interval(context: Any, value: Fraction | Enclosure) -> Any:
     if isinstance(value, Enclosure):
         low, high = Fraction(value.low), Fraction(value.high)
-        return context.mpf([(context.mpf(low.numerator) / low.denominator).a, (context.mpf(high.numerator) / high.denominator).b])
+        left, right = (context.mpf(end.numerator) / context.mpf(end.denominator) for end in (low, high))
+        return context.make_mpf((left._mpi_[0], right._mpi_[1]))
     return context.mpf(value.numerator) / context.mpf(value.denominator)
 
 
 def _ends(interval: Any) -> tuple[Decimal, Decimal]:
     """The exact decimal expansions of the two ends (binary fractions end)."""
-    low, high = (mpmath.mpf(end) for end in (interval.a, interval.b))
-    if not (mpmath.isfinite(low) and mpmath.isfinite(high)):
+    # The raw ends: converting them to mpmath numbers would round them to the precision of another context.
+    low, high = (_decimal(end, rounding) for end, rounding in zip(interval._mpi_, (ROUND_FLOOR, ROUND_CEILING)))
+    if low is None or high is None:
         raise NotConverged(f"the value lies in {interval}: the arguments are too uncertain")
-    return _decimal(low, ROUND_FLOOR), _decimal(high, ROUND_CEILING)
+    return low, high
 
 
-def _decimal(value: Any, rounding: str) -> Decimal:
-    sign, mantissa, exponent, _ = value._mpf_
+def _decimal(raw: Any, rounding: str) -> Decimal | None:
+    sign, mantissa, exponent, _ = raw
+    if not mantissa:
+        return None if exponent else Decimal(0)
     # The sign is put back last, so a negative number is rounded the other way.
     away = {ROUND_FLOOR: ROUND_CEILING, ROUND_CEILING: ROUND_FLOOR}[rounding] if sign else rounding
     power = Decimal(1 << abs(exponent))
