@@ -34,7 +34,7 @@ FREE = 1e5
 CHEAP = 2e7
 """Nanoseconds per data set below which importance sampling is not worth comparing with anything."""
 
-PILOT = 2e9
+PILOT = 1e9
 """Nanoseconds that one pilot of an annealed candidate may take."""
 
 FACTOR = 4
@@ -102,11 +102,12 @@ def ladder(count: int) -> tuple[float, ...]:
 
 def _planned(schedule: Schedule, wide: float, gap: float, each: float, limit: float) -> Tuned:
     """Scale the paths so that the excess, measured with ``schedule.paths``, becomes ``gap``; it falls like 1/paths or slower."""
-    affordable, least = max(int(limit / each), 2), max(int(FREE / each), 2)
+    affordable = max(int(limit / each), 2)
+    least = max(int(FREE / each), PATHS)
     # Where a bracket is far open, e^wide is about how many times too few paths there are.
     missing = SAFETY * wide if wide <= RELIABLE else RELIABLE * math.exp(min(wide, 50.0))
     wanted = schedule.paths * missing / gap
-    if wanted <= affordable:
+    if max(wanted, least) <= affordable:
         paths, expected = max(math.ceil(wanted), least), gap
     else:
         paths = affordable

@@ -29,6 +29,7 @@ from theoryck.montecarlo.seeds import block_generator
 from theoryck.quantities.evidence_model import InputTerm, Posterior, Setting, posterior
 from theoryck.quantities.evidence_scalar import g_of
 from theoryck.quantities.evidence_target import NetworkTarget, piece_of
+from theoryck.quantities.kernels import describe
 
 Array = NDArray[np.float64]
 
@@ -40,6 +41,7 @@ NANOSECONDS_PER_NUMBER = 1e9 / 7e7
 LARGEST_CONTROLLED = 0.5
 """1/r - 1 is used as a control variate up to this KL (nats): far beyond, E[1/r] = 1 is made by data that are never drawn."""
 
+LARGEST_BETA = 0.9
 PILOT_NANOSECONDS = 1e9
 PILOT_INPUTS = 256
 GROUP = 8
@@ -115,7 +117,9 @@ def _control(setting: Setting, tuned: Tuned, tilted: bool, rng: np.random.Genera
         high[index] = log_weights(drawn.target, drawn.teachers, tuned.schedule, rng).high[0]
         log_q[index], energy[index] = drawn.scalar_mode()[1][0], drawn.energy[0]
     square = float(log_q @ log_q)
-    beta = min(max(float(high @ log_q) / square, 0.0), 1.0) if square else 0.0
+    # With beta = 1, g/r has a heavy tail unless r follows q however large |Y| is, as for linear phi.
+    largest = 1.0 if setting.activation.properties.linear.value else LARGEST_BETA
+    beta = min(max(float(high @ log_q) / square, 0.0), largest) if square else 0.0
     inverse = np.exp(-high)
     choices: dict[float | None, Array] = {None: high}
     # Far from r = 1 the mean of 1/r is made by data that a pilot never sees: its spread would then say little.
@@ -169,8 +173,14 @@ def input_plan(term: InputTerm, target_gap: float) -> InputPlan:
 def _input_cost(setting: Setting) -> float:
     """Return about how many nanoseconds one X takes in T."""
     n, d = setting.samples, setting.widths[0]
-    one = 3000.0 + 8.0 * n * d + 100.0 * n * n + 0.6 * n**3
+    one = 3000.0 + 8.0 * n * d + 100.0 * n * n + 0.6 * n**3 + (0.0 if describe(setting.activation)["closed form"] else 4e4)
     return one * (1.0 if setting.depth == 1 else 4.0 * setting.depth)
+
+
+def _set_cost(setting: Setting) -> float:
+    """Return about how many nanoseconds a data set takes apart from paths and T: kernel, tilt, scalar mode, Python."""
+    n, d = setting.samples, setting.widths[0]
+    return 2.0 * _input_cost(setting) + 2.0e4 + 2500.0 * n + 10.0 * n**3 + 60.0 * d**3 + 1.5e6 / _at_once(setting)
 
 
 @dataclass(frozen=True)
@@ -189,7 +199,7 @@ class EvidenceSampler:
     def cost(self) -> float:
         """Random-number equivalents per draw: nanoseconds by the formulas of costs() over 1e9 / 7e7."""
         inputs = 0.0 if self.input_plan is None else self.input_plan.nanoseconds
-        return (self.plan.nanoseconds + inputs + 2 * _input_cost(self.setting)) / NANOSECONDS_PER_NUMBER
+        return (self.plan.nanoseconds + inputs + _set_cost(self.setting)) / NANOSECONDS_PER_NUMBER
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
         """Return ``draws`` rows low, high, value; the mean of low is at most the quantity, that of high at least."""
@@ -229,7 +239,7 @@ class VarianceSampler:
     @property
     def cost(self) -> float:
         """Random-number equivalents per draw."""
-        return GROUP * (2 * self.plan.nanoseconds + 2 * _input_cost(self.setting)) / NANOSECONDS_PER_NUMBER
+        return GROUP * (2 * self.plan.nanoseconds + _set_cost(self.setting)) / NANOSECONDS_PER_NUMBER
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
         """Return (draws,); the forward and the backward estimate of log Z share data but no noise, which thus adds no variance."""

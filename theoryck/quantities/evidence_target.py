@@ -278,7 +278,7 @@ def inverse_and_log_root(matrices: Array) -> tuple[Array, Array]:
     m = matrices.shape[-1]
     if m < LOOP_FROM:
         factor = np.linalg.cholesky(matrices)
-        return np.linalg.inv(matrices), np.log(np.diagonal(factor, axis1=-2, axis2=-1)).sum(axis=-1)
+        return np.asarray(np.linalg.inv(matrices), dtype=np.float64), np.log(np.diagonal(factor, axis1=-2, axis2=-1)).sum(axis=-1)
     flat = matrices.reshape(-1, m, m)
     inverse, diagonal = np.empty_like(flat), np.empty((len(flat), m))
     for index, matrix in enumerate(flat):
