@@ -25,9 +25,12 @@ from theoryck.quantities.information import (
     free_entropy_variance,
     generalisation_error,
     generalisation_gap,
+    gibbs_error,
     interpolation,
+    linear_predictor_gap,
     mutual_information,
     mutual_information_gap,
+    nishimori_defect,
 )
 from theoryck.quantities.norms import NormDeviation, norm_deviation
 from theoryck.quantities.overlaps import OverlapMoment, overlap_moment
@@ -51,10 +54,13 @@ __all__ = [
     "gaussian_mean",
     "generalisation_error",
     "generalisation_gap",
+    "gibbs_error",
     "interpolation",
     "kernel",
+    "linear_predictor_gap",
     "mutual_information",
     "mutual_information_gap",
+    "nishimori_defect",
     "norm_deviation",
     "overlap_moment",
     "quantity",

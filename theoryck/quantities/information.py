@@ -41,6 +41,7 @@ class LearningQuantity(Quantity):
         per_sample: bool = False,
         time: Fraction = Fraction(0),
         against: tuple[float, float] | None = None,
+        options: tuple[tuple[str, Any], ...] = (),
     ) -> None:
         if not hasattr(setting, "n_samples"):
             raise QuantityError(
@@ -54,6 +55,7 @@ class LearningQuantity(Quantity):
         self.per_sample = bool(per_sample)
         self.time = time
         self.against = against
+        self.options = options
         self.method = method_of(self.kind, setting, self.equivalent, time)
         self._samplers: dict[Problem, Any] = {}
 
@@ -80,6 +82,7 @@ class LearningQuantity(Quantity):
             parts.append("equivalent")
         if self.against is not None:
             parts.append(f"against=({self.against[0]:.6g}, {self.against[1]:.6g})")
+        parts += [f"{option}={value}" for option, value in self.options]
         name = f"{self.kind}({', '.join(parts)})"
         return f"{name}/n" if self.per_sample else name
 
@@ -95,7 +98,7 @@ class LearningQuantity(Quantity):
             parameters["per_sample"] = True
         if self.against is not None:
             parameters["against"] = list(self.against)
-        return parameters
+        return parameters | dict(self.options)
 
     @property
     def size_names(self) -> tuple[str, ...]:
@@ -104,7 +107,7 @@ class LearningQuantity(Quantity):
 
     def problem(self, sizes: Sizes) -> Problem:
         """Return the quantity at ``sizes`` as plain numbers; QuantityError or ValueError for sizes it cannot have."""
-        return problem(self.kind, self.setting, sizes, self.equivalent, self.per_sample, self.time, self.against)
+        return problem(self.kind, self.setting, sizes, self.equivalent, self.per_sample, self.time, self.against, self.options)
 
     def sampler(self, sizes: Sizes) -> Sampler:
         """Return the callable (rng, draws) -> array (draws,) or, two-sided, (draws, 3)."""
@@ -135,6 +138,7 @@ class LearningQuantity(Quantity):
             per_sample=self.per_sample,
             time=self.time,
             against=self.against,
+            options=self.options,
         ), (self.setting,)
 
 
@@ -181,6 +185,24 @@ class GeneralisationGap(LearningQuantity):
     kind = "generalisation_gap"
 
 
+class GibbsError(LearningQuantity):
+    """E (Y_new - y)^2 with the signal y of one posterior sample."""
+
+    kind = "gibbs_error"
+
+
+class LinearPredictorGap(LearningQuantity):
+    """E_lin - E^(0), the error of the best linear predictor of the network's data less the Bayes error of its linear model."""
+
+    kind = "linear_predictor_gap"
+
+
+class NishimoriDefect(LearningQuantity):
+    """E q(theta_k; D) - E q(theta*; D) of a posterior chain that starts at the teacher."""
+
+    kind = "nishimori_defect"
+
+
 class Interpolation(LearningQuantity):
     """(1/n) E log Z_t along the path from the network to the equivalent linear model."""
 
@@ -210,10 +232,12 @@ def free_entropy(setting: TeacherStudent, *, equivalent: bool = False) -> FreeEn
     return FreeEntropy(setting, equivalent=equivalent)
 
 
-def free_entropy_variance(setting: TeacherStudent, *, equivalent: bool = False) -> FreeEntropyVariance:
+def free_entropy_variance(
+    setting: TeacherStudent, *, equivalent: bool = False, target_width: float | None = None
+) -> FreeEntropyVariance:
     """Return Var((1/n) log Z(D)) over data sets, which the concentration theorem bounds by C (1/n + 1/d_min).
 
-    One draw is the unbiased sample variance of eight independent data sets.
+    One draw is the unbiased sample variance of eight independent data sets; ``target_width`` as in :func:`mutual_information_gap`.
 
     Source: arXiv:2505.03577, concentration of the free entropy.
 
@@ -223,7 +247,8 @@ def free_entropy_variance(setting: TeacherStudent, *, equivalent: bool = False) 
     >>> bool(free_entropy_variance(setting).draw(np.random.default_rng(0), 100, {}).min() > 0)
     True
     """
-    return FreeEntropyVariance(setting, equivalent=equivalent)
+    options = () if equivalent else _options(setting, target_gap=_positive(target_width, "target_width"))
+    return FreeEntropyVariance(setting, equivalent=equivalent, options=options)
 
 
 def mutual_information(setting: TeacherStudent, *, equivalent: bool = False, per_sample: bool = False) -> MutualInformation:
@@ -243,12 +268,17 @@ def mutual_information(setting: TeacherStudent, *, equivalent: bool = False, per
 
 
 def mutual_information_gap(
-    setting: TeacherStudent, *, per_sample: bool = False, against: tuple[Any, Any] | None = None
+    setting: TeacherStudent,
+    *,
+    per_sample: bool = False,
+    against: tuple[Any, Any] | None = None,
+    target_width: float | None = None,
 ) -> MutualInformationGap:
     """Return I_n^(L) - I_n^(0) in nats, network minus equivalent linear model, of all samples together or ``per_sample``.
 
     For f linear it is T_1 - KL (the covariances' part, less a divergence), so that two large numbers are never subtracted.
-    ``against`` compares with a linear model of other constants (eta_0, gamma_0) than the network's own, for phi not linear.
+    ``against`` compares with a linear model of other constants (eta_0, gamma_0) than the network's own, for phi not linear;
+    ``target_width`` is the width in nats, of all samples together, at which the two ends of a network's interval aim (0.01).
 
     Source: arXiv:2505.03577, one-layer and deep reduction.
 
@@ -258,7 +288,8 @@ def mutual_information_gap(
     >>> bool(mutual_information_gap(setting).draw(np.random.default_rng(0), 100, {}).max() <= 0)  # linear depth never adds any
     True
     """
-    return MutualInformationGap(setting, per_sample=per_sample, against=_against(against, setting))
+    options = _options(setting, target_gap=_positive(target_width, "target_width"))
+    return MutualInformationGap(setting, per_sample=per_sample, against=_against(against, setting), options=options)
 
 
 def covariance_gap(setting: TeacherStudent, *, per_sample: bool = False, against: tuple[Any, Any] | None = None) -> CovarianceGap:
@@ -304,6 +335,53 @@ def generalisation_gap(setting: TeacherStudent) -> GeneralisationGap:
     return GeneralisationGap(setting)
 
 
+def gibbs_error(setting: TeacherStudent) -> GibbsError:
+    """Return E (Y_new - a . x_L(x_new))^2 with (a, W) one sample of the posterior: 2 E^(L) - Delta, above the Bayes error.
+
+    phi not linear, f linear.  Source: the Nishimori identities; teacher and sample are alike given the data.
+
+    >>> from theoryck.models import DeepNetwork, TeacherStudent
+    >>> gibbs_error(TeacherStudent(DeepNetwork("tanh", depth=1, widths=(4, 4)), samples=4)).two_sided
+    True
+    """
+    return GibbsError(setting)
+
+
+def linear_predictor_gap(setting: TeacherStudent) -> LinearPredictorGap:
+    """Return E_lin - E^(0): error of the best linear predictor of the network's data, less the Bayes error of the linear model.
+
+    An upper bound of :func:`generalisation_gap` that needs kernels of the inputs only.  phi not linear, f linear; at depth >= 2 the
+    linear predictor is that of the infinitely wide network.
+
+    >>> import numpy as np
+    >>> from theoryck.models import DeepNetwork, TeacherStudent
+    >>> setting = TeacherStudent(DeepNetwork("sin", depth=1, widths=(16, 16)), samples=16)
+    >>> bool(-0.26 < 16 * linear_predictor_gap(setting).draw(np.random.default_rng(0), 200, {}).mean() < -0.19)
+    True
+    """
+    return LinearPredictorGap(setting)
+
+
+def nishimori_defect(
+    setting: TeacherStudent, statistic: str = "residual", *, student_noise: float | None = None, moves: int = 16
+) -> NishimoriDefect:
+    """Return E q(theta_k; D) - E q(theta*; D), theta_k after ``moves`` moves of a posterior chain that starts at the teacher: 0.
+
+    The teacher is a sample of the posterior of a student who knows the model, so every statistic keeps its mean along the chain.
+    ``statistic`` is "likelihood", "residual" |Y - a . x_L|^2/n, "alignment" with the linear predictor or "power" of the predicted
+    signal; ``student_noise`` is what the student believes of Delta, the truth if not given.  phi not linear, f linear.
+
+    >>> import numpy as np
+    >>> from theoryck.models import DeepNetwork, TeacherStudent
+    >>> setting = TeacherStudent(DeepNetwork("tanh", depth=1, widths=(6, 6)), samples=6)
+    >>> wrong = nishimori_defect(setting, student_noise=0.25).draw(np.random.default_rng(0), 200, {})
+    >>> bool(wrong.mean() < -0.05)  # believing in less noise, the student fits too closely
+    True
+    """
+    options = _options(setting, statistic=statistic, moves=moves, student_noise=_positive(student_noise, "student_noise"))
+    return NishimoriDefect(setting, options=options)
+
+
 def interpolation(setting: TeacherStudent, time: Any, *, divergence: bool = False) -> Interpolation | InterpolationDivergence:
     """Return f_t = (1/n) E log Z_t of Y = f(sqrt(1-t) a . x_L + sqrt(t) (eta_0 v . x_0 + sqrt(gamma_0) xi)) + sqrt(Delta) Z.
 
@@ -322,6 +400,23 @@ def interpolation(setting: TeacherStudent, time: Any, *, divergence: bool = Fals
     """
     kind = InterpolationDivergence if divergence else Interpolation
     return kind(setting, time=_time(time))
+
+
+def _options(setting: TeacherStudent, **options: Any) -> tuple[tuple[str, Any], ...]:
+    given = tuple((name, value) for name, value in options.items() if value is not None)
+    if given and (setting.linear_activation or not setting.linear_readout):
+        raise QuantityError(
+            f"{', '.join(name for name, _ in given)} needs an activation that is not linear and a linear readout: leave it out"
+        )
+    return given
+
+
+def _positive(value: Any, name: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or not 0 < value < math.inf:
+        raise QuantityError(f"{name} must be a positive number, got {value!r}")
+    return float(value)
 
 
 def _against(value: Any, setting: TeacherStudent) -> tuple[float, float] | None:

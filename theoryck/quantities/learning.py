@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -36,6 +37,8 @@ class Problem:
     equivalent: bool
     per_sample: bool
     time: float
+    options: tuple[tuple[str, Any], ...] = ()
+    """What only some kinds know: the width an interval aims at, the noise a student believes in, the statistic of a chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,7 @@ def problem(
     per_sample: bool,
     time: Fraction,
     against: tuple[float, float] | None = None,
+    options: tuple[tuple[str, Any], ...] = (),
 ) -> Problem:
     """Return the quantity at ``sizes`` as plain numbers; ``against`` replaces (eta_0, gamma_0) of the linear model."""
     eta0, gamma0 = against or constants(setting.network.activation, setting.network.depth)
@@ -109,10 +113,11 @@ def problem(
         equivalent,
         per_sample,
         float(time),
+        options,
     )
 
 
-EXACT = frozenset({"mutual_information", "generalisation_error", "free_entropy", "interpolation"})
+EXACT = frozenset({"mutual_information", "mutual_information_gap", "generalisation_error", "free_entropy", "interpolation"})
 """Kinds that have an exact value at some sizes."""
 
 
@@ -179,18 +184,29 @@ LINEAR: dict[str, Method] = {
 # A network that is not linear, with linear readout --------------------------------------------------------------------------------
 
 
+def _plain(key: Problem) -> tuple[Any, ...]:
+    return key.activation, key.widths, key.n, key.noise, key.eta0, key.gamma0
+
+
+def _errors(home: str, name: str) -> Callable[[Problem], Any]:
+    def make(key: Problem) -> Any:
+        module = importlib.import_module(f"theoryck.quantities.{home}")
+        return getattr(module, name)(*_plain(key), **dict(key.options))
+
+    return make
+
+
 def _covariance(key: Problem) -> Any:
     from theoryck.quantities.covariance import covariance_gap
 
-    return covariance_gap(key.activation, key.widths, key.n, key.noise, key.eta0, key.gamma0)
+    return covariance_gap(*_plain(key))
 
 
 def _evidence(name: str, timed: bool = False) -> Callable[[Problem], Any]:
     def make(key: Problem) -> Any:
         from theoryck.quantities import evidence
 
-        arguments = (key.activation, key.widths, key.n, key.noise, key.eta0, key.gamma0)
-        return getattr(evidence, name)(*arguments, *((key.time,) if timed else ()))
+        return getattr(evidence, name)(*_plain(key), *((key.time,) if timed else ()), **dict(key.options))
 
     return make
 
@@ -203,8 +219,37 @@ NETWORK: dict[str, Method] = {
     "covariance_gap": Method(_covariance),
     "interpolation": Method(_evidence("interpolation", timed=True), two_sided=True),
     "interpolation_divergence": Method(_evidence("interpolation_gap", timed=True), two_sided=True),
+    "generalisation_error": Method(_errors("regression_bayes", "generalisation_error"), two_sided=True),
+    "generalisation_gap": Method(_errors("regression_bayes", "generalisation_gap"), two_sided=True),
+    "gibbs_error": Method(_errors("regression_bayes", "gibbs_error"), two_sided=True),
+    "linear_predictor_gap": Method(_errors("regression", "linear_gap")),
+    "nishimori_defect": Method(_errors("regression_chains", "nishimori_defect")),
 }
-READOUT: dict[str, Method] = {}
+
+
+# A readout that is not linear ---------------------------------------------------------------------------------------------------
+
+
+def _readout(home: str, name: str) -> Callable[[Problem], Any]:
+    def make(key: Problem) -> Any:
+        from theoryck.quantities.nonlinear_readout_model import ReadoutModel
+
+        model = ReadoutModel(
+            key.widths, key.n, key.noise, key.activation, key.readout, eta0=key.eta0, gamma0=key.gamma0, time=key.time
+        )
+        module = importlib.import_module(f"theoryck.quantities.{home}")
+        return getattr(module, name)(model.linear if key.equivalent else model)
+
+    return make
+
+
+READOUT: dict[str, Method] = {
+    "free_entropy": Method(_readout("nonlinear_readout", "FreeEntropy"), two_sided=True),
+    "free_entropy_variance": Method(_readout("nonlinear_readout", "FreeEntropyVariance")),
+    "mutual_information": Method(_readout("nonlinear_readout", "MutualInformation"), two_sided=True),
+    "mutual_information_gap": Method(_readout("nonlinear_readout", "InformationGap"), two_sided=True),
+    "interpolation": Method(_readout("nonlinear_readout", "FreeEntropy"), two_sided=True),
+}
 
 # Exact values --------------------------------------------------------------------------------------------------------------------
 
@@ -218,10 +263,26 @@ def exact_value(key: Problem, setting: TeacherStudent, digits: int) -> Enclosure
     from theoryck.exact import arithmetic
 
     linear_model = key.equivalent or len(key.widths) == 1 or (key.kind == "interpolation" and key.time == 1)
-    value = _exact_linear_model(key, setting, digits) if setting.linear_readout and linear_model else None
+    if setting.linear_readout and linear_model:
+        value = _exact_linear_model(key, setting, digits)
+    else:
+        value = _exact_one_sample(key, setting, linear_model)
     if value is not None and key.per_sample:
         value = arithmetic.divide(value, arithmetic.enclose(key.n), digits)
     return value
+
+
+def _exact_one_sample(key: Problem, setting: TeacherStudent, linear_model: bool) -> Enclosure | None:
+    """One sample of a network with one hidden layer, or of a linear model with any readout."""
+    from theoryck.exact.one_sample import one_sample_gap, one_sample_glm_information, one_sample_information
+
+    if key.n != 1 or len(key.widths) > 2 or key.kind not in ("mutual_information", "mutual_information_gap"):
+        return None
+    if key.kind == "mutual_information_gap":
+        value = one_sample_gap
+    else:
+        value = one_sample_glm_information if linear_model and len(key.widths) > 1 else one_sample_information
+    return value(key.activation, key.widths, setting.noise, key.readout)
 
 
 def _exact_linear_model(key: Problem, setting: TeacherStudent, digits: int) -> Enclosure | None:
