@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 REACH = 9.0
 """Gaussian variables are cut here: what is left out weighs 2e-19."""
 MOST_POINTS = 6000
+MOST_ENTRIES = 15_000_000
+"""Of a matrix on the grid: 120 MB."""
 PANEL_NODES = 12
 
 
@@ -192,6 +194,8 @@ class GaussianChannel:
                 f"a grid of {last - first} points was needed for y, at most {MOST_POINTS} are used: f ranges over "
                 f"[{self._low:.6g}, {self._high:.6g}] with noise {self.noise:.6g}"
             )
+        if t.size * (last - first) > MOST_ENTRIES:
+            raise NotConverged(f"a grid of {t.size} x {last - first} points was needed; at most {MOST_ENTRIES} are used")
         y = dy * np.arange(first, last + 1)
         return t, w, normal_density(y - self.readout(t)[:, None], self.noise)
 

@@ -163,6 +163,8 @@ def deep_linear_gap_limit(alpha: Number, noise: Number, ratios: Sequence[Any] = 
     limit, the difference per sample decays as 1/n.  A float, or a proved Enclosure with ``digits``.  Raises ValueError for bad
     arguments.
 
+    For phi(x) = c x give noise/c^(2L): the information only depends on the ratio.
+
     Source: derived for this package; statement of Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 
     >>> deep_linear_gap_limit(1, "1/2"), deep_linear_gap_limit(1, "1/2", (1,))
@@ -185,6 +187,8 @@ def deep_linear_error_limit(alpha: Number, noise: Number, ratios: Sequence[Any] 
     x is that of :func:`deep_linear_gap_limit`, mu = lim (1/d_0) sum_i lam_i/(lam_i + Delta)^3 over the eigenvalues of X X^T, which
     is -G'(Delta) - Delta G''(Delta)/2.  Negative: Bayes beats the predictor of the linear model by learning the common scale.  A
     float, or a proved Enclosure with ``digits``.  Raises ValueError for bad arguments.
+
+    For phi(x) = c x give noise/c^(2L) and multiply the limit by c^(2L).
 
     Source: derived for this package; statement of Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 
