@@ -34,8 +34,8 @@ LOWEST, SCAN = -16.0, 0.5
 class GlmLimit:
     """The limit of the Bayes-optimal generalised linear model; information in nats per sample.
 
-    ``overlap`` is q, ``deficit`` 1 - q (accurate also where q is near 1), ``error`` the mean-square error E^(0) of a new label, noise
-    included, ``misclassification`` the error rate of the Bayes vote (sign labels only), ``free_entropy`` lim (1/n) E log Z,
+    ``overlap`` is q, ``deficit`` 1 - q (accurate also where q is near 1), ``error`` the mean-square error E^(0) of a new label,
+    noise included, ``misclassification`` the error rate of the Bayes vote (sign labels only), ``free_entropy`` lim (1/n) E log Z,
     ``mutual_information`` lim I_n/n, ``fixed_points`` all overlaps found to be stationary, in increasing order, ``accuracy`` the
     largest change of a number above under the last refinement of the grids (0 for the closed form), ``enclosures`` the values to
     more digits, by name, where they were asked for.
