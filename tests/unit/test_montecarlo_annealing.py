@@ -93,9 +93,11 @@ def test_a_move_leaves_its_law_invariant():
     # Means of chains: standard errors 1/sqrt(N) and sqrt(2/N); 6 comparisons at 4.5.
     assert np.abs(standard.mean(axis=0)).max() < 4.5 / math.sqrt(chains)
     assert np.abs(np.square(standard).mean(axis=0) - 1).max() < 4.5 * math.sqrt(2 / chains)
-    assert 0.3 < share < 1 and not np.array_equal(moved, states)
+    assert 0.3 < share < 1
+    assert not np.array_equal(moved, states)
     again = target.log_ratio_and_gradient(moved)
-    assert np.array_equal(now, again[0]) and np.array_equal(slope, again[1])
+    assert np.array_equal(now, again[0])
+    assert np.array_equal(slope, again[1])
 
 
 def test_a_move_without_the_accept_step_is_noticed():

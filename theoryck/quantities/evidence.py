@@ -173,7 +173,7 @@ def input_plan(term: InputTerm, target_gap: float) -> InputPlan:
 def _input_cost(setting: Setting) -> float:
     """Return about how many nanoseconds one X takes in T."""
     n, d = setting.samples, setting.widths[0]
-    one = 3000.0 + 8.0 * n * d + 100.0 * n * n + 0.6 * n**3 + (0.0 if describe(setting.activation)["closed form"] else 4e4)
+    one = 3000.0 + 8.0 * n * d + 100.0 * n * n + 0.6 * n**3 + (0.0 if describe(setting.activation)["closed form"] else 1.5e4)
     return one * (1.0 if setting.depth == 1 else 4.0 * setting.depth)
 
 
