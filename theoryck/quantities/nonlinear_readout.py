@@ -84,12 +84,14 @@ def evidence(model: ReadoutModel, teacher: Teacher, schedule: Schedule, rng: np.
 
 
 def evidence_cost(model: ReadoutModel, schedule: Schedule) -> float:
-    """Return the cost of one data set with its evidence, in units of 1/7e7 seconds."""
+    """Return the cost of one data set with its evidence, in units of 1/7e7 seconds.
+
+    Within 30% of the times measured at depths 0 to 3, n = 1 to 32, widths 4 to 24 with the default schedules.
+    """
     value, gradient = model.costs
     paths = schedule.paths * (value if not schedule.moves else gradient * (1 + schedule.moves * schedule.leaps))
-    # Inputs, singular values, sites.
-    data = 6000.0 + 4000.0 * model.n + 40.0 * model.n**2 + 3.0 * model.n**3
-    return PER_NANOSECOND * (data + paths)
+    form = 60e3 + 4e3 * model.n + 100.0 * model.n**2
+    return PER_NANOSECOND * (model.set_cost + form + paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,8 @@ class InformationGap:
     def cost(self) -> float:
         """Time of a draw in units of 1/7e7 seconds."""
         first, second = self._schedules()
-        return evidence_cost(self.model, first) + evidence_cost(self.model.linear, second)
+        pair = 20e3 + 25e3 * self.model.n + 900.0 * self.model.n**2
+        return evidence_cost(self.model, first) + evidence_cost(self.model.linear, second) + PER_NANOSECOND * PAIRS * pair
 
     def _schedules(self) -> tuple[Schedule, Schedule]:
         return self.schedule or default_schedule(self.model), self.linear_schedule or default_schedule(self.model.linear)

@@ -170,9 +170,9 @@ def _inputs(model: ReadoutModel, rng: np.random.Generator, sets: int) -> tuple[N
 def error_cost(model: ReadoutModel, chains: Chains) -> float:
     """Return the cost of one data set with its error, in units of 1/7e7 seconds."""
     moves = chains.warm + 2 * chains.records
-    predictions = (chains.records * NEW_INPUTS) * (400.0 if not model.has_network else 20.0 * sum(model.widths[1:]))
-    data = 6000.0 + 4000.0 * model.n + 40.0 * model.n**2 + 3.0 * model.n**3
-    return PER_NANOSECOND * (data + (2 + 2 * chains.starts) * (moves * chains.leaps * model.costs[1] + predictions))
+    per_record = NEW_INPUTS * (900.0 if not model.has_network else 20.0 * sum(model.widths[1:]))
+    work = moves * chains.leaps * model.costs[1] + chains.records * per_record
+    return PER_NANOSECOND * (model.set_cost + (2 + 2 * chains.starts) * work)
 
 
 def errors(model: ReadoutModel, normals: Normals, new: Array, chains: Chains, rng: np.random.Generator) -> Array:

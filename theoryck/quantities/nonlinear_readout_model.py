@@ -112,8 +112,16 @@ class ReadoutModel:
     @property
     def costs(self) -> tuple[float, float]:
         """About how many nanoseconds one l takes and one l with its gradient, normals included; fitted to measurements."""
-        n, shapes = self.n, self.shapes
-        normals = self.dim
-        entries = sum(rows * n for rows, _ in shapes) + n
-        products = sum(rows * columns * n for rows, columns in shapes) + n * self.gaussian_dim
-        return 300.0 + 8.0 * normals + 12.0 * entries + 0.15 * products, 700.0 + 16.0 * normals + 30.0 * entries + 0.4 * products
+        n = self.n
+        if not self.has_network:
+            gradient = 100.0 + 12.0 * n + 0.2 * n**2
+        else:
+            entries = sum(self.widths[1:]) * n
+            gradient = 1000.0 + 16.0 * self.dim + 21.0 * entries + 31.0 * n**2
+        return 0.5 * gradient, gradient
+
+    @property
+    def set_cost(self) -> float:
+        """About how many nanoseconds it takes to draw a data set and to fit the sites and the tilt; fitted to measurements."""
+        network = 30e3 + 950.0 * self.widths[0] ** 2 if self.has_network else 0.0
+        return 25e3 + 9e3 * self.n + 330.0 * self.n**2 + network
