@@ -113,7 +113,7 @@ def _computed(phi: Activation, widths: tuple[int, ...], noise: Any, f: Activatio
         error = max(abs(deep - deep2), abs(flat2 - float(exact)))
         return _agreed(deep2, error), exact, _agreed(deep2 - float(exact), error)
     deep_error, flat_error = abs(deep - deep2), abs(flat - flat2)
-    # Both models share the grid, so that most of the error cancels; a tenth is not trusted to (SAFETY makes it the whole difference).
+    # Both models share the grid, so that most of the error cancels; it is not relied on (a tenth, times SAFETY, is all of it).
     gap_error = max(abs((deep - flat) - (deep2 - flat2)), 0.1 * max(deep_error, flat_error))
     return _agreed(deep2, deep_error), _agreed(flat2, flat_error), _agreed(deep2 - flat2, gap_error)
 
