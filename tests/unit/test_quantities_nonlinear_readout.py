@@ -355,6 +355,7 @@ def test_samplers_are_picklable_and_reproducible(sampler):
         ({"time": 1.5}, "time must be between 0"),
         ({"gamma0": -0.1}, "gamma0 is a variance"),
         ({"eta0": float("inf")}, "eta0 must be a finite"),
+        ({"eta0": 0.0}, "eta0 and gamma0 are both 0"),
     ],
 )
 def test_bad_models_are_named(change, message):

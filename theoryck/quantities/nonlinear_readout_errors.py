@@ -105,7 +105,14 @@ class NetworkPredictor:
 
 @dataclass(frozen=True, slots=True)
 class GeneralisationError:
-    """E (Y_new - E[Y_new | D, x_new])^2, Delta included, two-sided: of a network (time 0) or a linear model (time 1, depth 0)."""
+    """E (Y_new - E[Y_new | D, x_new])^2, Delta included, two-sided: of a network (time 0) or a linear model (time 1, depth 0).
+
+    >>> from theoryck.models.activation import Activation
+    >>> model = ReadoutModel((4,), 4, 0.2, Activation("x"), Activation("tanh(2*x)"))
+    >>> values = GeneralisationError(model)(np.random.Generator(np.random.SFC64(1)), 10)
+    >>> values.shape, bool(0.2 < values[:, 2].mean() < 0.8)
+    ((10, 3), True)
+    """
 
     model: ReadoutModel
     chains: Chains = Chains()

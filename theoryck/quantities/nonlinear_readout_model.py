@@ -48,6 +48,8 @@ class ReadoutModel:
             raise ValueError(f"gamma0 is a variance: it must be >= 0, got {self.gamma0!r}")
         if not math.isfinite(self.eta0):
             raise ValueError(f"eta0 must be a finite number, got {self.eta0!r}")
+        if self.depth and self.eta0 == 0 and self.gamma0 == 0:
+            raise ValueError("eta0 and gamma0 are both 0: give those of the network, whose linear model is not empty")
 
     @property
     def depth(self) -> int:
