@@ -144,7 +144,7 @@ class MutualInformation:
 class InformationGap:
     """I_n^(L) - I_n^(0) = E log Z^(0) - E log Z^(L) in nats, of all n samples together, two-sided.
 
-    ``model`` is the network, ``schedule`` its paths and ``linear_schedule`` those of the linear model.  With any function g of (X, Y)
+    ``model`` is the network, ``schedule`` its paths and ``linear_schedule`` those of the linear model.  With any g(X, Y)
         gap = E[log Z^(0)(Y^(0)) - g(Y^(0))] - E[log Z^(L)(Y^(L)) - g(Y^(L))] + E[g(Y^(0)) - g(Y^(L))],
     Y^(0) and Y^(L) the outputs of the two teachers.  For g close to log Z^(0) the first two fluctuate little, and the third, which
     needs no paths, is averaged over ``PAIRS`` more pairs of data sets.  The bracket is that of the first two.
