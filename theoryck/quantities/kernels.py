@@ -14,6 +14,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,9 @@ RELATIVE_TAIL = 1e-13
 ROUNDING = 4e-15
 """Rounding of 1 - sum c_k^2 / g: about 20 units in the last place of 1; what is left below it is taken for nothing."""
 
-LAST_ORDER = 640
-""".95^640 = 6e-15: for |r| <= .95 the series passes RELATIVE_TAIL by this order for every phi."""
+LAST_ORDER = {True: 640, False: 2400}
+"""With kinks (True) and without.  .95^640 = 6e-15: for |r| <= .95 the series passes RELATIVE_TAIL by this order for every phi.
+Without kinks c_k^2 falls as exp(-2 y sqrt(k)) in a strip of half-width y/sqrt(s): 2400 reach |r| = 1 for tanh up to s = 20."""
 
 DEGREES = (24, 36, 54)
 """Degrees of the Chebyshev polynomials that are tried on an octave."""
@@ -41,8 +43,8 @@ DEGREES = (24, 36, 54)
 REACH = 14.0
 """Integrals over Z stop here: exp(-14^2/4) = 5e-22 is left of the two factors exp(-z^2/4) that c_k contains."""
 
-COMMON_CORRELATION = 0.6
-"""Entries with larger |r| are few in high dimension: the later terms of the series are summed for them alone."""
+BANDS = (0.6, 0.75, 0.87, 0.95, 1.0)
+"""Entries with large |r| are few in high dimension: later terms of the series are summed only where |r| is above these in turn."""
 
 GRAMS_AT_ONCE_BYTES = 1 << 19
 """Size of the temporaries of one piece, so that they stay in a second-level cache."""
@@ -245,6 +247,7 @@ class _Series:
         self.kinks = tuple(sorted(float(point) for point in activation.kinks))
         odd, even = bool(activation.properties.odd.value), bool(activation.properties.even.value)
         self.first, self.stride = (1 if odd else 0), (2 if odd or even else 1)
+        self.last = LAST_ORDER[bool(self.kinks)]
         self.octaves: dict[int, _Octave] = {}
 
     def octave(self, j: int) -> _Octave:
@@ -287,7 +290,7 @@ class _Series:
         base = phi * psi * weight
         rows: list[Array] = []
         total = np.zeros_like(squares)
-        for k in range(LAST_ORDER + 1):
+        for k in range(self.last + 1):
             if k >= self.first and (k - self.first) % self.stride == 0:
                 # c_k^2 is kept below what Bessel leaves only up to rounding; nothing is lost when all but that is used up.
                 row = np.einsum("sz,sz->s", base, np.broadcast_to(psi, base.shape))
@@ -329,16 +332,20 @@ class _Series:
         orders = self._orders(largest, tail)
         a = self._table(s1, cells1, orders)
         b = a if s1 is s2 else self._table(s2, cells2, orders)
-        near = self._orders(min(largest, COMMON_CORRELATION), tail)
-        result = _horner(a[:near, :, :, None], b[:near, :, None, :], self._power(r)) * (r if self.first else 1.0)
-        if near < orders:
-            # The later terms matter for the few entries of large correlation only.
-            block, row, column = np.nonzero(np.abs(r) > COMMON_CORRELATION)
-            far = r[block, row, column]
-            rest = _horner(a[near:, block, row], b[near:, block, column], self._power(far))
-            result[block, row, column] += rest * far ** (self.first + self.stride * near)
-        if orders == len(tail):
-            slow = np.abs(r) ** (self.first + self.stride * orders) * tail[-1] > RELATIVE_TAIL
+        done = self._orders(min(largest, BANDS[0]), tail)
+        result = _horner(a[:done, :, :, None], b[:done, :, None, :], self._power(r)) * (r if self.first else 1.0)
+        for low, high in pairwise(BANDS):
+            stop = self._orders(min(largest, high), tail)
+            if stop > done:
+                block, row, column = np.nonzero(np.abs(r) > low)
+                far = r[block, row, column]
+                rest = _horner(a[done:stop, block, row], b[done:stop, block, column], self._power(far))
+                result[block, row, column] += rest * far ** (self.first + self.stride * done)
+                done = stop
+        left1, left2 = self._left(s1, cells1), self._left(s2, cells2)
+        if orders == len(tail) and left1.any() and left2.any():
+            left = left1[:, :, None] * left2[:, None, :]
+            slow = np.abs(r) ** (self.first + self.stride * orders) * left > RELATIVE_TAIL
             for p, i, k in np.argwhere(slow).tolist():
                 pair = float(s1[p, i]), float(s2[p, k]), float(r[p, i, k])
                 result[p, i, k] = _direct(self.activation, self.kinks, *pair)
@@ -356,11 +363,19 @@ class _Series:
         longest = max((len(octave.tails) for octave in octaves), default=1)
         tail = np.zeros(longest)
         for octave in octaves:
-            padded = np.full(longest, octave.tails[-1] if len(octave.tails) * self.stride >= LAST_ORDER else 0.0)
+            padded = np.full(longest, octave.tails[-1] if len(octave.tails) * self.stride >= self.last else 0.0)
             padded[: len(octave.tails)] = octave.tails
             tail = np.maximum(tail, padded)
         # An octave whose series ended early has used up g to rounding.
         return np.where(tail**2 <= ROUNDING, 0.0, tail**2)
+
+    def _left(self, s: Array, cells: list[tuple[_Octave, NDArray[np.bool_], Array]]) -> Array:
+        """Return what the longest series leaves at every entry of ``s``, relative to sqrt(g); 0 where it ended before."""
+        left = np.zeros(s.shape)
+        for octave, inside, _ in cells:
+            if octave.tails[-1] ** 2 > ROUNDING:
+                left[inside] = octave.tails[-1]
+        return left
 
     def _table(self, s: Array, cells: list[tuple[_Octave, NDArray[np.bool_], Array]], orders: int) -> Array:
         table = np.zeros((orders, *s.shape))
