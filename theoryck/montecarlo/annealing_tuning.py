@@ -21,7 +21,7 @@ Make = Callable[[np.random.Generator, int], tuple[Target, Array]]
 """(rng, sets) -> a target of that many fresh data sets and an exact posterior sample (sets, dim) of each."""
 
 PLAIN_SETS, PLAIN_PATHS = 32, 256
-SETS, PATHS = 8, 16
+SETS, PATHS = 12, 16
 SAFETY = 2.0
 """The excess of a pilot comes from few data sets with a right tail: ask for this much more."""
 
@@ -31,13 +31,14 @@ RELIABLE = 0.5
 FREE = 1e5
 """Nanoseconds that paths may take in any case: more paths make 1/R less noisy, and drawing a data set takes as long."""
 
-CHEAP = 2e7
+CHEAP = 5e7
 """Nanoseconds per data set below which importance sampling is not worth comparing with anything."""
 
 PILOT = 1e9
 """Nanoseconds that one pilot of an annealed candidate may take."""
 
 FACTOR = 4
+CLEARLY = 2.0
 ACCEPTANCE = 0.8
 
 
@@ -51,14 +52,22 @@ class Tuned:
 
 
 def excess(make: Make, schedule: Schedule, rng: np.random.Generator, sets: int) -> tuple[float, float]:
-    """Return the mean of high - low over ``sets`` data sets and the share of accepted moves."""
-    total, accepted = 0.0, 0.0
-    for _ in range(sets):
-        target, posterior = make(rng, 1)
+    """Return the mean of high - low over ``sets`` data sets, or its floor, and the share of accepted moves.
+
+    The mean has a right tail that few data sets miss.  Log weights of variance v have e^v - 1 as relative variance of the weights
+    if they are normal, and less if they are skewed to the left, as usual: (e^(v/2) - 1)/paths serves as a floor.
+    """
+    total, spread, accepted, done, step = 0.0, 0.0, 0.0, 0, 1
+    while done < sets:
+        count = min(step, sets - done)
+        target, posterior = make(rng, count)
         weights = log_weights(target, posterior, schedule, rng)
         total += float((weights.high - weights.low).sum())
-        accepted += weights.acceptance
-    return total / sets, accepted / sets
+        spread += float(weights.log[:, 1:].var(axis=1).sum())
+        accepted += count * weights.acceptance
+        done, step = done + count, max(target.piece // schedule.paths, 1)
+    floor = math.expm1(min(0.5 * spread / sets, 50.0)) / schedule.paths
+    return max(total / sets, floor), accepted / sets
 
 
 def tune(make: Make, gap: float, limit: float, rng: np.random.Generator) -> Tuned:
@@ -77,7 +86,8 @@ def tune(make: Make, gap: float, limit: float, rng: np.random.Generator) -> Tune
     count, last = 16, math.inf
     while SETS * PATHS * count * gradient <= PILOT:
         now = _tried(make, Schedule(PATHS, ladder(count), angle), gap, gradient, limit, rng, SETS)
-        best = min(best, now, key=lambda tuned: (tuned.gap, tuned.cost))
+        # The least of several noisy estimates is too low: to be preferred, a ladder has to be much cheaper.
+        best = min(best, now, key=lambda tuned: (tuned.gap, tuned.cost * (CLEARLY if tuned is now else 1.0)))
         if now.gap <= gap and now.cost > last:
             break
         last = now.cost if now.gap <= gap else math.inf
