@@ -257,6 +257,13 @@ def bayes_gap(
 
     Useful while log r varies by a few units under the prior: n up to about 24 at n = d, Delta = 1/2.  Beyond, it stays honest and
     becomes wide.
+
+    >>> from theoryck.quantities.learning import constants
+    >>> phi = Activation("tanh")
+    >>> sampler = bayes_gap(phi, (4, 4), 4, 0.5, *constants(phi, 1), prior_draws=64)
+    >>> low, high, best = sampler(np.random.default_rng(0), 20).mean(axis=0)
+    >>> bool(low < best < high)
+    True
     """
     setting = Setting(activation, tuple(widths), samples, noise, eta0, gamma0)
     return BayesGap(setting, samples, shrinkage(setting, samples, DATA_SETS, prior_draws), DATA_SETS, prior_draws)
@@ -265,7 +272,15 @@ def bayes_gap(
 def generalisation_gap(
     activation: Activation, widths: Widths, samples: int, noise: float, eta0: float, gamma0: float, prior_draws: int = PRIOR_DRAWS
 ) -> Combined:
-    """Return the sampler of E^(L) - E^(0) = (E_B - E^(0)) - E (m_L - m_B)^2, two-sided."""
+    """Return the sampler of E^(L) - E^(0) = (E_B - E^(0)) - E (m_L - m_B)^2, two-sided.
+
+    >>> from theoryck.quantities.learning import constants
+    >>> phi = Activation("tanh")
+    >>> sampler = generalisation_gap(phi, (4, 4), 4, 0.5, *constants(phi, 1), prior_draws=64)
+    >>> low, high, best = sampler(np.random.default_rng(0), 20).mean(axis=0)
+    >>> bool(-0.08 < low < high < 0)
+    True
+    """
     gap = bayes_gap(activation, widths, samples, noise, eta0, gamma0, prior_draws)
     return _combined(gap, against_glm=True)
 
@@ -273,7 +288,15 @@ def generalisation_gap(
 def generalisation_error(
     activation: Activation, widths: Widths, samples: int, noise: float, eta0: float, gamma0: float, prior_draws: int = PRIOR_DRAWS
 ) -> Combined:
-    """Return the sampler of the Bayes error E^(L) = E_B - E (m_L - m_B)^2 of the network, noise included, two-sided."""
+    """Return the sampler of the Bayes error E^(L) = E_B - E (m_L - m_B)^2 of the network, noise included, two-sided.
+
+    >>> from theoryck.quantities.learning import constants
+    >>> phi = Activation("tanh")
+    >>> sampler = generalisation_error(phi, (4, 4), 4, 0.5, *constants(phi, 1), prior_draws=64)
+    >>> low, high, best = sampler(np.random.default_rng(0), 20).mean(axis=0)
+    >>> bool(0.5 < low < high < 1)
+    True
+    """
     gap = bayes_gap(activation, widths, samples, noise, eta0, gamma0, prior_draws)
     return _combined(gap, against_glm=False)
 
@@ -285,6 +308,13 @@ def gibbs_error(
 
     Teacher and sample are independent and alike given the data, so that their signals differ by twice the posterior variance,
     E^(L) - Delta, in mean square.
+
+    >>> from theoryck.quantities.learning import constants
+    >>> phi = Activation("tanh")
+    >>> sampler = gibbs_error(phi, (4, 4), 4, 0.5, *constants(phi, 1), prior_draws=64)
+    >>> low, high, best = sampler(np.random.default_rng(0), 20).mean(axis=0)
+    >>> bool(0.7 < low < high < 1.5)
+    True
     """
     gap = bayes_gap(activation, widths, samples, noise, eta0, gamma0, prior_draws)
     return _combined(gap, against_glm=False, scale=2.0, shift=-noise)
