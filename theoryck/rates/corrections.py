@@ -10,7 +10,8 @@ grows with the draws.  Here ``log Q = log A + s log d + sum_j B_j d**-w_j`` with
   ((B, B2) = (2, -2), w = 1/2, 1e6 draws; 5.0% at (2, 2) with 100 draws), and for 0.4% to 0.8% on average over the truths.  Priors
   wide enough for 3.5% there (SHAPE 1.4, 1.4, 1.1, 1.1) make every interval 20% wider, wider than the plain baseline;
 * declared ``correction=w``: ``w_j = j w`` for j = 1..3, each with standard deviation ``amplitude`` (default 2) in units of the
-  smallest size's own power, i.e. on the coefficient of ``(d/d_first)**-w_j``.  Moments of high order need that: the 1/d
+  smallest size's own power, i.e. on the coefficient of ``(d/d_first)**-w_j``; an amplitude a < 1 is a small parameter, and the
+  j-th deviation is then a**j, as in a series in ``a (d/d_first)**-w``.  Moments of high order need that: the 1/d
   coefficient of a sixth moment can be 30, while its relative size at d = 32 is about 1.
 
 Both continue beyond the listed terms with amplitudes that decrease geometrically at the smallest size, because the logarithm of
@@ -67,8 +68,9 @@ class CorrectionFamily:
             ratio = min(TAIL_RATIO, COEFFICIENT_GROWTH / math.sqrt(first))
         else:
             step = float(correction)
-            deviations = [size] * 3
-            ratio = TAIL_RATIO
+            # A declared amplitude below 1 is a small parameter: the logarithm of 1 + a u + ... is a series in it.
+            deviations = [min(size, size**j) for j in (1, 2, 3)]
+            ratio = min(TAIL_RATIO, size)
         deviations = [deviation * widening**j for j, deviation in enumerate(deviations, 1)]
         while deviations[-1] * ratio > 0.1 * noise and len(deviations) < MAX_TERMS:
             deviations.append(deviations[-1] * ratio)
