@@ -87,7 +87,7 @@ def child(path: str) -> None:
     settings = [
         (name, likelihood, readout, particles, steps, step, leaps)
         for name, likelihood, readout, step in (("a marginalised", marginal, False, 0.25), ("state (W, a)", joint, True, 0.12))
-        for particles, steps, leaps in ((1000, 1, 5), (250, 5, 5), (1000, 5, 5))
+        for particles, steps, leaps in ((1000, 1, 1), (1000, 1, 2), (1000, 1, 5), (250, 5, 5), (1000, 5, 5))
     ]
     for name, likelihood, readout, particles, steps, step, leaps in settings:
         run = smc(likelihood, readout, particles, steps, step, leaps)
