@@ -35,9 +35,9 @@ def deep_reduction_linear(pattern):
 
 
 @tc.theorem("camilli2025/deep-reduction", CAMILLI2025)
-@tc.for_all(phi=sampled_from([tc.activations.erf, tc.activations.tanh]), pattern=deep_patterns)
+@tc.for_all(phi=sampled_from([tc.activations.erf, tc.activations.sin]), pattern=deep_patterns)
 def deep_reduction(phi, pattern):
     """|I^(L) - I^(0)|/n = O((1 + sqrt(n/d_min) + n/d_min)/sqrt(d_min)), L = 2 and 3, widths pattern * d"""
-    gap = tc.quantities.mutual_information_gap(setting(phi, pattern, "1/5"), per_sample=True)
-    along = path(pattern, (4, 8, 16))
+    gap = tc.quantities.mutual_information_gap(setting(phi, pattern), per_sample=True)
+    along = path(pattern, (4, 8, 16, 32))
     return tc.Bound(gap, rate=REDUCTION, along=along, rivals=["d_min**(-2)"], correction=1, amplitude=0.5)

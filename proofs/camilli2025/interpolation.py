@@ -1,9 +1,9 @@
 """The path from the network to its linear model.
 
 Setting.   Y_t = f(sqrt(1-t) a . x_L + sqrt(t) (eta_0 v . x_0 + sqrt(gamma_0) xi)) + sqrt(Delta) Z: the network at t = 0, the linear
-           model at t = 1; a, W, v and xi are all unknown to the student, so that all of them are averaged inside Z_t.
+           model at t = 1; a, W, v and xi are all unknown to the student: all of them are averaged inside Z_t.
 Claim.     |f_t - f_1|  =  O((1 + sqrt(n/d) + n/d) / sqrt(d)) for every t in [0, 1].
-Truth.     For a linear network n (f_t - f_1) -> (x_t - log(1 + x_t)) / 2 with x_t = (1 - t)^2 x: the difference falls like (1 - t)^4.
+Truth.     For a linear network n (f_t - f_1) -> (x_t - log(1 + x_t)) / 2 with x_t = (1 - t)^2 x, which falls like (1 - t)^4.
 """
 
 from fractions import Fraction
@@ -47,8 +47,8 @@ def scalar_mode_along_the_path(t):
 @tc.theorem("camilli2025/interpolation-network", CAMILLI2025)
 @tc.for_all(phi=sampled_from([tc.activations.erf, tc.activations.tanh]))
 def path_of_a_network(phi):
-    """|f_t - f_1| = O((1 + sqrt(n/d) + n/d)/sqrt(d)) at n = d, t = 1/2: one nonlinear layer"""
-    divergence = tc.quantities.interpolation(setting(phi), "1/2", divergence=True)
-    along = tc.ScalingPath(d=(4, 8, 16), n="d")
+    """|f_t - f_1| = O((1 + sqrt(n/d) + n/d)/sqrt(d)) at n = d, t = 1/4: one nonlinear layer"""
+    divergence = tc.quantities.interpolation(setting(phi), "1/4", divergence=True)
+    along = tc.ScalingPath(d=(4, 8, 16, 32), n="d")
     rate = "n * (1 + sqrt(n/d) + n/d) / sqrt(d)"
     return tc.Bound(divergence, rate=rate, along=along, rivals=["1/d"], correction=1, amplitude=0.5)

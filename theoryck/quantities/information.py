@@ -29,7 +29,6 @@ LONG_BLOCK = 8
 class LearningQuantity(Quantity):
     """A mean over data sets of a :class:`~theoryck.models.TeacherStudent`; ``kind`` says of what."""
 
-    can_draw = True
     kind = ""
     data_sets_per_draw = 1
 
@@ -42,6 +41,7 @@ class LearningQuantity(Quantity):
         time: Fraction = Fraction(0),
         against: tuple[float, float] | None = None,
         options: tuple[tuple[str, Any], ...] = (),
+        exact_only: bool = False,
     ) -> None:
         if not hasattr(setting, "n_samples"):
             raise QuantityError(
@@ -56,8 +56,14 @@ class LearningQuantity(Quantity):
         self.time = time
         self.against = against
         self.options = options
+        self.exact_only = bool(exact_only)
         self.method = method_of(self.kind, setting, self.equivalent, time)
         self._samplers: dict[Problem, Any] = {}
+
+    @property
+    def can_draw(self) -> bool:  # type: ignore[override]
+        """Whether it is measured by Monte Carlo: not where only the exact route was asked for."""
+        return not self.exact_only
 
     @property
     def two_sided(self) -> bool:  # type: ignore[override]
@@ -139,6 +145,7 @@ class LearningQuantity(Quantity):
             time=self.time,
             against=self.against,
             options=self.options,
+            exact_only=self.exact_only,
         ), (self.setting,)
 
 
@@ -273,12 +280,14 @@ def mutual_information_gap(
     per_sample: bool = False,
     against: tuple[Any, Any] | None = None,
     target_width: float | None = None,
+    exact_only: bool = False,
 ) -> MutualInformationGap:
     """Return I_n^(L) - I_n^(0) in nats, network minus equivalent linear model, of all samples together or ``per_sample``.
 
     For f linear it is T_1 - KL (the covariances' part, less a divergence), so that two large numbers are never subtracted.
     ``against`` compares with a linear model of other constants (eta_0, gamma_0) than the network's own, for phi not linear;
-    ``target_width`` is the width in nats, of all samples together, at which the two ends of a network's interval aim (0.01).
+    ``target_width`` is the width in nats, of all samples together, at which the two ends of a network's interval aim (0.01);
+    ``exact_only`` takes the exact route alone, for one sample.
 
     Source: arXiv:2505.03577, one-layer and deep reduction.
 
@@ -289,7 +298,9 @@ def mutual_information_gap(
     True
     """
     options = _options(setting, target_gap=_positive(target_width, "target_width"))
-    return MutualInformationGap(setting, per_sample=per_sample, against=_against(against, setting), options=options)
+    return MutualInformationGap(
+        setting, per_sample=per_sample, against=_against(against, setting), options=options, exact_only=exact_only
+    )
 
 
 def covariance_gap(setting: TeacherStudent, *, per_sample: bool = False, against: tuple[Any, Any] | None = None) -> CovarianceGap:
