@@ -23,8 +23,8 @@ from theoryck.rates.data import MIN_SIZES, Array, Data
 from theoryck.rates.linear import design_matrix, solve
 from theoryck.records import Interval
 
-POOR_FIT = 0.05  # below this p-value larger corrections and larger errors are allowed for
-GOOD_FIT = 0.5  # chi2 about its number of degrees of freedom
+POOR_FIT = 0.01  # below this p-value larger corrections and larger errors are allowed for: chance alone falls there once in 100
+GOOD_FIT = 0.25  # as far as the corrections are then enlarged
 _STEPS = 40
 _WIDENINGS = tuple(2 ** (step / 2) for step in range(1, 7))
 
