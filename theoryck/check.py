@@ -20,7 +20,7 @@ from theoryck import __version__, planning
 from theoryck.claims import Claim, Statement, describe_instance
 from theoryck.claims.statements import Law
 from theoryck.judge import judge, rival_problem
-from theoryck.montecarlo import Executor, Key, TwoSidedMoments, make_executor, sample, sample_two_sided
+from theoryck.montecarlo import Executor, Key, Request, TwoSidedMoments, make_executor, sample_jointly
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.profiles import Profile, profile_named
 from theoryck.quantities import Quantity
@@ -300,25 +300,26 @@ class _Measurement:
         """Draw whole blocks at every size until the given fraction of the budget is reached."""
         if self._blocks_planned is None:
             self._blocks_planned = self._plan()
-        for index, planned in enumerate(self._blocks_planned):
-            wanted = max(1, math.ceil(planned * fraction))
-            if wanted > self.blocks[index]:
-                self._draw_blocks(index, wanted)
+        wanted = [max(1, math.ceil(planned * fraction)) for planned in self._blocks_planned]
+        self._draw_blocks([(index, count) for index, count in enumerate(wanted) if count > self.blocks[index]])
 
-    def _draw_blocks(self, index: int, wanted: int) -> None:
-        arguments: dict[str, Any] = {
-            "draws": self._draws_of(index, wanted),
-            "block_draws": self._block_draws(index),
-            "executor": self.session.executor,
-            "first_block": self.blocks[index],
-            "initial": self.moments[index],
-        }
-        key = Key(self.session.seed, self.claim, self.instance, self.sizes[index])
-        if self.quantity.two_sided:
-            self.moments[index] = sample_two_sided(self._sampler(index), key, **arguments)
-        else:
-            self.moments[index] = sample(self._sampler(index), key, **arguments, bins=self.edges)
-        self.blocks[index] = wanted
+    def _draw_blocks(self, wanted: Sequence[tuple[int, int]]) -> None:
+        """Draw at each size named until it has as many blocks as wanted; all sizes share the workers."""
+        requests = [
+            Request(
+                self._sampler(index),
+                Key(self.session.seed, self.claim, self.instance, self.sizes[index]),
+                self._draws_of(index, count),
+                self._block_draws(index),
+                first_block=self.blocks[index],
+                initial=self.moments[index],
+                bins=self.edges,
+                two_sided=self.quantity.two_sided,
+            )
+            for index, count in wanted
+        ]
+        for (index, count), moments in zip(wanted, sample_jointly(requests, self.session.executor), strict=True):
+            self.moments[index], self.blocks[index] = moments, count
 
     def _draws_of(self, index: int, wanted: int) -> int:
         """Draws of the blocks that are missing; where the draws are fixed, the last block is cut."""
@@ -330,7 +331,8 @@ class _Measurement:
 
     def _sampler(self, index: int) -> Any:
         if self._samplers[index] is None:
-            self._samplers[index] = self.quantity.sampler(self.sizes[index])
+            # What is slow about samplers, such as the pilot of an annealing schedule, is made by all workers.
+            self._samplers = list(self.quantity.samplers(self.sizes, self.session.executor))
         return self._samplers[index]
 
     def _block_draws(self, index: int) -> int:
@@ -371,7 +373,7 @@ class _Measurement:
 
     def _seconds_per_draw(self, index: int) -> float:
         start = time.perf_counter()
-        self._draw_blocks(index, 1)
+        self._draw_blocks([(index, 1)])
         return max(time.perf_counter() - start, 1e-9) / self._block_draws(index)
 
     def points(self, exact: bool = True) -> tuple[Point, ...]:

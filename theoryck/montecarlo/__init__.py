@@ -7,6 +7,7 @@ same bits, for any number of workers, interrupted or not.
 
 from theoryck.montecarlo.executors import DaskExecutor, Executor, SerialExecutor, available_workers, make_executor
 from theoryck.montecarlo.histogram import Histogram
+from theoryck.montecarlo.joint import Request, sample_jointly
 from theoryck.montecarlo.moments import Moments
 from theoryck.montecarlo.payload import PayloadError
 from theoryck.montecarlo.processes import ProcessExecutor, WorkerDied, WorkerError
@@ -22,6 +23,7 @@ __all__ = [
     "Moments",
     "PayloadError",
     "ProcessExecutor",
+    "Request",
     "Sampler",
     "SamplerError",
     "SerialExecutor",
@@ -33,5 +35,6 @@ __all__ = [
     "check_block",
     "make_executor",
     "sample",
+    "sample_jointly",
     "sample_two_sided",
 ]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.montecarlo import Sampler, check_block
+from theoryck.montecarlo import Executor, Sampler, check_block
 from theoryck.records import Bracket, Enclosure
 
 NUMBERS_PER_BLOCK = 2**22
@@ -59,6 +59,10 @@ class Quantity:
     def sampler(self, sizes: Sizes) -> Sampler:
         """Return the callable (rng, draws) -> array (draws,) whose mean is the quantity; QuantityError if there is none."""
         raise QuantityError(f"{self.name} has no Monte Carlo route: use exact(sizes, digits)")
+
+    def samplers(self, sizes: Sequence[Sizes], executor: Executor | None = None) -> list[Sampler]:
+        """Return the samplers at several sizes; a quantity whose samplers are slow to make makes them in the ``executor``."""
+        return [self.sampler(entry) for entry in sizes]
 
     def draw(self, rng: np.random.Generator, draws: int, sizes: Sizes) -> NDArray[np.float64]:
         """Return ``draws`` independent replicates at ``sizes``, (draws,) or two-sided, checked; SamplerError for a broken one."""

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from theoryck.montecarlo import Sampler
+from theoryck.montecarlo import Executor, Sampler
 from theoryck.quantities.base import LARGEST_BLOCK, NUMBERS_PER_BLOCK, Quantity, QuantityError, Sizes
 from theoryck.quantities.learning import Problem, exact_value, make_sampler, method_of, problem
 from theoryck.records import Enclosure
@@ -22,7 +23,7 @@ from theoryck.records import Enclosure
 if TYPE_CHECKING:
     from theoryck.models import TeacherStudent
 
-LONG_BLOCK = 8
+LONG_BLOCK = 4
 """Blocks of data sets are this much longer than other blocks: a data set is worked on together with many others."""
 
 
@@ -122,6 +123,15 @@ class LearningQuantity(Quantity):
             self._samplers[key] = make_sampler(self.method, key)
         sampler: Sampler = self._samplers[key]
         return sampler
+
+    def samplers(self, sizes: Sequence[Sizes], executor: Executor | None = None) -> list[Sampler]:
+        """Return the samplers at several sizes, made by all workers where a schedule has to be tuned."""
+        missing = [key for key in dict.fromkeys(self.problem(entry) for entry in sizes) if key not in self._samplers]
+        if executor is not None and executor.workers > 1 and self.method.slow and len(missing) > 1:
+            # The slowest ones, at the largest sizes, first.
+            order = missing[::-1]
+            self._samplers |= dict(zip(order, executor.map(functools.partial(make_sampler, self.method), order), strict=True))
+        return [self.sampler(entry) for entry in sizes]
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | None:
         """Return the exact value where there is one: one sample, or a linear model with linear readout."""

@@ -43,11 +43,13 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """How a kind of quantity is measured: ``make`` builds the sampler, ``two_sided`` and ``exact`` say what to expect."""
+    """How a kind of quantity is measured: ``make`` builds the sampler, ``two_sided`` and ``exact`` say what to expect,
+    ``slow`` that a sampler takes long to make."""
 
     make: Callable[[Problem], Any]
     two_sided: bool = False
     exact: bool = False
+    slow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,13 +214,13 @@ def _evidence(name: str, timed: bool = False) -> Callable[[Problem], Any]:
 
 
 NETWORK: dict[str, Method] = {
-    "free_entropy": Method(_evidence("free_entropy"), two_sided=True),
-    "free_entropy_variance": Method(_evidence("free_entropy_variance")),
-    "mutual_information": Method(_evidence("mutual_information"), two_sided=True),
-    "mutual_information_gap": Method(_evidence("gap"), two_sided=True),
+    "free_entropy": Method(_evidence("free_entropy"), slow=True, two_sided=True),
+    "free_entropy_variance": Method(_evidence("free_entropy_variance"), slow=True),
+    "mutual_information": Method(_evidence("mutual_information"), slow=True, two_sided=True),
+    "mutual_information_gap": Method(_evidence("gap"), slow=True, two_sided=True),
     "covariance_gap": Method(_covariance),
-    "interpolation": Method(_evidence("interpolation", timed=True), two_sided=True),
-    "interpolation_divergence": Method(_evidence("interpolation_gap", timed=True), two_sided=True),
+    "interpolation": Method(_evidence("interpolation", timed=True), slow=True, two_sided=True),
+    "interpolation_divergence": Method(_evidence("interpolation_gap", timed=True), slow=True, two_sided=True),
     "generalisation_error": Method(_errors("regression_bayes", "generalisation_error"), two_sided=True),
     "generalisation_gap": Method(_errors("regression_bayes", "generalisation_gap"), two_sided=True),
     "gibbs_error": Method(_errors("regression_bayes", "gibbs_error"), two_sided=True),

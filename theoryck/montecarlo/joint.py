@@ -1,0 +1,77 @@
+"""Draw from several samplers at once, such as one quantity at all its sizes, so that few long blocks keep all workers busy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from theoryck.montecarlo.executors import Executor, SerialExecutor
+from theoryck.montecarlo.sampling import Sampler, _Block, _BlockTask, _plan, _probed, _Repeats
+from theoryck.montecarlo.seeds import Key
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What :func:`~theoryck.montecarlo.sample` takes, for one of several samplers; ``two_sided`` as in ``sample_two_sided``."""
+
+    sampler: Sampler
+    key: Key
+    draws: int
+    block_draws: int
+    first_block: int = 0
+    initial: Any = None
+    bins: Sequence[float] | None = None
+    two_sided: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Tasks:
+    """The tasks of all requests; an item says which of them and which block."""
+
+    tasks: tuple[_BlockTask, ...]
+
+    def __call__(self, item: tuple[int, int, int]) -> _Block:
+        which, number, size = item
+        return self.tasks[which]((number, size))
+
+
+def sample_jointly(requests: Sequence[Request], executor: Executor | None = None) -> list[Any]:
+    """Return the moments of every request, with the bits that one call of ``sample`` each would give.
+
+    Blocks of the last requests go first: they are usually the largest sizes, and short blocks fill the gaps at the end.  Raises
+    SamplerError as ``sample`` does.
+
+    >>> from theoryck.montecarlo import sample
+    >>> def uniform(rng, draws):
+    ...     return rng.random(draws)
+    >>> requests = [Request(uniform, Key(0, name), 1000, 300) for name in ("one", "two")]
+    >>> both = sample_jointly(requests)
+    >>> both[1].estimate() == sample(uniform, Key(0, "two"), draws=1000, block_draws=300).estimate()
+    True
+    """
+    if not requests:
+        return []
+    plans = [_plan(request.draws, request.block_draws, request.first_block) for request in requests]
+    tasks = tuple(
+        _BlockTask(
+            request.sampler,
+            request.key,
+            None if request.bins is None else tuple(float(edge) for edge in request.bins),
+            _probed(request.first_block),
+            request.two_sided,
+        )
+        for request in requests
+    )
+    items = [(which, number, size) for which in reversed(range(len(plans))) for number, size in plans[which]]
+    totals, repeats = [request.initial for request in requests], [_Repeats() for _ in requests]
+    results = (executor or SerialExecutor()).map(_Tasks(tasks), items)
+    try:
+        for (which, number, _), block in zip(items, results):
+            repeats[which].see(number, block)
+            totals[which] = block.moments if totals[which] is None else totals[which].merge(block.moments)
+    finally:
+        close = getattr(results, "close", None)
+        if close is not None:
+            close()
+    return totals
