@@ -42,7 +42,7 @@ def one_layer_limit(phi):
     limit = one_layer_gap_limit(phi, 1, "1/2")
     gap = tc.quantities.mutual_information_gap(setting(phi))
     along = tc.ScalingPath(d=(4, 8, 16, 32), n="d")
-    return tc.Limit(gap, along, value=limit, tolerance=0.02, rivals=[0, 2 * limit], correction=1, amplitude=0.5)
+    return tc.Limit(gap, along, value=limit, tolerance=abs(limit) / 4, rivals=[0, 1.5 * limit], correction=1, amplitude=0.5)
 
 
 @tc.conjecture("camilli2025/covariance-part", CAMILLI2025)

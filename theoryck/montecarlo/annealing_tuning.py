@@ -34,7 +34,7 @@ FREE = 1e5
 CHEAP = 5e7
 """Nanoseconds per data set below which importance sampling is not worth comparing with anything."""
 
-PILOT = 1e9
+PILOT = 5e8
 """Nanoseconds that one pilot of an annealed candidate may take."""
 
 FACTOR = 4

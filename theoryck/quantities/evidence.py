@@ -42,7 +42,7 @@ LARGEST_CONTROLLED = 0.5
 """1/r - 1 is used as a control variate up to this KL (nats): far beyond, E[1/r] = 1 is made by data that are never drawn."""
 
 LARGEST_BETA = 0.9
-PILOT_NANOSECONDS = 1e9
+PILOT_NANOSECONDS = 3e8
 PILOT_INPUTS = 256
 TILT_SETS = 16
 GROUP = 8
