@@ -76,4 +76,4 @@ def network_at_proportional_n():
     """|I^(1) - I^(0)|/n = O(1/d) at n = d with phi = sin(2x); the same at n = d^2 is the falsehood reduction-any-samples"""
     difference = tc.quantities.mutual_information_gap(setting("sin(2*x)", 1), per_sample=True)
     along = tc.ScalingPath(d=(4, 8, 16, 32), n="d")
-    return tc.Bound(difference, rate="1/d", along=along, rivals=["d**(-2)"], correction=1, amplitude=0.5, within=0.4)
+    return tc.Bound(difference, rate="1/d", along=along, rivals=["d**(-5/2)"], correction=1, amplitude=0.5, within=0.3)
