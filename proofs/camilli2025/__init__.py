@@ -8,11 +8,23 @@ Constants. sigma_0 = 1,  sigma_l = E phi(sqrt(sigma_{l-1}) Z)^2,  rho_l = E phi'
 Words changed.  The slides divide layer l by sqrt(d_{l-1}); with unequal widths |x_l|^2 then tends to (d_l / d_{l-1}) sigma_l, so
            the true form divides by sqrt(d_l).  The literal form is a falsehood below.
 
+Learning.  Y = f(a . x_L) + sqrt(Delta) Z, a ~ N(0, I), n samples; the student knows all but a and the W_l.  The equivalent linear
+           model is Y = f(eta_0 v . x_0 + sqrt(gamma_0) xi) + sqrt(Delta) Z with v and xi unknown.  f = identity unless said.
+
 Contents
-    constants            Stein's identity, Bessel's inequality, the telescoping sum, closed forms
-    moment_control       E | |x_l|^2 - sigma_l |^k = O(d_min^(-k/2))
-    quasi_orthogonality  E | x_mu . x_nu |^k = O(d_min^(-k/2)) for two independent inputs
-    falsehoods           each of these with one hypothesis dropped or one constant changed
+    constants                    Stein's identity, Bessel's inequality, the telescoping sum, closed forms
+    moment_control               E | |x_l|^2 - sigma_l |^k = O(d_min^(-k/2))
+    quasi_orthogonality          E | x_mu . x_nu |^k = O(d_min^(-k/2)) for two independent inputs
+    mutual_information_identity  I_n = -n f_n + n E log P_out, its sandwich, the Nishimori identities
+    one_layer_reduction          |I^(1) - I^(0)|/n = O((1 + sqrt(n/d) + n/d)/sqrt(d)); its true size
+    deep_reduction               the same for L layers, by L reductions
+    interpolation                the path from the network to its linear model
+    free_entropy_concentration   Var((1/n) log Z) = O(1/n + 1/d_min)
+    generalisation               |E^(L) - E^(0)| -> 0, and how fast
+    beyond_proportional          n = d^gamma, gamma from 0 to 2
+    glm_limit                    the linear model at finite size and its replica formula
+    information_falsehoods       twins of the main theorem
+    falsehoods                   twins of constants, moments and overlaps
 """
 
 from theoryck import Reference
