@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import theoryck as tc
@@ -16,7 +17,7 @@ def blocks(language):
 
 
 def test_the_conjecture_in_ten_lines(tmp_path):
-    [code] = blocks("python")
+    code = blocks("python")[0]
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
     folder = tmp_path / "proofs"
     folder.mkdir()
@@ -26,6 +27,15 @@ def test_the_conjecture_in_ten_lines(tmp_path):
     [result] = tc.check_claims(collect([str(folder)], ()), workers=1).results
     assert (result.verdict, result.tightness) == ("SUPPORTED", "TIGHT")
     assert result.ok
+
+
+def test_the_learning_example_is_a_claim_that_can_be_measured():
+    names = {}
+    exec(compile(blocks("python")[1], "README.md", "exec"), names)  # noqa: S102 (our own text)
+    claim = names["claim"]
+    assert claim.measured().two_sided
+    low, high, _ = claim.measured().draw(np.random.default_rng(0), 50, claim.sizes()[0]).mean(axis=0)
+    assert -0.03 < low <= high < 0  # n = d = 4: about -0.05 nats in all, so -0.012 per sample
 
 
 def test_the_two_commands_come_first():
