@@ -31,7 +31,7 @@ def test_the_conjecture_in_ten_lines(tmp_path):
 
 def test_the_learning_example_is_a_claim_that_can_be_measured():
     names = {}
-    exec(compile(blocks("python")[1], "README.md", "exec"), names)  # noqa: S102 (our own text)
+    exec(compile(blocks("python")[1], "README.md", "exec"), names)
     claim = names["claim"]
     assert claim.measured().two_sided
     low, high, _ = claim.measured().draw(np.random.default_rng(0), 50, claim.sizes()[0]).mean(axis=0)
