@@ -29,7 +29,7 @@ two routes disagree": it means a bug in one of them, so it must fail the run, an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -49,9 +49,9 @@ from theoryck.rates.decisions import (
 from theoryck.rates.evidence import Series, compare_routes, log_rates, read_routes, with_error
 from theoryck.rates.growth import Growth, advice, draws_can_help, factor_to_decide, fit_growth, quantile, stderr_if
 from theoryck.rates.limit import fit_limit
-from theoryck.rates.outcomes import INSIDE, Outcome, both, deciding, narrowest, shifted
+from theoryck.rates.outcomes import INSIDE, Outcome, between, both, deciding, narrowest, shifted, side_of
 from theoryck.rates.parsing import to_fraction
-from theoryck.rates.rivals import base_of, coincides, decimal_number, rate_growth, rival_problem
+from theoryck.rates.rivals import base_of, claimed_exponent, coincides, decimal_number, rival_problem
 from theoryck.records import Contract, Interval, Judgement, Kind, Point, Prediction, Rival, Route, Tightness, Verdict
 
 __all__ = ["judge", "rival_problem"]
@@ -164,7 +164,7 @@ class _Case:
             raise ValueError(
                 f"constant must be a {'positive ' if grows else ''}finite number, got {constant!r}: {prediction.quantity}"
             )
-        claimed = prediction.exponent if prediction.kind is Kind.SCALING else _claimed_exponent(prediction, rate, sizes)
+        claimed = prediction.exponent if prediction.kind is Kind.SCALING else claimed_exponent(prediction, rate, sizes)
         return cls(prediction, tuple(points), contract, final, base, rate, claimed)
 
     @property
@@ -205,7 +205,8 @@ class _Case:
         if self.one_number:
             judges = {Kind.BOUND: self._number}
         outcomes = [judges.get(self.prediction.kind, self._growth)(series) for series in parts]
-        outcome = replace(outcomes[0] if len(outcomes) == 1 else both(outcomes), name=name)
+        combine = between if self.prediction.kind in (Kind.IDENTITY, Kind.LIMIT) else both
+        outcome = replace(outcomes[0] if len(outcomes) == 1 else combine(outcomes), name=name)
         carried = parts[0].carried
         return self._untrusted(parts[0], outcome, carried) if carried else outcome
 
@@ -283,7 +284,16 @@ class _Case:
             correction="" if by_size else fit.family.text(self.base),
             window=fit.window,
             flags=fit.flags,
+            offsets=self._offsets(growth),
         )
+
+    def _offsets(self, growth: Growth) -> tuple[float, ...]:
+        """The exponent measured minus the one claimed, and minus each rival; for bounds the sign of the values."""
+        if self.prediction.kind is not Kind.SCALING:
+            return (float(growth.fit.sign),) * (1 + len(self.prediction.rivals))
+        claimed = float(self.prediction.exponent or 0)
+        others = (growth.excess + claimed - float(to_fraction(rival, "a rival")) for rival in self.prediction.rivals)
+        return (growth.excess, *others)
 
     def _zero(self, series: Series) -> Outcome:
         """Zero is within every bound, of whatever rate; draws that all vanished do not prove that the mean does."""
@@ -398,7 +408,7 @@ class _Case:
     def _limit(self, series: Series) -> Outcome:
         prediction = self.prediction
         assert prediction.value is not None
-        gaps = series.minus(prediction.value)
+        gaps, side = series.minus(prediction.value), side_of(series.route)
         value, first = abs(float(prediction.value)), abs(float(series.values[0]))
         fit = fit_limit(
             series.base(self.base),
@@ -413,6 +423,8 @@ class _Case:
             decisions = [Decision(Verdict.INCONCLUSIVE, fit.reason)]
         else:
             verdict = equivalence(fit.estimate, fit.stderr, 0.0, tolerance, *self.rates)
+            if verdict is Verdict.REFUTED and fit.estimate * side < 0:
+                verdict = Verdict.INCONCLUSIVE  # this end does not contradict a value that lies beyond the other
             half = fit.interval(self.contract.level).half_width
             clause = f"the limit minus the value is {with_error(fit.estimate, half)}, tolerance {tolerance:.2g}"
             if verdict is Verdict.INCONCLUSIVE and self.final:
@@ -422,10 +434,15 @@ class _Case:
         outcome = Outcome(series.route, Verdict.INCONCLUSIVE, "", ())
         if self.rate is not None:
             outcome = self._growth(replace(gaps, route=series.route))
-            decisions.append(Decision(outcome.verdict, outcome.reason.split(": ", 1)[-1]))
+            # One end of a bracket that decays too slowly says that it does not close, not that the value is wrong.
+            verdict = Verdict.INCONCLUSIVE if side and outcome.verdict is Verdict.REFUTED else outcome.verdict
+            decisions.append(Decision(verdict, outcome.reason.split(": ", 1)[-1]))
         decision = worst_of(decisions)
         reach = quantile(self.rates[0] / 2) * fit.stderr
-        excluded = [not self.coincides(rival) and abs(self._offset(rival) - fit.estimate) > reach for rival in prediction.rivals]
+        beyond = [fit.estimate - self._offset(rival) for rival in prediction.rivals]
+        excluded = [
+            not self.coincides(rival) and abs(gap) > reach and gap * side >= 0 for rival, gap in zip(prediction.rivals, beyond)
+        ]
         return replace(
             outcome,
             verdict=decision.verdict,
@@ -468,7 +485,7 @@ class _Case:
             declared = None if self.prediction.tolerance is None else self.tolerance(0.0)
             return same_number(series, right, radius, rigorous, declared)
         scale = max(abs(float(right)), abs(float(series.values[0])))
-        return equal_within(series, right, radius, self.tolerance(self.within * scale), *self.rates)
+        return equal_within(series, right, radius, self.tolerance(self.within * scale), *self.rates, side_of(series.route))
 
 
 _ROUTE_NAMES = {
@@ -477,14 +494,3 @@ _ROUTE_NAMES = {
     "bracket-low": "lower ends of the brackets",
     "bracket-high": "upper ends of the brackets",
 }
-
-
-def _claimed_exponent(prediction: Prediction, rate: Rate | None, sizes: Sequence[Mapping[str, int]]) -> float | None:
-    """Return the exponent of the claimed rate along the path; None for a number, or if sizes follow no power."""
-    if rate is None:
-        return 0.0 if prediction.kind is Kind.LAW else None
-    if not base_of(prediction, sizes):  # one number against another: nothing grows
-        rate.require(sizes[0], parameters=prediction.parameters)
-        return None
-    growth = rate_growth(rate, prediction, sizes)
-    return None if growth is None else float(growth[0])

@@ -33,7 +33,7 @@ def path(*sizes):
 def generalisation_linear(depth):
     """E^(L) - E^(0) -> 0 at n = d, at rate 1/d, linear phi"""
     gap = tc.quantities.generalisation_gap(setting("x", depth))
-    return tc.Bound(gap, rate="1/d", along=path(), rivals=["d**(-3/2)"], correction=1, amplitude=0.5)
+    return tc.Bound(gap, rate="1/d", along=path(), rivals=["d**(-3/2)"], correction=1, amplitude=0.25)
 
 
 @tc.conjecture("camilli2025/generalisation-linear-constant", CAMILLI2025)

@@ -30,7 +30,9 @@ def information(ratio, noise):
     measured = tc.quantities.mutual_information(setting(noise), per_sample=True)
     limit = linear_information(ratio, noise)
     rivals = [1.05 * limit]
-    return tc.Limit(measured, path(ratio), value=limit, rate="1/d", tolerance=0.01 * limit, rivals=rivals, correction=1)
+    return tc.Limit(
+        measured, path(ratio), value=limit, rate="1/d", tolerance=0.01 * limit, rivals=rivals, correction=1, amplitude=0.5
+    )
 
 
 @tc.theorem("camilli2025/glm-error", CAMILLI2025)
@@ -40,4 +42,6 @@ def error(ratio, noise):
     measured = tc.quantities.generalisation_error(setting(noise))
     limit = linear_error(ratio, noise)
     rivals = [1.05 * limit]
-    return tc.Limit(measured, path(ratio), value=limit, rate="1/d", tolerance=0.01 * limit, rivals=rivals, correction=1)
+    return tc.Limit(
+        measured, path(ratio), value=limit, rate="1/d", tolerance=0.01 * limit, rivals=rivals, correction=1, amplitude=0.5
+    )

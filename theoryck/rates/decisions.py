@@ -152,13 +152,22 @@ def same_number(series: Series, right: Decimal, radius: Decimal, right_rigorous:
 
 
 def equal_within(
-    series: Series, right: Decimal, radius: Decimal, tolerance: float, false_refute_rate: float, false_support_rate: float
+    series: Series,
+    right: Decimal,
+    radius: Decimal,
+    tolerance: float,
+    false_refute_rate: float,
+    false_support_rate: float,
+    side: int = 0,
 ) -> Decision:
-    """Is the mean of an estimate this number?  REFUTED if it differs at all, SUPPORTED if it cannot differ by ``tolerance``."""
+    """Is the mean of an estimate this number?  REFUTED if it differs at all, SUPPORTED if it cannot differ by ``tolerance``.
+
+    An end of a bracket contradicts the number only from one ``side``: +1 from above, -1 from below.
+    """
     gap, stderr = float(series.values[0] - right), float(series.errors[0])
     reach = float(radius) + quantile(false_refute_rate / 2) * stderr
     text = f"the two sides differ by {with_error(gap, stderr)}, tolerance {tolerance:.2g}"
-    if abs(gap) > reach:
+    if abs(gap) > reach and gap * side >= 0:
         return Decision(Verdict.REFUTED, text)
     narrow = abs(gap) + float(radius) + quantile(false_support_rate) * stderr <= tolerance
     return Decision(Verdict.SUPPORTED, text) if narrow else Decision(Verdict.INCONCLUSIVE, f"{text}: more draws would decide")

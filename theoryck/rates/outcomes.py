@@ -29,6 +29,7 @@ class Outcome:
     correction: str = ""
     window: tuple[int, int] | None = None
     flags: tuple[str, ...] = ()
+    offsets: tuple[float, ...] = ()  # measured minus claimed, then measured minus each rival, where both signs count
 
 
 def deciding(outcomes: Sequence[Outcome]) -> Outcome:
@@ -50,11 +51,16 @@ def both(outcomes: Sequence[Outcome]) -> Outcome:
     """Combine the two ends of brackets: a verdict needs both, the interval is the hull."""
     first, second = outcomes
     same = first.verdict is second.verdict
+    reason = first.reason if first.reason == second.reason else f"{first.reason}; {second.reason}"
+    # Where the two ends lie on either side of a number, so may the truth lie on it.
+    sides = [a * b > 0 for a, b in zip(first.offsets, second.offsets)] or [True] * (1 + len(first.rejected))
+    if same and first.verdict is Verdict.REFUTED and not sides[0]:
+        same, reason = False, f"{reason}; the two ends lie on either side of what is claimed: the brackets are too wide"
     return replace(
         first,
         verdict=first.verdict if same else Verdict.INCONCLUSIVE,
-        reason=first.reason if first.reason == second.reason else f"{first.reason}; {second.reason}",
-        rejected=tuple(a and b for a, b in zip(first.rejected, second.rejected)),
+        reason=reason,
+        rejected=tuple(a and b and side for a, b, side in zip(first.rejected, second.rejected, sides[1:])),
         exponent=hull(first.exponent, second.exponent),
         slack=hull(first.slack, second.slack),
         constant=hull(first.constant, second.constant),
@@ -64,6 +70,27 @@ def both(outcomes: Sequence[Outcome]) -> Outcome:
         improvable=first.improvable or second.improvable,
         flags=tuple(dict.fromkeys((*first.flags, *second.flags))),
     )
+
+
+def between(outcomes: Sequence[Outcome]) -> Outcome:
+    """Combine the two ends around one number: an end beyond it refutes alone, both must be near it to support.
+
+    The lower end says only that the number is not below it, the upper end that it is not above: their outcomes must be made with
+    :func:`side_of` in mind.
+    """
+    combined = both(outcomes)
+    verdicts = [outcome.verdict for outcome in outcomes]
+    refuting = [outcome for outcome in outcomes if outcome.verdict is Verdict.REFUTED]
+    if refuting:
+        combined = replace(combined, verdict=Verdict.REFUTED, reason=refuting[0].reason)
+    elif not all(verdict in INSIDE for verdict in verdicts):
+        combined = replace(combined, verdict=Verdict.INCONCLUSIVE)
+    return replace(combined, rejected=tuple(a or b for a, b in zip(*(outcome.rejected for outcome in outcomes))))
+
+
+def side_of(route: str) -> int:
+    """Return on which side of a number a route must lie to contradict it: +1 for lower ends, -1 for upper ends, 0 for both."""
+    return {"bracket-low": 1, "bracket-high": -1}.get(route, 0)
 
 
 def hull(first: Interval | None, second: Interval | None) -> Interval | None:

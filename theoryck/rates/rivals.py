@@ -119,3 +119,14 @@ def _rejectable(prediction: Prediction, rival: str, sizes: Sizes) -> bool:
     base = base_of(prediction, sizes)
     order = sorted(range(len(sizes)), key=lambda index: sizes[index][base])
     return gaps[order[-1]] < gaps[order[0]] - SAME_LOG
+
+
+def claimed_exponent(prediction: Prediction, rate: Rate | None, sizes: Sequence[Mapping[str, int]]) -> float | None:
+    """Return the exponent of the claimed rate along the path; None for a number, or if sizes follow no power."""
+    if rate is None:
+        return 0.0 if prediction.kind is Kind.LAW else None
+    if not base_of(prediction, sizes):  # one number against another: nothing grows
+        rate.require(sizes[0], parameters=prediction.parameters)
+        return None
+    growth = rate_growth(rate, prediction, sizes)
+    return None if growth is None else float(growth[0])

@@ -1,0 +1,88 @@
+"""Brackets: an interval that contains the truth must never refute it, however wide; one that lies beyond a number must."""
+
+from decimal import Decimal
+
+import pytest
+
+from theoryck.judge import judge
+from theoryck.records import Bracket, Contract, Enclosure, Kind, Point, Prediction, Verdict
+
+SIZES = (8, 16, 32, 64)
+
+
+def number(value):
+    return Enclosure(Decimal(str(value)), Decimal(0))
+
+
+def at_one_place(low, high, stderr=1e-5):
+    return [Point({}, bracket=Bracket(low, high, stderr, stderr))]
+
+
+def along(low, high, stderr=1e-3):
+    return [Point({"d": d}, bracket=Bracket(low(d), high(d), stderr * abs(low(d)), stderr * abs(high(d)))) for d in SIZES]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.4999, 0.5001, Verdict.SUPPORTED),  # contains the value, both ends many standard errors from it
+        (0.3, 0.7, Verdict.INCONCLUSIVE),  # contains it and is wide
+        (0.502, 0.503, Verdict.REFUTED),  # lies above
+        (0.497, 0.498, Verdict.REFUTED),  # lies below
+        (0.502, 0.9, Verdict.REFUTED),  # the lower end alone contradicts it
+    ],
+)
+def test_identity(low, high, verdict):
+    prediction = Prediction(Kind.IDENTITY, "q", value=number(0.5), tolerance="0.01", rivals=("0.6", "0.4"))
+    found = judge(prediction, at_one_place(low, high), Contract())
+    assert found.verdict is verdict, found.reason
+    assert [rival.rejected for rival in found.rivals] == [high < 0.6, low > 0.4]
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "verdict"),
+    [
+        (0.0005, 0.0005, Verdict.SUPPORTED),
+        (0.05, 0.05, Verdict.INCONCLUSIVE),  # the limits of both ends exclude the value, on either side of it
+        (-0.05, 0.06, Verdict.REFUTED),
+        (0.06, -0.05, Verdict.REFUTED),
+    ],
+)
+def test_limit(below, above, verdict):
+    points = along(lambda d: 0.5 - below + 0.01 / d, lambda d: 0.5 + above + 0.01 / d, 1e-5)
+    prediction = Prediction(
+        Kind.LIMIT, "q", base="d", value=number(0.5), tolerance="0.005", rivals=("0.52", "0.8"), correction=1, amplitude=0.1
+    )
+    found = judge(prediction, points, Contract())
+    assert found.verdict is verdict, found.reason
+    inside = 0.5 - below < 0.52 < 0.5 + above
+    assert [rival.rejected for rival in found.rivals] == [not inside, True]
+
+
+def test_scaling_between_the_exponents_of_the_ends_is_not_refuted():
+    points = along(lambda d: 0.5 / d**1.5, lambda d: 2 / d**0.5)
+    prediction = Prediction(Kind.SCALING, "q", base="d", exponent=-1.0, rivals=("-1.1", "3"), correction=1, amplitude=0.1)
+    found = judge(prediction, points, Contract(within=0.1))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "either side" in found.reason
+    assert [rival.rejected for rival in found.rivals] == [False, True]
+
+
+def test_scaling_beyond_both_ends_is_refuted():
+    points = along(lambda d: 0.5 / d**0.5, lambda d: 0.51 / d**0.5)
+    prediction = Prediction(Kind.SCALING, "q", base="d", exponent=-1.0, correction=1, amplitude=0.1)
+    assert judge(prediction, points, Contract(within=0.1)).verdict is Verdict.REFUTED
+
+
+def test_a_bracket_around_zero_that_opens_refutes_no_bound():
+    points = along(lambda d: -0.1 * d, lambda d: 0.1 * d)
+    prediction = Prediction(Kind.BOUND, "q", base="d", rate="1/d", rivals=("d**(-2)",), correction=1, amplitude=0.1)
+    found = judge(prediction, points, Contract())
+    assert found.verdict is Verdict.INCONCLUSIVE, found.reason
+    assert not found.rivals[0].rejected
+
+
+def test_a_bound_is_refuted_where_both_ends_grow_on_one_side():
+    points = along(lambda d: 0.1 * d, lambda d: 0.11 * d)
+    prediction = Prediction(Kind.BOUND, "q", base="d", rate="1/d", correction=1, amplitude=0.1)
+    assert judge(prediction, points, Contract()).verdict is Verdict.REFUTED
