@@ -24,6 +24,10 @@ INPUT_DIGITS = 20
 """Digits beyond those asked for to which numbers such as 1/3 are read."""
 
 
+LARGEST = 2000
+"""The smaller of the two sizes up to which exact averages are taken: seconds, and less than 1 GiB."""
+
+
 def wishart_log_determinant(n: int, input_dim: int, lam: Any, digits: int = 20) -> Enclosure:
     """Return J = E 1/2 log det(I_n + lam X^T X), X of shape (input_dim, n) with independent N(0, 1/input_dim) entries.
 
@@ -113,7 +117,11 @@ def check_size(name: str, value: Any) -> int:
 
 def _wishart(n: int, input_dim: int, lam: Any, digits: int) -> tuple[Enclosure, Enclosure]:
     digits = check_digits(digits)
-    check_size("n", n), check_size("input_dim", input_dim)
+    # The density has min(n, input_dim) coefficients, each of as many bits as the larger size has factorials.
+    if min(check_size("n", n), check_size("input_dim", input_dim)) > LARGEST or max(n, input_dim) > LARGEST**2:
+        raise ExactError(
+            f"n = {n} and input_dim = {input_dim} are too large for exact averages: one may be at most {LARGEST}, the other {LARGEST**2}"
+        )
     rigorous = lam.rigorous if isinstance(lam, Enclosure) else True
     with precision(bits_for(digits + INPUT_DIGITS)):
         j, t = _balls(n, input_dim, to_ball(lam), digits)

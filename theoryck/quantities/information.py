@@ -134,8 +134,20 @@ class LearningQuantity(Quantity):
         return [self.sampler(entry) for entry in sizes]
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | None:
-        """Return the exact value where there is one: one sample, or a linear model with linear readout."""
-        return exact_value(self.problem(sizes), self.setting, digits) if self.can_exact else None
+        """Return the exact value where there is one: one sample, or a linear model with linear readout.
+
+        None at sizes or noises that are out of its reach, too.
+        """
+        from theoryck.exact.balls import ExactError
+
+        if not self.can_exact:
+            return None
+        try:
+            return exact_value(self.problem(sizes), self.setting, digits)
+        except ExactError:
+            if self.exact_only:
+                raise
+            return None
 
     def cost(self, sizes: Sizes) -> float:
         """Return the time of a draw, in random numbers."""
