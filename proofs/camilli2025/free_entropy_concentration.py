@@ -26,7 +26,7 @@ def few_samples(depth):
     """Var((1/n) log Z) = O(1/n + 1/d) at n = d^(1/2), where the first term rules: linear phi"""
     variance = tc.quantities.free_entropy_variance(setting("x", depth))
     along = tc.ScalingPath(d=(16, 36, 64, 144, 256), n="d**(1/2)")
-    return tc.Bound(variance, rate=BOUND, along=along, rivals=["1/d"], correction=0.5, amplitude=0.5)
+    return tc.Bound(variance, rate=BOUND, along=along, rivals=["1/d"], correction=0.5, amplitude=0.25)
 
 
 @tc.theorem("camilli2025/concentration-proportional", CAMILLI2025)
@@ -63,7 +63,7 @@ def constant(depth):
     variance = tc.quantities.free_entropy_variance(setting("x", depth))
     limit = free_entropy_variance_limit(1, "1/2", (1,) * (depth + 1))
     along = tc.ScalingPath(d=tc.doubling(8, 128), n="d")
-    return tc.Scaling(variance, along, exponent=-1, constant=limit, rivals=["-3/2", "-1/2"], correction=1, amplitude=0.5)
+    return tc.Scaling(variance, along, exponent=-1, constant=limit, rivals=["-3/2", "-1/2"], correction=1, amplitude=0.25)
 
 
 @tc.conjecture("camilli2025/concentration-linear-model", CAMILLI2025)
@@ -72,4 +72,4 @@ def linear_model(phi):
     """Var((1/n) log Z^(0)) = O(1/n) at n = d^(3/2): the linear model has no term 1/d"""
     variance = tc.quantities.free_entropy_variance(setting(phi, 1), equivalent=True)
     along = tc.ScalingPath(d=(4, 9, 16, 36, 64), n="d**(3/2)")
-    return tc.Bound(variance, rate="1/n", along=along, rivals=["n**(-3/2)"], correction=0.5, amplitude=0.5)
+    return tc.Bound(variance, rate="1/n", along=along, rivals=["n**(-3/2)"], correction=0.5, amplitude=0.25)

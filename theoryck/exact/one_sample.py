@@ -44,6 +44,8 @@ LEVELS = (1.0, 1.37)
 """Two resolutions with no common nodes."""
 FLOOR = 2e-13
 """The least radius: rounding of sums of some thousand float64 terms, a hundred times the 1e-15 of one entropy."""
+LARGEST_WIDTH = 10**6
+
 MAX_CELLS = 20_000_000
 LOOSE = 1e-3
 CHUNK = 64
@@ -92,6 +94,8 @@ def one_sample_gap(activation: Any, widths: Sequence[int], noise: Any, readout: 
 def _all(activation: Any, widths: Any, noise: Any, readout: Any) -> tuple[Enclosure, Enclosure, Enclosure]:
     phi, f = (value if isinstance(value, Activation) else Activation(value) for value in (activation, readout))
     sizes = check_widths(widths)
+    if max(sizes) > LARGEST_WIDTH:
+        raise ExactError(f"widths must be at most {LARGEST_WIDTH} for the law of one sample, got {max(sizes)}")
     try:
         delta = float(noise)
     except (TypeError, ValueError):
