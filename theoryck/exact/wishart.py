@@ -120,8 +120,8 @@ def _wishart(n: int, input_dim: int, lam: Any, digits: int) -> tuple[Enclosure, 
     # The density has min(n, input_dim) coefficients, each of as many bits as the larger size has factorials.
     if min(check_size("n", n), check_size("input_dim", input_dim)) > LARGEST or max(n, input_dim) > LARGEST**2:
         raise ExactError(
-            f"n = {n} and input_dim = {input_dim} are too large for exact averages: the smaller may be at most {LARGEST}, the larger "
-            f"{LARGEST**2}"
+            f"n = {n} and input_dim = {input_dim} are too large for exact averages: "
+            f"the smaller may be at most {LARGEST}, the larger {LARGEST**2}"
         )
     rigorous = lam.rigorous if isinstance(lam, Enclosure) else True
     with precision(bits_for(digits + INPUT_DIGITS)):
