@@ -193,6 +193,5 @@ def test_the_text_for_people() -> None:
     assert str(TeacherStudent(NETWORK, readout="sin")).endswith(", noise=1/2, readout=sin(x))")
 
 
-@pytest.mark.xfail(reason="numpy 2 prints np.float64(0.3), which is then not read as a decimal", strict=True, raises=ValueError)
 def test_a_numpy_float_is_a_float() -> None:
     assert TeacherStudent(NETWORK, noise=np.float64(0.3)).noise == Fraction(3, 10)

@@ -113,8 +113,10 @@ def command(
     replicates = math.ceil(wanted / getattr(measured, "data_sets_per_draw", 1))
     moments, interrupted = _draw(measured, quantity, replicates, seed, workers)
     found = Measured.of(quantity, chosen.formula, _instance(chosen, measured, instance), seed, value, without, moments)
-    ends = measured.two_sided and moments is not None
-    comparison = compare_ends(found.exact, found.bracket) if ends else compare(measured, value, found.estimate)
+    if measured.two_sided and moments is not None:
+        comparison = compare_ends(found.exact, found.bracket, moments.count, measured.draws_to_compare({}))
+    else:
+        comparison = compare(measured, value, found.estimate)
     if json_path is not None:
         _write(json_path, found.to_json())
     if json_path != "-":

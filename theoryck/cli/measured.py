@@ -108,7 +108,9 @@ class Measured:
         if not math.isfinite(estimate.stderr):
             return f"{estimate.value:.8g} ({draws}, seed {self.seed}: one draw has no error bar)"
         flags = f", {', '.join(estimate.flags)}" if estimate.flags else ""
-        return f"{estimate.value:.8g} +- {estimate.stderr:.2g} ({draws}, seed {self.seed}{flags})"
+        # The error bar is that of sampling; between the two ends the middle is a guess.
+        half = "" if self.gap is None else f"; half of the bracket: {0.5 * self.gap.value:.2g}"
+        return f"{estimate.value:.8g} +- {estimate.stderr:.2g} ({draws}, seed {self.seed}{flags}{half})"
 
 
 def compare(measured: Quantity, value: Enclosure | Bracket | None, estimate: Estimate | None) -> Comparison:
@@ -139,13 +141,15 @@ def compare(measured: Quantity, value: Enclosure | Bracket | None, estimate: Est
     return Comparison(text=f"the two routes agree: {where}")
 
 
-def compare_ends(exact: Enclosure | None, bracket: Bracket | None) -> Comparison:
-    """Compare the exact value with the two ends that were drawn."""
+def compare_ends(exact: Enclosure | None, bracket: Bracket | None, draws: int, needed: float) -> Comparison:
+    """Compare the exact value with the two ends that were drawn, unless so few draws may not have seen their tails."""
     from theoryck.rates.evidence import compare_routes
     from theoryck.records import Point
 
     if exact is None or bracket is None or not (math.isfinite(bracket.low_stderr) and math.isfinite(bracket.high_stderr)):
         return Comparison()
+    if draws < needed:
+        return Comparison(text=f"not compared: so few draws may not have seen the tail (about {needed:.2g} would be needed)")
     found = compare_routes([Point({}, None, exact, bracket)], FALSE_ALARM)
     if found is None or found.pull <= 0:
         return Comparison(text="the two routes agree: the exact value lies in the bracket")

@@ -104,7 +104,7 @@ class Variance(click.ParamType):
         """Return the number as it is written: 0.3 is 3/10."""
         if isinstance(value, Fraction):
             return value
-        good = re.fullmatch(r"[0-9]{1,20}(\.[0-9]{0,20})?(e-?[0-9]{1,2})?|\.[0-9]{1,20}|[0-9]{1,20}/0*[1-9][0-9]{0,20}", value)
+        good = re.fullmatch(r"[0-9]{1,20}(\.[0-9]{0,20})?(e[+-]?[0-9]{1,3})?|\.[0-9]{1,20}|[0-9]{1,20}/0*[1-9][0-9]{0,20}", value)
         if not good:
             self.fail(f"{self.what} must be a number >= 0 such as 0.5 or 1/2, got {value!r}", param, ctx)
         number = Fraction(value)

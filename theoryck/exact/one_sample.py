@@ -102,7 +102,15 @@ def _all(activation: Any, widths: Any, noise: Any, readout: Any) -> tuple[Enclos
         raise ExactError(f"noise must be a number > 0, got {noise!r}") from None
     if not 0 < delta < math.inf:
         raise ExactError(f"noise is the variance Delta and must be > 0 for a finite information, got {noise!r}")
-    return _computed(phi, sizes, noise if isinstance(noise, Enclosure | Fraction | Decimal | int) else delta, f)
+    try:
+        return _computed(phi, sizes, noise if isinstance(noise, Enclosure | Fraction | Decimal | int) else delta, f)
+    except (MemoryError, OverflowError, ValueError) as error:
+        # numpy refuses a grid with more points than memory by one of these
+        if isinstance(error, ExactError):
+            raise
+        raise NotConverged(
+            f"the grid of one sample would not fit ({error}): take more noise or a tamer activation or readout"
+        ) from error
 
 
 @lru_cache(maxsize=256)

@@ -8,6 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from theoryck.models.activation import Activation
 from theoryck.models.network import DeepNetwork, SizeExpression, Width, size
 
@@ -102,7 +104,7 @@ def _samples(value: object) -> Width:
 def _variance(value: Any, name: str) -> Fraction:
     try:
         # A float such as 0.3 means the decimal that it prints as, not its 53 bits.
-        number = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+        number = Fraction(repr(float(value))) if isinstance(value, float | np.floating) else Fraction(value)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         raise ValueError(f"{name} must be a number >= 0 such as 0.5 or '1/2', got {value!r}") from None
     if isinstance(value, bool) or number < 0:

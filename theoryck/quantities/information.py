@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from theoryck.montecarlo import Executor, Sampler
 from theoryck.quantities.base import LARGEST_BLOCK, NUMBERS_PER_BLOCK, Quantity, QuantityError, Sizes
 from theoryck.quantities.learning import Problem, exact_value, make_sampler, method_of, problem
@@ -59,6 +61,12 @@ class LearningQuantity(Quantity):
         self.options = options
         self.exact_only = bool(exact_only)
         self.method = method_of(self.kind, setting, self.equivalent, time)
+        least, most = self.method.least_noise, self.method.most_noise
+        if not least <= setting.noise <= most:
+            raise QuantityError(
+                f"the noise must lie between {least:g} and {most:g} for {self.kind} of a network or readout that is not linear, "
+                f"got {float(setting.noise):g}: the evidence could not be told from rounding errors"
+            )
         self._samplers: dict[Problem, Any] = {}
 
     @property
@@ -118,6 +126,8 @@ class LearningQuantity(Quantity):
 
     def sampler(self, sizes: Sizes) -> Sampler:
         """Return the callable (rng, draws) -> array (draws,) or, two-sided, (draws, 3)."""
+        if self.exact_only:
+            raise QuantityError(f"{self.name} was asked for its exact value only: leave out exact_only to draw from it")
         key = self.problem(sizes)
         if key not in self._samplers:
             self._samplers[key] = make_sampler(self.method, key)
@@ -468,7 +478,7 @@ def _against(value: Any, setting: TeacherStudent) -> tuple[float, float] | None:
 
 def _time(value: Any) -> Fraction:
     try:
-        time = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+        time = Fraction(repr(float(value))) if isinstance(value, float | np.floating) else Fraction(value)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         raise QuantityError(f"time must be a number from 0 (network) to 1 (linear model), got {value!r}") from None
     if not 0 <= time <= 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -50,6 +51,8 @@ class Method:
     two_sided: bool = False
     exact: bool = False
     slow: bool = False
+    least_noise: float = 0.0
+    most_noise: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,9 @@ def problem(
     )
 
 
+NOISE_RANGE = (1e-6, 1e6)
+"""Noise variances at which evidence is annealed: outside, exponents and covariances lose all their digits."""
+
 EXACT = frozenset({"mutual_information", "mutual_information_gap", "generalisation_error", "free_entropy", "interpolation"})
 """Kinds that have an exact value at some sizes."""
 
@@ -127,20 +133,26 @@ def method_of(kind: str, setting: TeacherStudent, equivalent: bool, time: Fracti
     """Return how ``kind`` is measured in ``setting``; QuantityError where it cannot be."""
     linear_model = equivalent or setting.network.depth == 0 or (kind == "interpolation" and time == 1)
     if not setting.linear_readout:
-        table, what = READOUT, "a readout that is not linear"
+        table, what, range_ = READOUT, "a readout that is not linear", NOISE_RANGE
     elif linear_model or setting.linear_activation:
-        table, what = LINEAR, "a linear network"
+        table, what, range_ = LINEAR, "a linear network", (0.0, math.inf)
     else:
-        table, what = NETWORK, "a network that is not linear"
+        table, what, range_ = NETWORK, "a network that is not linear", NOISE_RANGE
     if kind not in table:
         raise QuantityError(f"{kind} cannot be measured for {what}: it can for {', '.join(name for name in table)}")
     method = table[kind]
-    return replace(method, exact=kind in EXACT)
+    return replace(method, exact=kind in EXACT, least_noise=range_[0], most_noise=range_[1])
 
 
 def make_sampler(method: Method, key: Problem) -> Any:
     """Return the sampler of a problem, divided by n where it is wanted per sample."""
-    sampler = method.make(key)
+    try:
+        sampler = method.make(key)
+    except np.linalg.LinAlgError as error:
+        raise QuantityError(
+            f"{key.kind} of {key.activation.text} at widths {key.widths}, n = {key.n}, noise {key.noise:g}: {error}; the "
+            "covariance of the outputs is singular up to rounding errors: take more noise, or an activation that grows less fast"
+        ) from error
     return Scaled(sampler, 1.0 / key.n) if key.per_sample else sampler
 
 
@@ -150,6 +162,8 @@ def make_sampler(method: Method, key: Problem) -> Any:
 def _linear_model(key: Problem) -> Any:
     from theoryck.quantities.deep_linear_model import LinearModel
 
+    if key.eta0 == 0:
+        raise QuantityError(f"eta_0 = 0 for {key.activation.text}: its linear model does not see the input, and nothing is learned")
     linear_model = key.equivalent or len(key.widths) == 1 or (key.kind == "interpolation" and key.time == 1)
     widths = key.widths[:1] if linear_model else key.widths
     tau = 0.0 if linear_model else key.time
