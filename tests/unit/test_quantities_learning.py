@@ -8,6 +8,7 @@ import math
 import pickle
 from fractions import Fraction
 
+import cloudpickle
 import numpy as np
 import pytest
 import scipy.integrate
@@ -413,7 +414,7 @@ class TwoWorkers(SerialExecutor):
 
     def map(self, function, items):
         self.made = tuple(items)
-        return (pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(function))(item))) for item in self.made)
+        return (pickle.loads(pickle.dumps(pickle.loads(cloudpickle.dumps(function))(item))) for item in self.made)
 
 
 def test_samplers_that_workers_make_are_the_same_and_the_slowest_are_begun_first():
