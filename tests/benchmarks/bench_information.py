@@ -8,7 +8,9 @@ lies in the mean, "value" is the best guess; +- is one standard error.  Every pa
 A  n = d, one hidden layer, Delta = 1/2: I^(1) - I^(0) against its limit; the slack of the bound (1 + sqrt(n/d) + n/d)/sqrt(d).
 B  the same at two and three hidden layers, widths equal and not.
 C  the width of the interval of one data set at n = d = 32, tanh, Delta = .3.
-D  n Var((1/n) log Z) over 1/2 + (m_1^2/2) sum_l n/d_l, m_1 = (1/n) E tr K (K + Delta)^(-1), K = eta_0^2 X^T X + gamma_0.
+D  n Var((1/n) log Z) over 1/2 + (m_1^2/2) sum_l n/d_l, m_1 = (1/n) E tr K (K + Delta)^(-1), K = eta_0^2 X^T X + gamma_0;
+   "by layers" is the ratio to 1/2 + sum_l ((m^(l))^2/2) n/d_l, m^(l) = (1/n) E tr (prod_(k>l) rho_k^2) K_l (K + Delta)^(-1) with
+   the linear-equivalent kernel K_l of layer l: what comes below the last layer is passed on through its linear part only.
 E  d (E^(L) - E^(0)) against its limit; the order Bayes < Gibbs and Bayes <= best linear predictor.
 F  n = d^2 with sin(2x), where the difference per sample does not vanish, beside n = d, where it does.
 """
@@ -26,6 +28,7 @@ import numpy as np
 
 import theoryck as tc
 from theoryck.asymptotics import deep_linear_error_limit, one_layer_error_limit, one_layer_gap_limit
+from theoryck.exact import network_constants
 from theoryck.judge import judge
 from theoryck.montecarlo import Key, block_generator
 from theoryck.montecarlo.sampling import sample, sample_two_sided
@@ -176,16 +179,22 @@ def part_c(bench: Bench) -> None:
         )
 
 
-def first_moment(bench: Bench, problem: Any, count: int = 4000) -> tuple[float, float]:
-    """Return m_1 at finite size and its standard error, by simulation of the inputs."""
-    d, n = problem.widths[0], problem.n
-    rng = block_generator(
-        bench.seed, "bench information: m_1", {"phi": problem.activation.text, "L": len(problem.widths) - 1}, {"d": d, "n": n}, 0
-    )
+def shares(bench: Bench, problem: Any, count: int = 4000) -> tuple[list[float], float]:
+    """Return m^(1), ..., m^(L) at finite size by simulation of the inputs, and the standard error of the last, m_1."""
+    d, n, depth = problem.widths[0], problem.n, len(problem.widths) - 1
+    instance = {"phi": problem.activation.text, "L": depth}
+    rng = block_generator(bench.seed, "bench information: m_1", instance, {"d": d, "n": n}, 0)
     x = rng.standard_normal((count, d, n)) / math.sqrt(d)
-    values = problem.eta0**2 * np.linalg.eigvalsh(np.swapaxes(x, 1, 2) @ x) + problem.gamma0
-    shares = (values / (values + problem.noise)).mean(axis=1)
-    return float(shares.mean()), float(shares.std(ddof=1) / math.sqrt(count))
+    gram = np.linalg.eigvalsh(np.swapaxes(x, 1, 2) @ x)
+    whole = problem.eta0**2 * gram + problem.gamma0 + problem.noise
+    found = network_constants(problem.activation, depth, 20)
+    rho2 = [float(value) ** 2 for value in found.rho]
+    means, kernel = [], gram
+    for layer in range(depth):
+        kernel = rho2[layer] * kernel + float(found.epsilon[layer])
+        values = (math.prod(rho2[layer + 1 :]) * kernel / whole).mean(axis=1)
+        means.append(float(values.mean()))
+    return means, float(values.std(ddof=1) / math.sqrt(count))
 
 
 def part_d(bench: Bench) -> None:
@@ -205,17 +214,20 @@ def part_d(bench: Bench) -> None:
         quantity = Q.free_entropy_variance(model, **({} if phi == "x" else {"target_width": 0.3}))
         sizes = {"d": d, "n": n}
         estimate = bench.measure(quantity, sizes, groups).estimate()
-        share, error = first_moment(bench, quantity.problem(sizes))
+        layers, error = shares(bench, quantity.problem(sizes))
+        share = layers[-1]
         strength = depth * n / d
         predicted = 0.5 + 0.5 * share**2 * strength
         ratio = n * estimate.value / predicted
         stderr = math.hypot(n * estimate.stderr / predicted, ratio * share * strength * error / predicted)
+        by_layers = predicted / (0.5 + 0.5 * sum(m**2 for m in layers) * n / d)
         off = max(0.95 - ratio, ratio - 1.05)
         outside += off > 0
         note = f"OUTSIDE [.95, 1.05] by {off / stderr:.1f} standard errors" if off > 0 else ""
         print(
             f"  {phi:9s} L {depth}  n {n:3d}  d {d:3d}  {8 * estimate.draws:6d} sets  m_1 {share:.4f}  predicted {predicted:.4f}  "
-            f"ratio {ratio:.3f} +- {stderr:.3f}  {note} {' '.join(estimate.flags)}  {time.process_time() - start:.0f} s",
+            f"ratio {ratio:.3f} +- {stderr:.3f}  by layers {ratio * by_layers:.3f} +- {stderr * by_layers:.3f}  "
+            f"{note} {' '.join(estimate.flags)}  {time.process_time() - start:.0f} s",
             flush=True,
         )
     print(f"  {len(linear)} linear and {len(nonlinear)} nonlinear points, {outside} outside [.95, 1.05]")
