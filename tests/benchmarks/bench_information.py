@@ -1,7 +1,7 @@
 """What a network's data tell beyond the equivalent linear model: gaps, slacks, variances and errors with their standard errors.
 
 Run with ``OPENBLAS_NUM_THREADS=1 python tests/benchmarks/bench_information.py [PARTS] [--seed 0] [--share 1]``; PARTS is any
-of the letters below, all of them if not given (about 15 processor minutes).  The seed, the sizes and the numbers of draws were
+of the letters below, all of them if not given (about 17 processor minutes).  The seed, the sizes and the numbers of draws were
 fixed before the first run with seed 0; ``--share`` multiplies the draws.  "low" and "high" are the ends between which a quantity
 lies in the mean, "value" is the best guess; +- is one standard error.  Every part prints its processor seconds.
 
