@@ -89,7 +89,7 @@ def condition(gram, outputs, noise):
 
 
 @functools.lru_cache(maxsize=1)
-def brute_force(groups=10, sets=50, priors=800, n=D, noise=0.5):
+def brute_force(groups=8, sets=50, priors=800, n=D, noise=0.5):
     """Values of data sets: T_1 - log(Z/N(Y; 0, C_L)), T_1, E^(L) - E^(0), its linear part, -log Z.
 
     C_L is the arcsine kernel of erf.  log Z and products of means are corrected for the first order in 1/priors; the next order is
@@ -122,7 +122,7 @@ def brute_force(groups=10, sets=50, priors=800, n=D, noise=0.5):
 
 @functools.lru_cache(maxsize=1)
 def network_gap():
-    return measure(tq.mutual_information_gap(NETWORK), 1500, 2)
+    return measure(tq.mutual_information_gap(NETWORK), 2048, 2)
 
 
 def model_information(chosen=NETWORK):
@@ -142,7 +142,7 @@ def test_the_bound_of_the_gap_against_brute_force():
     value, error = error_of(brute_force()[:, 1])
     found = measure(bound, 20000, 3)
     assert agrees(found, value, error)
-    # KL = T_1 - gap is .005 here: T_1 is above the gap by more than chance.
+    # KL = T_1 - gap is .005 here, to within .0006: T_1 is above the gap by more than chance.
     assert found[0] - network_gap()[1] > SIGMAS * math.hypot(found[2], network_gap()[3])
 
 
@@ -160,17 +160,17 @@ def test_free_entropy_and_information_of_a_network_against_brute_force():
 
 def test_generalisation_of_a_network_against_brute_force():
     value, error = error_of(brute_force()[:, 2])
-    gap = measure(tq.generalisation_gap(NETWORK), 24, 6)
+    gap = measure(tq.generalisation_gap(NETWORK), 16, 6)
     assert agrees(gap, value, error)
     linear, linear_error = error_of(brute_force()[:, 3])
     found = measure(tq.linear_predictor_gap(NETWORK), 20000, 7)
     assert agrees(found, linear, linear_error)
     assert gap[0] < gap[1] < found[0]
     base = float(tq.generalisation_error(NETWORK, equivalent=True).exact({}))
-    bayes = measure(tq.generalisation_error(NETWORK), 24, 8)
+    bayes = measure(tq.generalisation_error(NETWORK), 16, 8)
     assert agrees(bayes, base + 0.5 * (gap[0] + gap[1]), max(gap[2:]))
     # A sample of the posterior errs twice as much beyond the noise as its mean: 2 E - Delta.
-    gibbs = measure(tq.gibbs_error(NETWORK), 24, 9)
+    gibbs = measure(tq.gibbs_error(NETWORK), 16, 9)
     assert agrees(gibbs, bayes[0] + bayes[1] - 0.5, 2 * max(bayes[2:]))
     assert not agrees(gibbs, bayes[0] + bayes[1], 2 * max(bayes[2:]))
 
@@ -226,6 +226,7 @@ def test_linear_depth_loses_information_and_error():
 
 
 def test_the_path_from_the_network_to_the_linear_model():
+    assert tq.interpolation(NETWORK, 0.5).problem({}) == tq.interpolation(NETWORK, Fraction(1, 2)).problem({})
     for chosen in (NETWORK, LINEAR, READOUT):
         start, end = tq.interpolation(chosen, 0), tq.interpolation(chosen, 1)
         assert np.array_equal(start.draw(rng(), 20, {}), tq.free_entropy(chosen).draw(rng(), 20, {}))
@@ -234,11 +235,10 @@ def test_the_path_from_the_network_to_the_linear_model():
     for chosen in (NETWORK, LINEAR):
         exact = float(tq.free_entropy(chosen, equivalent=True).exact({}))
         assert float(tq.interpolation(chosen, 1).exact({})) == exact
-        for time in (Fraction(1, 2), 0.5):
-            value = measure(tq.interpolation(chosen, time), 300, 16)
-            low, high, low_error, high_error = measure(tq.interpolation(chosen, time, divergence=True), 300, 17)
-            assert agrees(value, exact + 0.5 * (low + high) / D, max(low_error, high_error) / D)
-            assert low > SIGMAS * low_error
+        value = measure(tq.interpolation(chosen, 0.5), 300, 16)
+        low, high, low_error, high_error = measure(tq.interpolation(chosen, 0.5, divergence=True), 300, 17)
+        assert agrees(value, exact + 0.5 * (low + high) / D, max(low_error, high_error) / D)
+        assert low > SIGMAS * low_error
         # n (f_0 - f_1) = I^(0) - I^(L), and n (f_1 - f_1) = 0.
         low, high, low_error, high_error = measure(tq.interpolation(chosen, 0, divergence=True), 800, 18)
         gap = measure(tq.mutual_information_gap(chosen), 800, 19)
@@ -285,7 +285,7 @@ def test_one_sample_of_the_linear_model_by_an_integral():
 def test_one_sample_of_a_network_has_an_exact_value_that_draws_meet(chosen):
     information, gap = tq.mutual_information(chosen), tq.mutual_information_gap(chosen)
     # Control variates have a tail that few hundred draws may miss.
-    draws = 1500 if chosen.linear_readout else 300
+    draws = 1000 if chosen.linear_readout else 300
     assert agrees(measure(information, draws, 23), float(information.exact({})))
     assert agrees(measure(gap, draws, 24), float(gap.exact({})))
     assert not agrees(measure(information, draws, 23), 0.5 * float(information.exact({})))
@@ -389,11 +389,6 @@ def test_options_are_part_of_the_instance():
     ]
     assert len({quantity.name for quantity in quantities}) == len(quantities)
     assert len({str(quantity.parameters) for quantity in quantities}) == len(quantities)
-
-
-def test_a_wider_target_is_cheaper():
-    narrow, wide = (tq.mutual_information_gap(setting("tanh", n=6, noise=0.1), target_width=w).cost({}) for w in (0.03, 0.5))
-    assert wide < narrow
 
 
 @pytest.mark.parametrize("executor", [None, SerialExecutor()])
