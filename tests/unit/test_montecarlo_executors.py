@@ -272,7 +272,9 @@ def test_dask_gives_the_same_bits_and_cancels_what_is_left() -> None:
 
 
 SCRIPT = """
-import os, sys, time
+import os, signal, sys, time
+# Whoever runs the tests in the background of a shell has SIGINT ignored, and so would this process.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from theoryck.montecarlo import Key, ProcessExecutor, sample
 def slow(rng, draws):
     time.sleep(0.05)
