@@ -10,9 +10,10 @@ grows with the draws.  Here ``log Q = log A + s log d + sum_j B_j d**-w_j`` with
   ((B, B2) = (2, -2), w = 1/2, 1e6 draws; 5.0% at (2, 2) with 100 draws), and for 0.4% to 0.8% on average over the truths.  Priors
   wide enough for 3.5% there (SHAPE 1.4, 1.4, 1.1, 1.1) make every interval 20% wider, wider than the plain baseline;
 * declared ``correction=w``: ``w_j = j w`` for j = 1..3, each with standard deviation ``amplitude`` (default 2) in units of the
-  smallest size's own power, i.e. on the coefficient of ``(d/d_first)**-w_j``; an amplitude a < 1 is a small parameter, and the
-  j-th deviation is then a**j, as in a series in ``a (d/d_first)**-w``.  Moments of high order need that: the 1/d
-  coefficient of a sixth moment can be 30, while its relative size at d = 32 is about 1.
+  smallest size's own power, i.e. on the coefficient of ``(d/d_first)**-w_j``.  Moments of high order need that: the 1/d
+  coefficient of a sixth moment can be 30, while its relative size at d = 32 is about 1.  An amplitude a < 1 is a small parameter,
+  whose terms fall like those of log(1 + B u + B2 u^2), ``|B| <= a``, ``|B2| <= a**2``, ``u = (d/d_first)**-w``; over these
+  truths a 95% interval covers at least 93% of the time at noise of 0.3% to 5% (tests/calibration).
 
 Both continue beyond the listed terms with amplitudes that decrease geometrically at the smallest size, because the logarithm of
 a bracket has all orders: without that tail the interval of exact data would shrink to the rounding error around a wrong value.
@@ -28,6 +29,7 @@ SHAPE = (0.9, 1.0, 0.75, 0.75)  # found by a scan: narrowest at 93% coverage of 
 TAIL_RATIO = 0.75
 # 1 + B u + B2 u^2 with |B|, |B2| <= 2 has no zero with |u| < (sqrt(3)-1)/2 = 0.366: the series of its logarithm grows like 2.73^j.
 COEFFICIENT_GROWTH = 3.0
+GOLDEN = (1 + math.sqrt(5)) / 2
 MAX_TERMS = 96
 
 
@@ -68,9 +70,10 @@ class CorrectionFamily:
             ratio = min(TAIL_RATIO, COEFFICIENT_GROWTH / math.sqrt(first))
         else:
             step = float(correction)
-            # A declared amplitude below 1 is a small parameter: the logarithm of 1 + a u + ... is a series in it.
-            deviations = [min(size, size**j) for j in (1, 2, 3)]
-            ratio = min(TAIL_RATIO, size)
+            # A declared amplitude below 1 is a small parameter: log(1 + B u + B2 u^2) with |B| <= a, |B2| <= a^2 is a series whose
+            # coefficients reach a^j L_j/j, with the Lucas numbers L_j = 1, 3, 4, 7, ... that grow like 1.62^j.
+            deviations = [1.1 * size, min(size, 1.5 * size**2), min(size, 1.5 * size**3)] if size < 1 else [size] * 3
+            ratio = min(TAIL_RATIO, GOLDEN * size)
         deviations = [deviation * widening**j for j, deviation in enumerate(deviations, 1)]
         while deviations[-1] * ratio > 0.1 * noise and len(deviations) < MAX_TERMS:
             deviations.append(deviations[-1] * ratio)
