@@ -385,6 +385,8 @@ class _Measurement:
             if isinstance(moments, TwoSidedMoments):
                 # The ends go to the judge, never their middle: an interval that does not close decides nothing.
                 bracket = moments.bracket()
+                if moments.count < self.quantity.draws_to_compare(sizes):
+                    bracket = replace(bracket, flags=(TAIL_UNSEEN,))
             elif moments is not None:
                 estimate = self._estimate(moments, sizes)
             made.append(Point(sizes, estimate, value if isinstance(value, Enclosure) else None, bracket))

@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 
 from theoryck.judge import judge
+from theoryck.rates.evidence import TAIL_UNSEEN
 from theoryck.records import Bracket, Contract, Enclosure, Kind, Point, Prediction, Verdict
 
 SIZES = (8, 16, 32, 64)
@@ -57,6 +58,19 @@ def test_limit(below, above, verdict):
     assert found.verdict is verdict, found.reason
     inside = 0.5 - below < 0.52 < 0.5 + above
     assert [rival.rejected for rival in found.rivals] == [not inside, True]
+
+
+@pytest.mark.parametrize("flags", [(), (TAIL_UNSEEN,)])
+def test_an_exact_value_outside_means_a_bug_unless_so_few_draws_saw_no_tail(flags):
+    point = Point({}, exact=number(0.5), bracket=Bracket(0.52, 0.53, 0.001, 0.001, flags))
+    found = judge(Prediction(Kind.IDENTITY, "q", value=number(0.5), tolerance="0.1"), [point], Contract())
+    assert ("routes-disagree" in found.flags) is (not flags)
+
+
+def test_flags_of_a_bracket_travel():
+    bracket = Bracket(0.1, 0.2, 0.01, 0.01, (TAIL_UNSEEN,))
+    assert Bracket.from_json(bracket.to_json()) == bracket
+    assert set(Bracket(0.1, 0.2).to_json()) == {"low", "high", "low_stderr", "high_stderr"}
 
 
 def test_scaling_between_the_exponents_of_the_ends_is_not_refuted():

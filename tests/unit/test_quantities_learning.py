@@ -320,13 +320,13 @@ TWO_SIDED = {
     "network": {"free_entropy", "mutual_information", "mutual_information_gap", "generalisation_error", "generalisation_gap"}
     | {"gibbs_error", "interpolation", "interpolation_divergence"},
     "linear": set(),
-    "readout": {"free_entropy", "mutual_information", "mutual_information_gap", "interpolation"},
+    "readout": {"free_entropy", "mutual_information", "mutual_information_gap", "interpolation"}
+    | {"generalisation_error", "generalisation_gap"},
 }
 NOWHERE = {
     "network": set(),
     "linear": {"covariance_gap", "gibbs_error", "linear_predictor_gap", "nishimori_defect"},
-    "readout": {"covariance_gap", "gibbs_error", "linear_predictor_gap", "nishimori_defect", "generalisation_error"}
-    | {"generalisation_gap", "interpolation_divergence"},
+    "readout": {"covariance_gap", "gibbs_error", "linear_predictor_gap", "nishimori_defect", "interpolation_divergence"},
 }
 
 
@@ -459,7 +459,7 @@ def test_a_setting_is_needed(name):
     [
         (lambda: tq.covariance_gap(LINEAR), "covariance_gap cannot be measured for a linear network: it can for free_entropy"),
         (lambda: tq.covariance_gap(READOUT), "for a readout that is not linear: it can for free_entropy"),
-        (lambda: tq.generalisation_error(READOUT), "generalisation_error cannot be measured for a readout that is not linear"),
+        (lambda: tq.gibbs_error(READOUT), "gibbs_error cannot be measured for a readout that is not linear"),
         (lambda: tq.interpolation(READOUT, "1/2", divergence=True), "interpolation_divergence cannot be measured"),
         (lambda: tq.interpolation(NETWORK, 1.5), "time must lie between 0 .* and 1 .*, got 1.5"),
         (lambda: tq.interpolation(NETWORK, -0.1), "time must lie between 0 .* and 1 .*, got -0.1"),
@@ -478,7 +478,16 @@ def test_a_setting_is_needed(name):
         (lambda: tq.covariance_gap(NETWORK, against=(0.5, math.nan)), "both finite"),
         (lambda: tq.mutual_information_gap(READOUT, against=(0.5, 0.1)), "against needs an activation that is not linear"),
         (lambda: tq.nishimori_defect(NETWORK, student_noise=-1), "student_noise must be a positive number, got -1"),
-        (lambda: tq.nishimori_defect(NETWORK, "entropy").sampler({}), "statistic must be one of .* got 'entropy'"),
+        (lambda: tq.nishimori_defect(NETWORK, "entropy"), "statistic must be one of .* got 'entropy'"),
+        (lambda: tq.nishimori_defect(NETWORK, None), "statistic must be one of .* got None"),
+        (lambda: tq.nishimori_defect(NETWORK, moves=0), "moves must be an integer >= 1 .* got 0"),
+        (lambda: tq.nishimori_defect(NETWORK, moves=2.5), "moves must be an integer >= 1 .* got 2.5"),
+        (lambda: tq.nishimori_defect(LINEAR), "nishimori_defect cannot be measured for a linear network"),
+        (lambda: tq.interpolation(NETWORK, True), "time must be a number from 0 .* got True"),
+        (lambda: tq.mutual_information_gap("tanh"), "setting must be a theoryck.TeacherStudent .* got 'tanh'"),
+        (lambda: tq.covariance_gap(None), "setting must be a theoryck.TeacherStudent .* got None"),
+        (lambda: tq.free_entropy_variance(NETWORK.network), "setting must be a theoryck.TeacherStudent"),
+        (lambda: tq.free_entropy_variance(NETWORK, equivalent=True, target_width=0.1), "target_width is for the evidence"),
         (lambda: tq.mutual_information_gap(setting("x**2 - 1")).sampler({}), "eta_0 = 0 .* does not see the input"),
         (lambda: tq.generalisation_gap(setting("x**2 - 1")).sampler({}), "eta_0 = 0 .* does not see the input"),
         (lambda: tq.free_entropy(setting("x**2 - 1"), equivalent=True).sampler({}), "eta_0 = 0 .* does not see the input"),

@@ -97,6 +97,8 @@ class Measured:
         low, high = self.bracket.low, self.bracket.high
         if self.gap is None:
             return f"[{low:.12g}, {high:.12g}]"
+        if not math.isfinite(self.gap.stderr):
+            return f"[{low:.6g}, {high:.6g}], {self.gap.value:.2g} wide (one draw has no error bar)"
         ends = f"[{low:.6g} +- {self.bracket.low_stderr:.2g}, {high:.6g} +- {self.bracket.high_stderr:.2g}]"
         return f"{ends}, {self.gap.value:.2g} +- {self.gap.stderr:.2g} wide"
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from theoryck.montecarlo.executors import Executor, SerialExecutor
-from theoryck.montecarlo.sampling import Sampler, _Block, _BlockTask, _plan, _probed, _Repeats
+from theoryck.montecarlo.executors import Executor
+from theoryck.montecarlo.sampling import Sampler, _BlockTask, _plan, _probed, run_blocks
 from theoryck.montecarlo.seeds import Key
 
 
@@ -25,22 +25,11 @@ class Request:
     two_sided: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Tasks:
-    """The tasks of all requests; an item says which of them and which block."""
-
-    tasks: tuple[_BlockTask, ...]
-
-    def __call__(self, item: tuple[int, int, int]) -> _Block:
-        which, number, size = item
-        return self.tasks[which]((number, size))
-
-
 def sample_jointly(requests: Sequence[Request], executor: Executor | None = None) -> list[Any]:
     """Return the moments of every request, with the bits that one call of ``sample`` each would give.
 
     Blocks of the last requests go first: they are usually the largest sizes, and short blocks fill the gaps at the end.  Raises
-    SamplerError as ``sample`` does.
+    SamplerError as ``sample`` does; what leaves here carries ``partial`` and ``next_block``, one entry a request.
 
     >>> from theoryck.montecarlo import sample
     >>> def uniform(rng, draws):
@@ -53,7 +42,7 @@ def sample_jointly(requests: Sequence[Request], executor: Executor | None = None
     if not requests:
         return []
     plans = [_plan(request.draws, request.block_draws, request.first_block) for request in requests]
-    tasks = tuple(
+    tasks = [
         _BlockTask(
             request.sampler,
             request.key,
@@ -62,16 +51,5 @@ def sample_jointly(requests: Sequence[Request], executor: Executor | None = None
             request.two_sided,
         )
         for request in requests
-    )
-    items = [(which, number, size) for which in reversed(range(len(plans))) for number, size in plans[which]]
-    totals, repeats = [request.initial for request in requests], [_Repeats() for _ in requests]
-    results = (executor or SerialExecutor()).map(_Tasks(tasks), items)
-    try:
-        for (which, number, _), block in zip(items, results):
-            repeats[which].see(number, block)
-            totals[which] = block.moments if totals[which] is None else totals[which].merge(block.moments)
-    finally:
-        close = getattr(results, "close", None)
-        if close is not None:
-            close()
-    return totals
+    ]
+    return run_blocks(tasks, plans, [request.initial for request in requests], executor)

@@ -282,21 +282,51 @@ def _run(
     progress: Progress | None,
 ) -> Any:
     plan = _plan(draws, block_draws, first_block)
-    repeats, total, done, following = _Repeats(), initial, 0, plan[0][0]
-    results = (executor or SerialExecutor()).map(task, plan)
     try:
-        for (number, size), block in zip(plan, results):
-            repeats.see(number, block)
-            total = block.moments if total is None else total.merge(block.moments)
-            done, following = done + size, number + 1
-            if progress is not None:
-                progress(done, int(draws))
+        return run_blocks([task], [plan], [initial], executor, progress)[0]
     except BaseException as error:
-        error.partial, error.next_block = total, following  # type: ignore[attr-defined]
+        error.partial, error.next_block = error.partial[0], error.next_block[0]  # type: ignore[attr-defined]
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Tasks:
+    """Several tasks; an item says which of them and which block."""
+
+    tasks: tuple[_BlockTask, ...]
+
+    def __call__(self, item: tuple[int, int, int]) -> _Block:
+        which, number, size = item
+        return self.tasks[which]((number, size))
+
+
+def run_blocks(
+    tasks: Sequence[_BlockTask],
+    plans: Sequence[Sequence[tuple[int, int]]],
+    initial: Sequence[Any],
+    executor: Executor | None,
+    progress: Progress | None = None,
+) -> list[Any]:
+    """Return the moments of every task after its blocks (number, size), merged in order; the last task's blocks go first.
+
+    An exception that leaves here carries ``partial`` and ``next_block``, one entry a task.
+    """
+    items = [(which, number, size) for which in reversed(range(len(plans))) for number, size in plans[which]]
+    totals, following = list(initial), [plan[0][0] for plan in plans]
+    repeats, done, draws = [_Repeats() for _ in tasks], 0, sum(size for _, _, size in items)
+    results = (executor or SerialExecutor()).map(_Tasks(tuple(tasks)), items)
+    try:
+        for (which, number, size), block in zip(items, results):
+            repeats[which].see(number, block)
+            totals[which] = block.moments if totals[which] is None else totals[which].merge(block.moments)
+            done, following[which] = done + size, number + 1
+            if progress is not None:
+                progress(done, draws)
+    except BaseException as error:
+        error.partial, error.next_block = tuple(totals), tuple(following)  # type: ignore[attr-defined]
         raise
     finally:
         close = getattr(results, "close", None)
         if close is not None:
             close()
-    assert total is not None  # the plan holds at least one block
-    return total
+    return totals

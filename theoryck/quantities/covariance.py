@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.montecarlo import block_generator
-from theoryck.quantities.evidence_model import InputTerm, Setting
+from theoryck.quantities.evidence import NANOSECONDS_PER_NUMBER
+from theoryck.quantities.evidence_model import InputTerm, Setting, fit_controls, input_nanoseconds, pilot_key
 
 Array = NDArray[np.float64]
 
@@ -22,16 +23,8 @@ WORKING = 2**17
 
 @functools.lru_cache(maxsize=256)
 def _coefficients(setting: Setting) -> tuple[float, ...]:
-    instance = {
-        "activation": setting.activation.text,
-        "widths": list(setting.widths),
-        "samples": setting.samples,
-        "reals": [float(value).hex() for value in (setting.noise, setting.eta0, setting.gamma0)],
-    }
-    rng = block_generator(0, "covariance pilot", instance, {}, 0)
-    values, controls = InputTerm(setting, against_noise=False).values(rng, PILOT)
-    design = np.column_stack([np.ones(PILOT), controls])
-    return tuple(float(entry) for entry in np.linalg.lstsq(design, values, rcond=None)[0][1:])
+    rng = block_generator(0, "covariance pilot", pilot_key(setting), {}, 0)
+    return fit_controls(*InputTerm(setting, against_noise=False).values(rng, PILOT))[0]
 
 
 @dataclass(frozen=True)
@@ -47,10 +40,8 @@ class CovarianceGap:
 
     @property
     def cost(self) -> float:
-        """Time of a draw in units of 1/7e7 seconds: kernels, two Cholesky factors."""
-        n, d = self.setting.samples, self.setting.widths[0]
-        nanoseconds = 3000.0 + 8.0 * n * d + 100.0 * n * n + 0.6 * n**3
-        return nanoseconds * (1.0 if self.setting.depth == 1 else 4.0 * self.setting.depth) * 0.07
+        """Time of a draw in units of 1/7e7 seconds."""
+        return input_nanoseconds(self.setting) / NANOSECONDS_PER_NUMBER
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
         """Return ``draws`` independent values."""

@@ -26,10 +26,9 @@ from theoryck.models.activation import Activation
 from theoryck.montecarlo.annealing import Schedule, log_mean_exp, log_weights
 from theoryck.montecarlo.annealing_tuning import PLAIN_PATHS, Tuned, tune
 from theoryck.montecarlo.seeds import block_generator
-from theoryck.quantities.evidence_model import InputTerm, Posterior, Setting, posterior
+from theoryck.quantities.evidence_model import InputTerm, Posterior, Setting, fit_controls, input_nanoseconds, pilot_key, posterior
 from theoryck.quantities.evidence_scalar import g_of
 from theoryck.quantities.evidence_target import NetworkTarget, piece_of
-from theoryck.quantities.kernels import describe
 
 Array = NDArray[np.float64]
 
@@ -87,13 +86,7 @@ def _make(setting: Setting, tilted: bool, rng: np.random.Generator, sets: int) -
 
 
 def _generator(setting: Setting, purpose: str) -> np.random.Generator:
-    instance = {
-        "activation": setting.activation.text,
-        "widths": list(setting.widths),
-        "samples": setting.samples,
-        "reals": [float(value).hex() for value in (setting.noise, setting.eta0, setting.gamma0, setting.tau)],
-    }
-    return block_generator(0, f"annealing pilot: {purpose}", instance, {}, 0)
+    return block_generator(0, f"annealing pilot: {purpose}", pilot_key(setting), {}, 0)
 
 
 @functools.lru_cache(maxsize=256)
@@ -166,27 +159,18 @@ def input_plan(term: InputTerm, target_gap: float) -> InputPlan:
     chosen = plan(term.setting, target_gap)
     rng = _generator(term.setting, "inputs")
     values, controls = term.values(rng, PILOT_INPUTS)
-    design = np.column_stack([np.ones(len(values)), controls])
-    solution = np.linalg.lstsq(design, values, rcond=None)[0]
-    residual = float((values - design @ solution).var())
-    each = _input_cost(term.setting)
+    coefficients, residual = fit_controls(values, controls)
+    each = input_nanoseconds(term.setting)
     # Least variance for the time: minimise (residual/m + spread^2) (m each + set).
     best = math.sqrt(residual * (chosen.nanoseconds + 1e5) / (each * max(chosen.spread**2, 1e-12)))
     count = int(min(max(round(best), 1), 256))
-    return InputPlan(count, tuple(float(c) for c in solution[1:]), count * each)
-
-
-def _input_cost(setting: Setting) -> float:
-    """Return about how many nanoseconds one X takes in T."""
-    n, d = setting.samples, setting.widths[0]
-    one = 3000.0 + 8.0 * n * d + 100.0 * n * n + 0.6 * n**3 + (0.0 if describe(setting.activation)["closed form"] else 1.5e4)
-    return one * (1.0 if setting.depth == 1 else 4.0 * setting.depth)
+    return InputPlan(count, coefficients, count * each)
 
 
 def _set_cost(setting: Setting) -> float:
     """Return about how many nanoseconds a data set takes apart from paths and T: kernel, tilt, scalar mode, Python."""
     n, d = setting.samples, setting.widths[0]
-    return 2.0 * _input_cost(setting) + 2.0e4 + 2500.0 * n + 10.0 * n**3 + 60.0 * d**3 + 1.5e6 / _at_once(setting)
+    return 2.0 * input_nanoseconds(setting) + 2.0e4 + 2500.0 * n + 10.0 * n**3 + 60.0 * d**3 + 1.5e6 / _at_once(setting)
 
 
 @dataclass(frozen=True)

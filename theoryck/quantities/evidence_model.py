@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from theoryck.models.activation import Activation
 from theoryck.quantities.evidence_scalar import ScalarMode
 from theoryck.quantities.evidence_target import NetworkTarget, last_layer, tilt
-from theoryck.quantities.kernels import DeepKernel, LayerKernel
+from theoryck.quantities.kernels import DeepKernel, LayerKernel, describe
 
 Array = NDArray[np.float64]
 
@@ -76,6 +77,33 @@ class Setting:
     def linear(self, grams: Array) -> Array:
         """Return C_0 (count, n, n)."""
         return self.eta0**2 * grams + (self.gamma0 + self.noise) * np.eye(self.samples)
+
+
+def pilot_key(setting: Setting) -> dict[str, Any]:
+    """Return a setting as JSON-able data, from which pilots derive their seed: equal settings, equal draws."""
+    return {
+        "activation": setting.activation.text,
+        "widths": list(setting.widths),
+        "samples": setting.samples,
+        "reals": [float(value).hex() for value in (setting.noise, setting.eta0, setting.gamma0, setting.tau)],
+    }
+
+
+def fit_controls(values: Array, controls: Array) -> tuple[tuple[float, ...], float]:
+    """Return the coefficients of control variates (draws, controls) of mean 0, and the variance they leave in ``values`` (draws,).
+
+    Controls may be linearly dependent (d_0 = 1, n = 1): least squares takes the shortest solution.
+    """
+    design = np.column_stack([np.ones(len(values)), controls])
+    solution = np.linalg.lstsq(design, values, rcond=1e-10)[0]
+    return tuple(float(entry) for entry in solution[1:]), float((values - design @ solution).var())
+
+
+def input_nanoseconds(setting: Setting) -> float:
+    """Return about how many nanoseconds one X takes in T: kernels and two Cholesky factors."""
+    n, d = setting.samples, setting.widths[0]
+    one = 3000.0 + 8.0 * n * d + 100.0 * n * n + 0.6 * n**3 + (0.0 if describe(setting.activation)["closed form"] else 1.5e4)
+    return one * (1.0 if setting.depth == 1 else 4.0 * setting.depth)
 
 
 @dataclass

@@ -10,14 +10,12 @@ Source: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from theoryck.montecarlo import Executor, Sampler
+from theoryck.quantities.arguments import check_setting, known_options, other_constants, positive, time_of
 from theoryck.quantities.base import LARGEST_BLOCK, NUMBERS_PER_BLOCK, Quantity, QuantityError, Sizes
 from theoryck.quantities.learning import Problem, exact_value, make_sampler, method_of, problem
 from theoryck.records import Enclosure
@@ -46,11 +44,7 @@ class LearningQuantity(Quantity):
         options: tuple[tuple[str, Any], ...] = (),
         exact_only: bool = False,
     ) -> None:
-        if not hasattr(setting, "n_samples"):
-            raise QuantityError(
-                f"setting must be a theoryck.TeacherStudent (network, samples, noise, readout), got {setting!r}: a network alone "
-                "does not say what is learned"
-            )
+        check_setting(setting)
         if setting.noise == 0:
             raise QuantityError("the noise must be > 0, got 0: without noise the outputs have no density given the weights")
         self.setting = setting
@@ -286,7 +280,9 @@ def free_entropy_variance(
     >>> bool(free_entropy_variance(setting).draw(np.random.default_rng(0), 100, {}).min() > 0)
     True
     """
-    options = () if equivalent else _options(setting, target_gap=_positive(target_width, "target_width"))
+    if equivalent and target_width is not None:
+        raise QuantityError("target_width is for the evidence of a network: the equivalent linear model's is known, leave it out")
+    options = known_options(setting, target_width=positive(target_width, "target_width"))
     return FreeEntropyVariance(setting, equivalent=equivalent, options=options)
 
 
@@ -329,9 +325,9 @@ def mutual_information_gap(
     >>> bool(mutual_information_gap(setting).draw(np.random.default_rng(0), 100, {}).max() <= 0)  # linear depth never adds any
     True
     """
-    options = _options(setting, target_gap=_positive(target_width, "target_width"))
+    options = known_options(setting, target_width=positive(target_width, "target_width"))
     return MutualInformationGap(
-        setting, per_sample=per_sample, against=_against(against, setting), options=options, exact_only=exact_only
+        setting, per_sample=per_sample, against=other_constants(against, setting), options=options, exact_only=exact_only
     )
 
 
@@ -347,13 +343,13 @@ def covariance_gap(setting: TeacherStudent, *, per_sample: bool = False, against
     >>> bool(abs(covariance_gap(setting).draw(np.random.default_rng(0), 400, {}).mean() + 0.06) < 0.01)
     True
     """
-    return CovarianceGap(setting, per_sample=per_sample, against=_against(against, setting))
+    return CovarianceGap(setting, per_sample=per_sample, against=other_constants(against, setting))
 
 
 def generalisation_error(setting: TeacherStudent, *, equivalent: bool = False) -> GeneralisationError:
     """Return the Bayes-optimal error E (Y_new - E[Y_new | D, x_new])^2, which contains the noise Delta.
 
-    Source: arXiv:2505.03577, generalisation error; for the definition see MATH of the slides: an expectation is meant.
+    Source: arXiv:2505.03577, generalisation error; the slides leave out the expectation, which is meant.
 
     >>> import numpy as np
     >>> from theoryck.models import DeepNetwork, TeacherStudent
@@ -421,8 +417,17 @@ def nishimori_defect(
     >>> bool(wrong.mean() < -0.05)  # believing in less noise, the student fits too closely
     True
     """
-    options = _options(setting, statistic=statistic, moves=moves, student_noise=_positive(student_noise, "student_noise"))
-    return NishimoriDefect(setting, options=options)
+    from theoryck.quantities.regression_chains import Statistic
+
+    known = [entry.value for entry in Statistic]
+    if statistic not in known:
+        raise QuantityError(f"statistic must be one of {', '.join(known)}, got {statistic!r}")
+    if isinstance(moves, bool) or not isinstance(moves, int) or moves < 1:
+        raise QuantityError(f"moves must be an integer >= 1 (at the teacher a statistic is compared with itself), got {moves!r}")
+    check_setting(setting)
+    options: dict[str, Any] = {"statistic": statistic, "moves": moves, "student_noise": positive(student_noise, "student_noise")}
+    given = tuple((name, value) for name, value in options.items() if value is not None)
+    return NishimoriDefect(setting, options=given)
 
 
 def interpolation(setting: TeacherStudent, time: Any, *, divergence: bool = False) -> Interpolation | InterpolationDivergence:
@@ -442,45 +447,4 @@ def interpolation(setting: TeacherStudent, time: Any, *, divergence: bool = Fals
     True
     """
     kind = InterpolationDivergence if divergence else Interpolation
-    return kind(setting, time=_time(time))
-
-
-def _options(setting: TeacherStudent, **options: Any) -> tuple[tuple[str, Any], ...]:
-    given = tuple((name, value) for name, value in options.items() if value is not None)
-    if given and (setting.linear_activation or not setting.linear_readout):
-        raise QuantityError(
-            f"{', '.join(name for name, _ in given)} needs an activation that is not linear and a linear readout: leave it out"
-        )
-    return given
-
-
-def _positive(value: Any, name: str) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or not 0 < value < math.inf:
-        raise QuantityError(f"{name} must be a positive number, got {value!r}")
-    return float(value)
-
-
-def _against(value: Any, setting: TeacherStudent) -> tuple[float, float] | None:
-    if value is None:
-        return None
-    try:
-        eta0, gamma0 = (float(entry) for entry in value)
-    except (TypeError, ValueError):
-        raise QuantityError(f"against must be the pair (eta_0, gamma_0) of a linear model, got {value!r}") from None
-    if not (math.isfinite(eta0) and math.isfinite(gamma0) and eta0 != 0 and gamma0 >= 0):
-        raise QuantityError(f"against needs eta_0 != 0 and gamma_0 >= 0, both finite, got {value!r}")
-    if setting.linear_activation or not setting.linear_readout:
-        raise QuantityError("against needs an activation that is not linear and a linear readout: else covariances do not suffice")
-    return eta0, gamma0
-
-
-def _time(value: Any) -> Fraction:
-    try:
-        time = Fraction(repr(float(value))) if isinstance(value, float | np.floating) else Fraction(value)
-    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        raise QuantityError(f"time must be a number from 0 (network) to 1 (linear model), got {value!r}") from None
-    if not 0 <= time <= 1:
-        raise QuantityError(f"time must lie between 0 (network) and 1 (linear model), got {value!r}")
-    return time
+    return kind(setting, time=time_of(time))

@@ -41,6 +41,11 @@ class Problem:
     options: tuple[tuple[str, Any], ...] = ()
     """What only some kinds know: the width an interval aims at, the noise a student believes in, the statistic of a chain."""
 
+    @property
+    def is_linear_model(self) -> bool:
+        """Whether what is measured is linear in its input by construction, whatever phi is."""
+        return self.equivalent or len(self.widths) == 1 or (self.kind == "interpolation" and self.time == 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Method:
@@ -156,45 +161,45 @@ def make_sampler(method: Method, key: Problem) -> Any:
     return Scaled(sampler, 1.0 / key.n) if key.per_sample else sampler
 
 
-# Linear activation and readout -------------------------------------------------------------------------------------------------
+def _by(home: str, name: str, arguments: Callable[[Problem], tuple[Any, ...]]) -> Callable[[Problem], Any]:
+    """Return the function that builds a sampler: ``name`` of the module ``home``, loaded when it is first needed."""
 
-
-def _linear_model(key: Problem) -> Any:
-    from theoryck.quantities.deep_linear_model import LinearModel
-
-    if key.eta0 == 0:
-        raise QuantityError(f"eta_0 = 0 for {key.activation.text}: its linear model does not see the input, and nothing is learned")
-    linear_model = key.equivalent or len(key.widths) == 1 or (key.kind == "interpolation" and key.time == 1)
-    widths = key.widths[:1] if linear_model else key.widths
-    tau = 0.0 if linear_model else key.time
-    return LinearModel(widths, n=key.n, noise=key.noise + key.gamma0, eta2=key.eta0**2, tau=tau)
-
-
-def _deep_linear(name: str) -> Callable[[Problem], Any]:
     def make(key: Problem) -> Any:
-        from theoryck.quantities import deep_linear, deep_linear_errors
-
-        home = deep_linear if hasattr(deep_linear, name) else deep_linear_errors
-        return getattr(home, name)(_linear_model(key))
+        builder = getattr(importlib.import_module(f"theoryck.quantities.{home}"), name)
+        # The evidence counts the width of an interval as the gap between its ends.
+        options = {"target_gap" if option == "target_width" else option: value for option, value in key.options}
+        return builder(*arguments(key), **options)
 
     return make
 
 
-def _linear_information(key: Problem) -> Any:
-    from theoryck.quantities.deep_linear import MutualInformation
+# Linear activation and readout -------------------------------------------------------------------------------------------------
 
-    return MutualInformation(_linear_model(key), channel_noise=key.noise)
+
+def _linear_model(key: Problem) -> tuple[Any, ...]:
+    from theoryck.quantities.deep_linear_model import LinearModel
+
+    if key.eta0 == 0:
+        raise QuantityError(f"eta_0 = 0 for {key.activation.text}: its linear model does not see the input, and nothing is learned")
+    widths = key.widths[:1] if key.is_linear_model else key.widths
+    tau = 0.0 if key.is_linear_model else key.time
+    return (LinearModel(widths, n=key.n, noise=key.noise + key.gamma0, eta2=key.eta0**2, tau=tau),)
+
+
+def _with_noise(key: Problem) -> tuple[Any, ...]:
+    # The effective noise of the linear model is one of its unknowns, that of the channel is not.
+    return *_linear_model(key), key.noise
 
 
 LINEAR: dict[str, Method] = {
-    "free_entropy": Method(_deep_linear("FreeEntropy")),
-    "free_entropy_variance": Method(_deep_linear("FreeEntropyVariance")),
-    "mutual_information": Method(_linear_information),
-    "mutual_information_gap": Method(_deep_linear("InformationGap")),
-    "generalisation_error": Method(_deep_linear("GeneralisationError")),
-    "generalisation_gap": Method(_deep_linear("GeneralisationGap")),
-    "interpolation": Method(_deep_linear("FreeEntropy")),
-    "interpolation_divergence": Method(_deep_linear("PathDivergence")),
+    "free_entropy": Method(_by("deep_linear", "FreeEntropy", _linear_model)),
+    "free_entropy_variance": Method(_by("deep_linear", "FreeEntropyVariance", _linear_model)),
+    "mutual_information": Method(_by("deep_linear", "MutualInformation", _with_noise)),
+    "mutual_information_gap": Method(_by("deep_linear", "InformationGap", _linear_model)),
+    "generalisation_error": Method(_by("deep_linear_errors", "GeneralisationError", _linear_model)),
+    "generalisation_gap": Method(_by("deep_linear_errors", "GeneralisationGap", _linear_model)),
+    "interpolation": Method(_by("deep_linear", "FreeEntropy", _linear_model)),
+    "interpolation_divergence": Method(_by("deep_linear", "PathDivergence", _linear_model)),
 }
 
 # A network that is not linear, with linear readout --------------------------------------------------------------------------------
@@ -204,67 +209,44 @@ def _plain(key: Problem) -> tuple[Any, ...]:
     return key.activation, key.widths, key.n, key.noise, key.eta0, key.gamma0
 
 
-def _errors(home: str, name: str) -> Callable[[Problem], Any]:
-    def make(key: Problem) -> Any:
-        module = importlib.import_module(f"theoryck.quantities.{home}")
-        return getattr(module, name)(*_plain(key), **dict(key.options))
-
-    return make
-
-
-def _covariance(key: Problem) -> Any:
-    from theoryck.quantities.covariance import covariance_gap
-
-    return covariance_gap(*_plain(key))
-
-
-def _evidence(name: str, timed: bool = False) -> Callable[[Problem], Any]:
-    def make(key: Problem) -> Any:
-        from theoryck.quantities import evidence
-
-        return getattr(evidence, name)(*_plain(key), *((key.time,) if timed else ()), **dict(key.options))
-
-    return make
+def _timed(key: Problem) -> tuple[Any, ...]:
+    return *_plain(key), key.time
 
 
 NETWORK: dict[str, Method] = {
-    "free_entropy": Method(_evidence("free_entropy"), slow=True, two_sided=True),
-    "free_entropy_variance": Method(_evidence("free_entropy_variance"), slow=True),
-    "mutual_information": Method(_evidence("mutual_information"), slow=True, two_sided=True),
-    "mutual_information_gap": Method(_evidence("gap"), slow=True, two_sided=True),
-    "covariance_gap": Method(_covariance),
-    "interpolation": Method(_evidence("interpolation", timed=True), slow=True, two_sided=True),
-    "interpolation_divergence": Method(_evidence("interpolation_gap", timed=True), slow=True, two_sided=True),
-    "generalisation_error": Method(_errors("regression_bayes", "generalisation_error"), two_sided=True),
-    "generalisation_gap": Method(_errors("regression_bayes", "generalisation_gap"), two_sided=True),
-    "gibbs_error": Method(_errors("regression_bayes", "gibbs_error"), two_sided=True),
-    "linear_predictor_gap": Method(_errors("regression", "linear_gap")),
-    "nishimori_defect": Method(_errors("regression_chains", "nishimori_defect")),
+    "free_entropy": Method(_by("evidence", "free_entropy", _plain), slow=True, two_sided=True),
+    "free_entropy_variance": Method(_by("evidence", "free_entropy_variance", _plain), slow=True),
+    "mutual_information": Method(_by("evidence", "mutual_information", _plain), slow=True, two_sided=True),
+    "mutual_information_gap": Method(_by("evidence", "gap", _plain), slow=True, two_sided=True),
+    "covariance_gap": Method(_by("covariance", "covariance_gap", _plain)),
+    "interpolation": Method(_by("evidence", "interpolation", _timed), slow=True, two_sided=True),
+    "interpolation_divergence": Method(_by("evidence", "interpolation_gap", _timed), slow=True, two_sided=True),
+    "generalisation_error": Method(_by("regression_bayes", "generalisation_error", _plain), two_sided=True),
+    "generalisation_gap": Method(_by("regression_bayes", "generalisation_gap", _plain), two_sided=True),
+    "gibbs_error": Method(_by("regression_bayes", "gibbs_error", _plain), two_sided=True),
+    "linear_predictor_gap": Method(_by("regression", "linear_gap", _plain)),
+    "nishimori_defect": Method(_by("regression_chains", "nishimori_defect", _plain)),
 }
 
 
 # A readout that is not linear ---------------------------------------------------------------------------------------------------
 
 
-def _readout(home: str, name: str) -> Callable[[Problem], Any]:
-    def make(key: Problem) -> Any:
-        from theoryck.quantities.nonlinear_readout_model import ReadoutModel
+def _readout_model(key: Problem) -> tuple[Any, ...]:
+    from theoryck.quantities.nonlinear_readout_model import ReadoutModel
 
-        model = ReadoutModel(
-            key.widths, key.n, key.noise, key.activation, key.readout, eta0=key.eta0, gamma0=key.gamma0, time=key.time
-        )
-        module = importlib.import_module(f"theoryck.quantities.{home}")
-        return getattr(module, name)(model.linear if key.equivalent else model)
-
-    return make
+    model = ReadoutModel(key.widths, key.n, key.noise, key.activation, key.readout, eta0=key.eta0, gamma0=key.gamma0, time=key.time)
+    return (model.linear if key.equivalent else model,)
 
 
 READOUT: dict[str, Method] = {
-    "free_entropy": Method(_readout("nonlinear_readout", "FreeEntropy"), two_sided=True),
-    "free_entropy_variance": Method(_readout("nonlinear_readout", "FreeEntropyVariance")),
-    "mutual_information": Method(_readout("nonlinear_readout", "MutualInformation"), two_sided=True),
-    "mutual_information_gap": Method(_readout("nonlinear_readout", "InformationGap"), two_sided=True),
-    "interpolation": Method(_readout("nonlinear_readout", "FreeEntropy"), two_sided=True),
+    "free_entropy": Method(_by("nonlinear_readout", "FreeEntropy", _readout_model), two_sided=True),
+    "free_entropy_variance": Method(_by("nonlinear_readout", "FreeEntropyVariance", _readout_model)),
+    "mutual_information": Method(_by("nonlinear_readout", "MutualInformation", _readout_model), two_sided=True),
+    "mutual_information_gap": Method(_by("nonlinear_readout", "InformationGap", _readout_model), two_sided=True),
+    "generalisation_error": Method(_by("nonlinear_readout_errors", "GeneralisationError", _readout_model), two_sided=True),
+    "generalisation_gap": Method(_by("nonlinear_readout_errors", "GeneralisationGap", _readout_model), two_sided=True),
+    "interpolation": Method(_by("nonlinear_readout", "FreeEntropy", _readout_model), two_sided=True),
 }
 
 # Exact values --------------------------------------------------------------------------------------------------------------------
@@ -278,17 +260,16 @@ def exact_value(key: Problem, setting: TeacherStudent, digits: int) -> Enclosure
     """
     from theoryck.exact import arithmetic
 
-    linear_model = key.equivalent or len(key.widths) == 1 or (key.kind == "interpolation" and key.time == 1)
-    if setting.linear_readout and linear_model:
+    if setting.linear_readout and key.is_linear_model:
         value = _exact_linear_model(key, setting, digits)
     else:
-        value = _exact_one_sample(key, setting, linear_model)
+        value = _exact_one_sample(key, setting)
     if value is not None and key.per_sample:
         value = arithmetic.divide(value, arithmetic.enclose(key.n), digits)
     return value
 
 
-def _exact_one_sample(key: Problem, setting: TeacherStudent, linear_model: bool) -> Enclosure | None:
+def _exact_one_sample(key: Problem, setting: TeacherStudent) -> Enclosure | None:
     """One sample of a network that is not linear, or of a linear model, with any readout."""
     from theoryck.exact.one_sample import one_sample_gap, one_sample_glm_information, one_sample_information
 
@@ -299,7 +280,7 @@ def _exact_one_sample(key: Problem, setting: TeacherStudent, linear_model: bool)
     if key.kind == "mutual_information_gap":
         value = one_sample_gap
     else:
-        value = one_sample_glm_information if linear_model and len(key.widths) > 1 else one_sample_information
+        value = one_sample_glm_information if key.is_linear_model and len(key.widths) > 1 else one_sample_information
     return value(key.activation, key.widths, setting.noise, key.readout)
 
 

@@ -19,14 +19,13 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.models.activation import Activation
 from theoryck.montecarlo.seeds import block_generator
-from theoryck.quantities.evidence_model import Setting
+from theoryck.quantities.evidence_model import Setting, fit_controls, pilot_key
 from theoryck.quantities.kernels import DeepKernel, LayerKernel, describe
 
 Array = NDArray[np.float64]
@@ -144,16 +143,6 @@ def linear_terms(setting: Setting, points: Points, rng: np.random.Generator, aga
     return errors.mean(axis=1), np.stack(controls, axis=1)
 
 
-def pilot_key(setting: Setting) -> dict[str, Any]:
-    """Return a setting as JSON-able data, from which pilots derive their seed."""
-    return {
-        "activation": setting.activation.text,
-        "widths": list(setting.widths),
-        "samples": setting.samples,
-        "reals": [float(value).hex() for value in (setting.noise, setting.eta0, setting.gamma0)],
-    }
-
-
 @functools.lru_cache(maxsize=256)
 def coefficients(setting: Setting, new: int, against_glm: bool) -> tuple[float, ...]:
     """Return the coefficients of the control variates, fitted to a pilot with its own generator: equal settings, equal draws."""
@@ -163,10 +152,7 @@ def coefficients(setting: Setting, new: int, against_glm: bool) -> tuple[float, 
         value, control = linear_terms(setting, draw_points(setting, rng, size, new), rng, against_glm)
         values.append(value)
         controls.append(control)
-    design = np.column_stack([np.ones(PILOT_DRAWS), np.concatenate(controls)])
-    # Controls may be linearly dependent (d_0 = 1, n = 1): least squares takes the shortest solution.
-    solution = np.linalg.lstsq(design, np.concatenate(values), rcond=1e-10)[0]
-    return tuple(float(value) for value in solution[1:])
+    return fit_controls(np.concatenate(values), np.concatenate(controls))[0]
 
 
 def pieces(draws: int, numbers: int) -> list[int]:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from theoryck.models.activation import Activation
 from theoryck.montecarlo.seeds import block_generator
-from theoryck.quantities.evidence_model import Setting
+from theoryck.quantities.evidence_model import Setting, pilot_key
 from theoryck.quantities.evidence_target import last_layer
 from theoryck.quantities.regression import (
     NUMBERS_PER_SECOND,
@@ -34,7 +34,6 @@ from theoryck.quantities.regression import (
     base_predictor,
     draw_points,
     linear_nanoseconds,
-    pilot_key,
 )
 
 Array = NDArray[np.float64]

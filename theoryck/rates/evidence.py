@@ -151,6 +151,7 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
             ),
         )
     brackets = [(point.sizes, point.bracket) for point in points if point.bracket is not None]
+    flags.extend(f"{flag} at {_sizes_text(sizes)}" for sizes, bracket in brackets for flag in bracket.flags)
     if brackets:
         where = tuple(sizes for sizes, _ in brackets)
         routes["bracket"] = (
@@ -225,7 +226,7 @@ def _pairs(point: Point) -> list[_Pair]:
             error = math.hypot(estimate.stderr, point.bracket.low_stderr if below else point.bracket.high_stderr)
             pull = _excess(gap - 1e-14 * abs(estimate.value), error)
             made.append(_Pair(pull, _unseen(estimate, below), f"{where}: {_bracket_text(point.bracket)}, {shown}"))
-    if point.exact is not None and point.bracket is not None:
+    if point.exact is not None and point.bracket is not None and TAIL_UNSEEN not in point.bracket.flags:
         pull = _bracket_pull(point.exact, point.bracket)
         made.append(_Pair(pull, 0.0, f"{where}: exact {_short(point.exact)}, {_bracket_text(point.bracket)}"))
     return made

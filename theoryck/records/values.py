@@ -192,12 +192,16 @@ class Enclosure:
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """A number known to lie between ``low`` and ``high``, each with a standard error (0 where the end is proved)."""
+    """A number known to lie between ``low`` and ``high``, each with a standard error (0 where the end is proved).
+
+    ``flags`` say what makes the standard errors doubtful.
+    """
 
     low: float
     high: float
     low_stderr: float = 0.0
     high_stderr: float = 0.0
+    flags: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict."""
@@ -206,12 +210,13 @@ class Bracket:
             "high": _finite(self.high),
             "low_stderr": _finite(self.low_stderr),
             "high_stderr": _finite(self.high_stderr),
-        }
+        } | ({"flags": list(self.flags)} if self.flags else {})
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Bracket:
         """Inverse of :meth:`to_json`."""
-        return cls(*(_number(data[key]) for key in ("low", "high", "low_stderr", "high_stderr")))
+        numbers = (_number(data[key]) for key in ("low", "high", "low_stderr", "high_stderr"))
+        return cls(*numbers, flags=tuple(data.get("flags", ())))
 
 
 @dataclass(frozen=True, slots=True)
