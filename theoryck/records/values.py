@@ -215,8 +215,8 @@ class Bracket:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Bracket:
         """Inverse of :meth:`to_json`."""
-        numbers = (_number(data[key]) for key in ("low", "high", "low_stderr", "high_stderr"))
-        return cls(*numbers, flags=tuple(data.get("flags", ())))
+        low, high, low_stderr, high_stderr = (_number(data[key]) for key in ("low", "high", "low_stderr", "high_stderr"))
+        return cls(low, high, low_stderr, high_stderr, tuple(data.get("flags", ())))
 
 
 @dataclass(frozen=True, slots=True)
