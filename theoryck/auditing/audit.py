@@ -1,0 +1,302 @@
+"""audit: measured sizes, values and error bars against a claimed rate; without a rate the exponent is measured and nothing judged.
+
+The false-refute rate is declared before the data are looked at and shared equally by the paths that are judged: one, or the lines
+of a grid.  Support needs every path, so its error rate is not divided.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from theoryck.auditing.columns import measurements
+from theoryck.auditing.directions import Direction, as_path, slices
+from theoryck.auditing.rows import Gathered, gather, place
+from theoryck.judge import judge, rival_problem
+from theoryck.rates import PathError, Rate, RateError, ScalingPath
+from theoryck.rates.parsing import to_fraction
+from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Status, Tightness, Verdict
+from theoryck.tables import Measurements
+
+DEFAULT_WITHIN = 0.05
+NO_RATE = "no rate was given: the exponent is measured and nothing is judged"
+
+
+def audit(
+    sizes: Any,
+    values: Any = None,
+    stderr: Any = None,
+    rate: str | Rate | None = None,
+    kind: str = "bound",
+    correction: float | None = None,
+    *,
+    amplitude: float | None = None,
+    constant: float | None = None,
+    rivals: Sequence[str] = (),
+    size: Sequence[str] = (),
+    within: float = DEFAULT_WITHIN,
+    level: float = 0.95,
+    false_refute_rate: float = 1e-2,
+    false_support_rate: float = 0.025,
+    name: str = "data",
+) -> Result:
+    """Return the verdict of measured data on ``value <= C * rate`` (or, for a scaling, ``value ~ C * rate``).
+
+    ``sizes`` are the columns of sizes by name, ``values`` (rows,) what was measured, ``stderr`` (rows,) its standard errors: 0 is
+    exact, one number is that of all rows.  Or ``sizes`` is a DataFrame (or a mapping with all columns), ``values`` and ``stderr``
+    name columns of it (by default "value" and, if there, "stderr"), and ``size`` its sizes (by default those of the rate).
+
+    One row a size with its stderr; rows of equal sizes with stderr are independent measurements; rows of equal sizes without are
+    replicates, whose scatter gives the error; one row a size without stderr takes it from the residual scatter about the fit.
+    ``kind`` is "bound" or "scaling" (then the rate is one power); ``correction`` declares the relative power of the next term
+    and ``amplitude`` its size; ``constant`` makes a bound one of numbers; ``rivals`` are rates that the data must exclude.
+
+    Several sizes may lie on one path (n = 2 d) or on a grid, whose lines are then all judged.  Raises TableError, naming row and
+    column, for data that cannot be used, and ValueError for a rate or an argument that cannot.
+
+    >>> sizes = [16, 32, 64, 128, 256, 512]
+    >>> found = audit({"d": sizes}, [3 / d for d in sizes], [0.003 / d for d in sizes], rate="d**(-1/2)", correction=1)
+    >>> found.verdict.value, found.tightness.value, round(found.slack.estimate, 2)
+    ('SUPPORTED', 'LOOSE', 0.5)
+    """
+    text = None if rate is None else str(rate.text or rate) if isinstance(rate, Rate) else rate
+    needed = Rate.parse(text).names if text is not None else ()
+    measured = measurements(sizes, values, stderr, size=size, needed=needed)
+    return audit_rows(
+        measured,
+        text,
+        kind,
+        correction=correction,
+        amplitude=amplitude,
+        constant=constant,
+        rivals=rivals,
+        contract=Contract(false_refute_rate, false_support_rate, within, level),
+        name=name,
+    )
+
+
+def audit_rows(
+    measured: Measurements,
+    rate: str | None = None,
+    kind: str = "bound",
+    *,
+    correction: float | None = None,
+    amplitude: float | None = None,
+    constant: float | None = None,
+    rivals: Sequence[str] = (),
+    contract: Contract | None = None,
+    name: str = "data",
+) -> Result:
+    """Return the verdict on rows that have been read and checked already; see :func:`audit`."""
+    start = time.perf_counter()
+    contract = contract or Contract(1e-2, within=DEFAULT_WITHIN)
+    template = _template(measured, rate, kind, correction, amplitude, constant, rivals)
+    # The smallest error rate at which any limit will be taken, one-sided.
+    tail = min(contract.false_refute_rate / 2, contract.false_support_rate, 0.5 - contract.level / 2)
+    gathered = gather(measured, tail)
+    judgement, prediction = _judged(gathered, template, contract)
+    flags = (*gathered.flags, *judgement.flags)
+    judgement = replace(judgement, flags=tuple(dict.fromkeys(flags)), reason=judgement.reason.removeprefix("Monte Carlo "))
+    return Result(
+        claim=f"audit/{name}",
+        status=Status.CONJECTURE,
+        instance={},
+        judgement=judgement,
+        prediction=prediction,
+        points=gathered.points,
+        contract=contract,
+        false_refute_rate=contract.false_refute_rate,
+        draws=len(measured),
+        seconds=time.perf_counter() - start,
+        seed=0,
+        statement=_statement(template, rate),
+    )
+
+
+def _template(
+    measured: Measurements,
+    rate: str | None,
+    kind: str,
+    correction: float | None,
+    amplitude: float | None,
+    constant: float | None,
+    rivals: Sequence[str],
+) -> Prediction:
+    """Return what is claimed, but for the path: base, path and exponent depend on the direction that is judged."""
+    if kind not in (Kind.BOUND, Kind.SCALING):
+        raise ValueError(f"kind must be 'bound' or 'scaling', got {kind!r}")
+    for argument, given in (("constant", constant), ("rivals", tuple(rivals) or None)):
+        if rate is None and given is not None:
+            raise ValueError(f"{argument} = {given!r} needs a rate: without one nothing is judged")
+    if constant is not None and not constant > 0:
+        raise ValueError(f"constant must be positive, got {constant!r}")
+    if isinstance(rivals, str):
+        raise ValueError(f"rivals must be a sequence of rates, got the text {rivals!r}: write [{rivals!r}]")
+    if rate is not None:
+        parsed = Rate.parse(rate)
+        parsed.require(measured.sizes)
+        if kind == Kind.SCALING and (len(parsed.terms) > 1 or parsed.terms[0].logs):
+            raise RateError(f"rate {rate!r} is not one power, as a scaling needs: give a bound, or its leading power alone")
+    return Prediction(
+        Kind(kind),
+        measured.value_name,
+        rate=rate,
+        constant=constant,
+        rivals=tuple(rivals),
+        correction=correction,
+        amplitude=amplitude,
+    )
+
+
+def _statement(template: Prediction, rate: str | None) -> str:
+    if rate is None:
+        return ""
+    if template.constant is not None:
+        return f"{template.quantity} {'<=' if template.kind is Kind.BOUND else '~'} {template.constant:g} * ({rate})"
+    return f"{template.quantity} = O({rate})" if template.kind is Kind.BOUND else f"{template.quantity} ~ C * {rate}"
+
+
+def _judged(gathered: Gathered, template: Prediction, contract: Contract) -> tuple[Judgement, Prediction | None]:
+    path = as_path(gathered.points)
+    if path is not None:
+        return _along(path, template, contract, gathered.without_errors)
+    if template.constant is not None and template.kind is Kind.BOUND:
+        return _size_by_size(gathered.points, template, contract)
+    lines = slices(gathered.points)
+    if not lines:
+        judgement = Judgement(
+            Verdict.INCONCLUSIVE,
+            "the sizes lie neither on one path nor on a grid: measure at least 3 sizes along a line on which the others are fixed",
+        )
+        return judgement, None if template.rate is None else template
+    return _on_grid(lines, template, contract, gathered)
+
+
+# -- one path ------------------------------------------------------------------------------------------------------------------
+
+
+def _along(
+    direction: Direction, template: Prediction, contract: Contract, without_errors: bool = False
+) -> tuple[Judgement, Prediction | None]:
+    points = direction.points
+    prediction = _prediction(direction, template)
+    if template.rate is not None:
+        return judge(prediction, points, contract), prediction
+    found = judge(prediction, points, contract)
+    trouble = "" if found.exponent is not None else f"; no exponent was found: {found.reason.removeprefix('Monte Carlo ')}"
+    routes = tuple(replace(route, verdict=Verdict.INCONCLUSIVE, reason="") for route in found.routes)
+    reason = f"{NO_RATE}{trouble}"
+    found = replace(found, verdict=Verdict.INCONCLUSIVE, reason=reason, claimed_exponent=None, constant=None, routes=routes)
+    return replace(found, settled=True), None
+
+
+def _prediction(direction: Direction, template: Prediction) -> Prediction:
+    """Return the claim along one direction; without a rate, the exponent is measured against the exponent 0."""
+    along = replace(template, base=direction.base, path=direction.description)
+    if template.rate is None:
+        return replace(along, kind=Kind.SCALING, exponent=0.0)
+    if template.kind is Kind.BOUND:
+        return along
+    exponent = _exponent(template.rate, direction)
+    rivals = tuple(str(_rival_exponent(rival, direction)) for rival in template.rivals)
+    constant = None if template.constant is None else _constant_in_base(direction, template, exponent)
+    return replace(along, exponent=float(exponent), rivals=rivals, constant=constant)
+
+
+def _exponent(rate: str, direction: Direction) -> Fraction:
+    """Return the exponent in the base of the direction, by which every size follows a power of the base."""
+    parsed = Rate.parse(rate)
+    sizes = {point.sizes[direction.base] for point in direction.points}
+    if len(sizes) == 1:  # nothing moves; the judge will say so
+        return sum((power for name, power in parsed.terms[0].powers if name == direction.base), Fraction(0))
+    try:
+        return parsed.exponent(ScalingPath.from_description(direction.description))
+    except PathError as error:
+        raise RateError(f"rate {rate!r} is no power of {direction.base} on these sizes: {error}") from None
+
+
+def _rival_exponent(rival: str, direction: Direction) -> Fraction:
+    try:
+        return to_fraction(rival, "a rival")
+    except (ValueError, RateError):
+        return _exponent(rival, direction)
+
+
+def _constant_in_base(direction: Direction, template: Prediction, exponent: Fraction) -> float:
+    """Return the claimed constant in units of base**exponent, at the largest size."""
+    assert template.rate is not None
+    assert template.constant is not None
+    sizes = direction.points[-1].sizes
+    return float(template.constant * Rate.parse(template.rate)(sizes) / sizes[direction.base] ** float(exponent))
+
+
+def _size_by_size(points: Sequence[Point], template: Prediction, contract: Contract) -> tuple[Judgement, Prediction]:
+    """Judge a bound of numbers at every point of a grid; what grows along no path has no exponent."""
+    base = next(name for name in points[0].sizes if len({point.sizes[name] for point in points}) > 1)
+    prediction = replace(template, base=base)
+    found = judge(prediction, points, contract)
+    routes = tuple(replace(route, exponent=None) for route in found.routes)
+    found = replace(found, routes=routes, flags=(), assuming="", tightness=None, constant=None)
+    return replace(found, exponent=None, claimed_exponent=None, slack=None), prediction
+
+
+# -- a grid --------------------------------------------------------------------------------------------------------------------
+
+
+def _on_grid(
+    lines: Sequence[Direction], template: Prediction, contract: Contract, gathered: Gathered
+) -> tuple[Judgement, Prediction | None]:
+    """Judge every line at its share of the false-refute rate: one that falls refutes, all that stand support."""
+    shared = replace(contract, false_refute_rate=contract.false_refute_rate / len(lines))
+    judged = []
+    for line in lines:
+        own = replace(template, rivals=tuple(r for r in template.rivals if not _no_rival(r, line, template)))
+        judged.append((line, *_along(line, own, shared, gathered.without_errors)))
+    hopeless = [r for r in template.rivals if all(_no_rival(r, line, template) for line in lines)]
+    if hopeless:
+        reason = f"the rival {hopeless[0]!r} could be rejected on no line of the grid: the check could not fail"
+        rivals = tuple(Rival(text, False) for text in template.rivals)
+        return Judgement(Verdict.VACUOUS, reason, rivals=rivals, flags=("rival-cannot-be-rejected",)), template
+    line, worst, prediction = min(judged, key=lambda case: _rank(case[1]))
+    rejected = {rival.rate for _, found, _ in judged for rival in found.rivals if rival.rejected}
+    if template.kind is Kind.SCALING and template.rate is not None:
+        rejected = {
+            r for r in template.rivals if any(str(_rival_exponent(r, here)) in _rejected(found) for here, found, _ in judged)
+        }
+    counts = [f"{sum(found.verdict is verdict for _, found, _ in judged)} {verdict.value}" for verdict in Verdict]
+    said = ", ".join(text for text in counts if not text.startswith("0 "))
+    where = f"{line.base} at {place(line.fixed)}"
+    reason = f"{len(lines)} lines of the grid: {said}; the worst is along {where}: {worst.reason.removeprefix('Monte Carlo ')}"
+    if template.rate is None:
+        reason = f"{NO_RATE}; of {len(lines)} lines of the grid the one along {where} is shown"
+    tight = {found.tightness for _, found, _ in judged}
+    return (
+        replace(
+            worst,
+            reason=reason,
+            tightness=None if worst.tightness is None else worst.tightness if len(tight) == 1 else Tightness.UNDETERMINED,
+            rivals=tuple(Rival(text, text in rejected) for text in template.rivals),
+            flags=tuple(dict.fromkeys(flag for _, found, _ in judged for flag in found.flags)),
+            settled=all(found.settled for _, found, _ in judged) or worst.verdict is Verdict.REFUTED,
+        ),
+        None if prediction is None else replace(prediction, rivals=template.rivals),
+    )
+
+
+def _rejected(judgement: Judgement) -> set[str]:
+    return {rival.rate for rival in judgement.rivals if rival.rejected}
+
+
+def _no_rival(rival: str, line: Direction, template: Prediction) -> bool:
+    """Whether nothing on this line could reject the rival."""
+    return bool(rival_problem(_prediction(line, replace(template, rivals=(rival,))), [Point(point.sizes) for point in line.points]))
+
+
+def _rank(judgement: Judgement) -> tuple[int, float]:
+    """Return a sort key, the line that decides first: what fell, what is open, and among those that stand the least slack."""
+    order = (Verdict.REFUTED, Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.SUPPORTED, Verdict.CERTIFIED)
+    slack = judgement.slack.low if judgement.slack is not None else float("-inf")
+    return order.index(judgement.verdict), slack

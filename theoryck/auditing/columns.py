@@ -1,0 +1,128 @@
+"""Columns given from Python (arrays, lists, a DataFrame) as checked measurements; errors name the column and the row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from theoryck.tables import Array, Measurements, TableError, check_sizes, check_stderr, choose_columns
+
+
+def measurements(
+    sizes: Any, values: Any = None, stderr: Any = None, *, size: Sequence[str] = (), needed: Sequence[str] = ()
+) -> Measurements:
+    """Return the columns of ``{"d": [...]}`` with ``values``, or those that are chosen from a DataFrame or a mapping of columns.
+
+    In a DataFrame ``values`` and ``stderr`` are names of columns; the rules for what is not named are those of
+    :func:`theoryck.tables.choose_columns`.  ``stderr`` may be one number for all rows.  Raises TableError.
+    """
+    if not (isinstance(sizes, Mapping) or (hasattr(sizes, "columns") and hasattr(sizes, "__getitem__"))):
+        raise TableError(
+            f'sizes must be a mapping such as {{"d": [16, 32, 64]}}, or a DataFrame with a column for each size, '
+            f"got {type(sizes).__name__}"
+        )
+    header = [str(name) for name in (sizes if isinstance(sizes, Mapping) else sizes.columns)]
+    if not header:
+        raise TableError('sizes has no column: give each size by name, such as {"d": [16, 32, 64]}')
+    if values is None or isinstance(values, str):
+        return _chosen(sizes, header, values, stderr, size, needed)
+    names = list(size) or (header if isinstance(sizes, Mapping) or not needed else list(needed))
+    missing = [name for name in [*names, *needed] if name not in header]
+    if missing:
+        raise TableError(f"sizes has no {missing[0]!r}, only {', '.join(map(repr, header))}: add it, or name it as the rate does")
+    where = "sizes[{0!r}]" if isinstance(sizes, Mapping) else "column {0!r}"
+    columns = {name: column(where.format(name), sizes[name]) for name in names}
+    return _checked(columns, where, column("values", values), _errors("stderr", stderr), "value", "values", "stderr")
+
+
+def _chosen(
+    frame: Any, header: Sequence[str], value: str | None, stderr: Any, size: Sequence[str], needed: Sequence[str]
+) -> Measurements:
+    if stderr is not None and not isinstance(stderr, str | float | int):
+        raise TableError(f"stderr must be the name of a column or a number, as values is a column too, got {type(stderr).__name__}")
+    roles = choose_columns(header, size=size, value=value, stderr=stderr, needed=needed, source="the data")
+    columns = {name: column(f"column {name!r}", frame[name]) for name in roles.sizes}
+    values = column(f"column {roles.value!r}", frame[roles.value])
+    errors = column(f"column {roles.stderr!r}", frame[roles.stderr]) if isinstance(roles.stderr, str) else roles.stderr
+    label = f"column {roles.stderr!r}" if isinstance(roles.stderr, str) else "stderr"
+    return _checked(columns, "column {0!r}", values, errors, roles.value, f"column {roles.value!r}", label, roles.notes)
+
+
+def _errors(name: str, stderr: Any) -> Any:
+    return stderr if stderr is None or isinstance(stderr, float | int) else column(name, stderr)
+
+
+def _checked(
+    sizes: dict[str, Array],
+    where: str,
+    values: Array,
+    stderr: Any,
+    value_name: str,
+    value_label: str,
+    stderr_label: str,
+    notes: tuple[str, ...] = (),
+) -> Measurements:
+    if not len(values):
+        raise TableError(f"{value_label} is empty: there is nothing to audit")
+    errors = stderr
+    if isinstance(stderr, float | int):
+        if not (math.isfinite(stderr) and stderr >= 0):
+            raise TableError(f"stderr must be >= 0 (0 means exact), got {stderr!r}")
+        errors = np.full(len(values), float(stderr))
+    for name, found in (*((where.format(name), found) for name, found in sizes.items()), (stderr_label, errors)):
+        if found is not None and len(found) != len(values):
+            raise TableError(f"{name} has {len(found)} entries and {value_label} {len(values)}: give one of each for every row")
+    for name, found in sizes.items():
+        check_sizes(found, range(len(found)), f"{where.format(name)}, entry")
+    if errors is not None:
+        check_stderr(errors, range(len(errors)), f"{stderr_label}, entry")
+    return Measurements(sizes, values, errors, value_name, notes)
+
+
+def column(name: str, data: Any) -> Array:
+    """Return one column (rows,) as finite floats; TableError names the entry that is none.
+
+    >>> column("values", [1, 2])
+    array([1., 2.])
+    >>> column("values", [1, float("nan")])
+    Traceback (most recent call last):
+    theoryck.tables.TableError: values, entry 1: nan is not finite: correct or remove the row
+    """
+    if np.ma.isMaskedArray(data) and np.ma.getmaskarray(data).any():
+        index = int(np.flatnonzero(np.ma.getmaskarray(data))[0])
+        raise TableError(f"{name}, entry {index}: masked: fill it in or remove the row")
+    try:
+        given = np.asarray(data)
+    except ValueError:  # rows of different lengths
+        raise TableError(f"{name} must be a column of numbers, got {type(data).__name__} of entries of different lengths") from None
+    if given.ndim != 1:
+        raise TableError(f"{name} must be one-dimensional (a number for each row), got shape {given.shape}")
+    if given.dtype.kind not in "iufO":
+        raise TableError(f"{name} must be numbers, got {given.dtype.name} such as {given[:1].tolist()}: convert it first")
+    numbers = _converted(name, given) if given.dtype.kind == "O" or given.dtype.itemsize > 8 else given.astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        raise TableError(f"{name}, entry {bad[0]}: {numbers[bad[0]]} is not finite: correct or remove the row")
+    return numbers
+
+
+def _converted(name: str, given: Any) -> Array:
+    """Convert Python objects and numbers longer than floats one by one, so that what is out of range is seen."""
+    numbers = np.empty(len(given))
+    for i, item in enumerate(given.tolist() if given.dtype.kind == "O" else given):
+        try:
+            numbers[i] = float(item) if not isinstance(item, str | bytes | bool) else _refuse(item)
+        except OverflowError:
+            numbers[i] = math.inf
+        except (TypeError, ValueError):
+            raise TableError(f"{name}, entry {i}: {item!r} is not a number: correct or remove the row") from None
+        if (numbers[i] == 0 and item != 0) or (math.isinf(numbers[i]) and item - item == 0):
+            raise TableError(f"{name}, entry {i}: {item!s:.60} is beyond the range of floats: rescale the column")
+    return numbers
+
+
+def _refuse(item: Any) -> float:
+    raise TypeError(f"{item!r} is not a number")

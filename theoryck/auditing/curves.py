@@ -1,0 +1,81 @@
+"""The fitted curve of an audit, refitted from its record: the same record gives the same picture."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from theoryck.auditing.directions import Direction, as_path, slices
+from theoryck.rates import Rate
+from theoryck.rates.evidence import log_rates, read_routes
+from theoryck.rates.growth import fit_growth
+from theoryck.records import Result
+
+STEPS = 100  # sizes at which a curve is given
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A fitted curve along one direction: ``centre`` with the band ``low``..``high`` at the result's level; empty if nothing fits.
+
+    ``claimed`` is the claimed rate times its constant, or times that of the fit at the largest size; empty without a rate.
+    """
+
+    direction: Direction
+    sizes: tuple[float, ...] = ()
+    centre: tuple[float, ...] = ()
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    claimed: tuple[float, ...] = ()
+
+
+def curves(result: Result) -> list[Curve]:
+    """Return the fitted curve of every path or line of the grid on which the audit rests."""
+    path = as_path(result.points)
+    return [_curve(result, line) for line in ([path] if path is not None else slices(result.points))]
+
+
+def _curve(result: Result, line: Direction) -> Curve:
+    prediction = result.prediction
+    routes, _ = read_routes(line.points)
+    if "montecarlo" not in routes:
+        return Curve(line)
+    series = routes["montecarlo"][0]
+    rate = None if prediction is None or prediction.rate is None else Rate.parse(prediction.rate)
+    growth = fit_growth(
+        series,
+        line.base,
+        [0.0] * len(series) if rate is None else log_rates(rate, series),
+        correction=None if prediction is None else prediction.correction,
+        amplitude=None if prediction is None else prediction.amplitude,
+        level=result.contract.level,
+    )
+    if not growth.fit.identifiable:
+        return Curve(line)
+    first, last = min(series.base(line.base)), max(series.base(line.base))
+    sizes = np.exp(np.linspace(math.log(first), math.log(last), STEPS))
+    scale = math.exp(-growth.scale)
+    along = np.array([_log_rate(rate, line, float(size)) for size in sizes])
+    bands = [growth.fit.value_at(float(size), result.contract.level) for size in sizes]
+    with np.errstate(over="ignore"):
+        centre, low, high = (
+            np.exp(along) * scale * np.array([getattr(b, end) for b in bands]) for end in ("estimate", "low", "high")
+        )
+    claimed: tuple[float, ...] = ()
+    if rate is not None:
+        constant = prediction.constant if prediction is not None and prediction.constant is not None else None
+        # Without a constant the claim is drawn through the fitted curve at the largest size.
+        factor = constant if constant is not None else float(centre[-1]) / math.exp(along[-1])
+        claimed = tuple((factor * np.exp(along)).tolist())
+    return Curve(line, tuple(sizes.tolist()), tuple(centre.tolist()), tuple(low.tolist()), tuple(high.tolist()), claimed)
+
+
+def _log_rate(rate: Rate | None, line: Direction, size: float) -> float:
+    """Return log(rate) between the sizes measured: the other sizes are interpolated on the logarithm."""
+    if rate is None:
+        return 0.0
+    known = sorted({point.sizes[line.base]: point.sizes for point in line.points}.items())
+    x = np.log([base for base, _ in known])
+    return float(np.interp(math.log(size), x, [rate.log_value(sizes) for _, sizes in known]))

@@ -1,0 +1,63 @@
+"""How the sizes of a table go to infinity: one path, or a grid whose slices are paths."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from theoryck.rates.data import MIN_SIZES
+from theoryck.records import Point
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """Points along which ``base`` grows; ``fixed`` are the other sizes, if they are held fixed."""
+
+    base: str
+    points: tuple[Point, ...]
+    fixed: Mapping[str, int]
+
+    @property
+    def description(self) -> dict[str, str]:
+        """The sizes as :meth:`theoryck.rates.ScalingPath.describe` writes them, the base first."""
+        sizes = distinct(self.points)
+        names = [self.base, *(name for name in sizes[0] if name != self.base)]
+        columns = {name: [point[name] for point in sizes] for name in names}
+        return {
+            name: str(column[0]) if name != self.base and len(set(column)) == 1 else ", ".join(map(str, column))
+            for name, column in columns.items()
+        }
+
+
+def distinct(points: Sequence[Point]) -> list[Mapping[str, int]]:
+    """Return the different sets of sizes in order of appearance."""
+    return list({tuple(point.sizes.items()): point.sizes for point in points}.values())
+
+
+def as_path(points: Sequence[Point]) -> Direction | None:
+    """Return the points as one path if every size is fixed, or differs from point to point and moves one way; else None."""
+    sizes = distinct(points)
+    moving = [name for name in sizes[0] if len({point[name] for point in sizes}) > 1]
+    base = moving[0] if moving else next(iter(sizes[0]))
+    for name in moving:
+        column = [point[name] for point in sorted(sizes, key=lambda point: point[base])]
+        steps = [later - earlier for earlier, later in itertools.pairwise(column)]
+        if not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
+            return None
+    ordered = tuple(sorted(points, key=lambda point: point.sizes[base]))
+    return Direction(base, ordered, {})
+
+
+def slices(points: Sequence[Point]) -> list[Direction]:
+    """Return every line of the grid, along which one size moves and the others are fixed, that has at least three sizes."""
+    found = []
+    for base in points[0].sizes:
+        lines: dict[tuple[tuple[str, int], ...], list[Point]] = {}
+        for point in points:
+            rest = tuple((name, size) for name, size in point.sizes.items() if name != base)
+            lines.setdefault(rest, []).append(point)
+        for rest, line in lines.items():
+            if len({point.sizes[base] for point in line}) >= MIN_SIZES:
+                found.append(Direction(base, tuple(sorted(line, key=lambda point: point.sizes[base])), dict(rest)))
+    return found

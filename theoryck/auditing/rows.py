@@ -1,0 +1,191 @@
+"""From rows to points: repeated rows become one estimate for each set of sizes, with an error bar that says where it came from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+
+import numpy as np
+import scipy.special
+from numpy.typing import NDArray
+
+from theoryck.montecarlo import Moments
+from theoryck.montecarlo.moments import FEW_DRAWS
+from theoryck.rates.data import MIN_SIZES
+from theoryck.records import Estimate, Point
+from theoryck.tables import Array, Measurements, TableError
+
+MOST_POINTS = 1000  # different sets of sizes: as many as a ScalingPath may have
+CHANCE = 0.01  # repeated measurements that agree so badly or worse by chance once in 100 times have too small errors
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """One point for each set of sizes, sorted; ``without_errors`` if nothing in the rows says how large their errors are."""
+
+    points: tuple[Point, ...]
+    flags: tuple[str, ...] = ()
+    without_errors: bool = False
+
+
+def gather(measured: Measurements, tail: float) -> Gathered:
+    """Return the points that the rows give; ``tail`` is the smallest error rate at which a limit will be taken.
+
+    With standard errors, rows of equal sizes are independent measurements, combined by inverse variance; if they disagree beyond
+    chance the error is enlarged by sqrt(chi2/dof) (Birge).  Without, rows of equal sizes are replicates: the mean has the error
+    of :meth:`theoryck.montecarlo.Moments.estimate`, or that of Student's t with as many replicates if it is larger.  If fewer
+    than three sizes have replicates, the rows alone say nothing of their errors: every row is a point, ``without_errors``.
+    """
+    groups = list(_groups(measured))
+    if len(groups) > MOST_POINTS:
+        raise TableError(
+            f"{len(groups)} different sets of sizes ({', '.join(measured.sizes)}): at most {MOST_POINTS} can be fitted; "
+            "keep every tenth size, say, or average neighbouring ones"
+        )
+    if measured.stderr is not None:
+        return _combine(measured, groups)
+    if sum(len(rows) > 1 for _, rows in groups) < MIN_SIZES:
+        points = [Point(sizes, Estimate(float(measured.values[row]), math.inf, 1)) for sizes, rows in groups for row in rows]
+        return Gathered(tuple(points), without_errors=True)
+    return _average(measured, groups, tail)
+
+
+def _groups(measured: Measurements) -> Iterator[tuple[dict[str, int], NDArray[np.intp]]]:
+    """Yield each set of sizes, in ascending order, with the rows that have it."""
+    columns = list(measured.sizes.values())
+    order = np.lexsort(columns[::-1])
+    changes = np.zeros(len(order) - 1, dtype=bool)
+    for column in columns:
+        changes |= np.diff(column[order]) != 0
+    for rows in np.split(order, np.flatnonzero(changes) + 1):
+        yield {name: int(column[rows[0]]) for name, column in measured.sizes.items()}, rows
+
+
+def place(sizes: Mapping[str, int]) -> str:
+    """Write sizes as ``d = 16, n = 32``."""
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
+
+
+def _places(where: Sequence[Mapping[str, int]]) -> str:
+    shown = [place(sizes) for sizes in where]
+    return "; ".join(shown if len(shown) <= 4 else [*shown[:2], "...", shown[-1]])
+
+
+# -- rows with standard errors -------------------------------------------------------------------------------------------------
+
+
+def _combine(measured: Measurements, groups: Sequence[tuple[dict[str, int], NDArray[np.intp]]]) -> Gathered:
+    assert measured.stderr is not None
+    means = [combined(measured.values[rows], measured.stderr[rows]) for _, rows in groups]
+    repeated = [sizes for sizes, rows in groups if len(rows) > 1]
+    if not repeated:
+        return Gathered(tuple(Point(sizes, mean.estimate) for (sizes, _), mean in zip(groups, means)))
+    flags = [f"independent measurements combined at {_places(repeated)}"]
+    # Errors too small at one size are likely so at all: what all repeated rows say together holds for every size.
+    common = _enlargement(sum(mean.chi2 for mean in means), sum(mean.dof for mean in means))
+    if common > 1:
+        flags.append(f"repeated measurements disagree: all errors enlarged {common:.3g} times")
+    points = []
+    for (sizes, _), mean in zip(groups, means):
+        own = _enlargement(mean.chi2, mean.dof)
+        if own > common:
+            flags.append(f"repeated measurements disagree at {place(sizes)}: error enlarged {own:.3g} times")
+        stderr = mean.estimate.stderr * max(common, own)
+        points.append(
+            Point(
+                sizes, replace(mean.estimate, stderr=min(stderr, max(mean.scatter, mean.estimate.stderr)) if mean.dof else stderr)
+            )
+        )
+    return Gathered(tuple(points), tuple(flags))
+
+
+def _enlargement(chi2: float, dof: int) -> float:
+    """Return sqrt(chi2/dof) if chi2 is beyond chance, else 1."""
+    return math.sqrt(chi2 / dof) if dof and float(scipy.special.chdtrc(dof, chi2)) < CHANCE else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The inverse-variance mean of ``dof + 1`` measurements and how badly they agree; ``scatter`` is their range."""
+
+    estimate: Estimate
+    chi2: float = 0.0
+    dof: int = 0
+    scatter: float = 0.0
+
+
+def combined(values: Array, errors: Array) -> Mean:
+    """Return the mean of independent measurements, weighted by their inverse variances.
+
+    Measurements that are exact (error 0) decide alone; if they differ, their mean has the error of their scatter.
+
+    >>> mean = combined(np.array([1.0, 1.2]), np.array([0.1, 0.1]))
+    >>> round(mean.estimate.value, 6), round(mean.estimate.stderr, 4), round(mean.chi2, 6)
+    (1.1, 0.0707, 2.0)
+    """
+    count = len(values)
+    if count == 1:
+        return Mean(Estimate(float(values[0]), float(errors[0]), 1))
+    peak = float(np.abs(values).max())
+    exponent = math.frexp(peak)[1] if peak > 0 else 0
+    v, e = np.ldexp(values, -exponent), np.ldexp(errors, -exponent)  # a power of two changes no digit
+    if (e == 0).any():
+        v = v[e == 0]
+        if v.min() == v.max():
+            return Mean(Estimate(math.ldexp(float(v[0]), exponent), 0.0, count))
+        spread = float(v.std(ddof=1)) / math.sqrt(len(v))
+        return Mean(Estimate(math.ldexp(float(v.mean()), exponent), math.ldexp(spread, exponent), count, ("exact-values-differ",)))
+    smallest = float(e.min())
+    with np.errstate(over="ignore", under="ignore"):
+        weights = (smallest / e) ** 2
+        total = float(weights.sum())
+        mean = float((weights * (v - v[0])).sum()) / total + float(v[0])
+        # Beyond 1e30 a misfit is a misfit: sums of it stay finite.
+        chi2 = min(float((((v - mean) / e) ** 2).sum()), 1e30)
+    stderr = math.ldexp(smallest / math.sqrt(total), exponent)
+    return Mean(Estimate(math.ldexp(mean, exponent), stderr, count), chi2, count - 1, math.ldexp(float(np.ptp(v)), exponent))
+
+
+# -- replicates ----------------------------------------------------------------------------------------------------------------
+
+
+def _average(measured: Measurements, groups: Sequence[tuple[dict[str, int], NDArray[np.intp]]], tail: float) -> Gathered:
+    moments = [Moments.of(measured.values[rows]) for _, rows in groups]
+    skewness = _pooled_skewness(moments)
+    points = []
+    for (sizes, _), found in zip(groups, moments):
+        estimate = found.estimate()
+        if found.count > 1 and not found.constant:
+            plain = found.std / math.sqrt(found.count)
+            estimate = replace(estimate, stderr=max(estimate.stderr, plain * student_factor(found.count, tail)))
+        if found.count < FEW_DRAWS:
+            estimate = replace(estimate, skewness=skewness)
+        points.append(Point(sizes, estimate))
+    return Gathered(tuple(points))
+
+
+def student_factor(count: int, tail: float) -> float:
+    """Return the quantile of Student's t with ``count - 1`` degrees of freedom over that of a Gaussian, at error rate ``tail``.
+
+    A mean of ``count`` Gaussian replicates lies further than ``t`` of its estimated standard errors off with probability ``tail``:
+    limits that are taken as z standard errors need the error t/z times as large.
+
+    >>> round(student_factor(5, 0.025), 3), round(student_factor(1000, 0.025), 3)
+    (1.417, 1.001)
+    """
+    return -float(scipy.special.stdtrit(count - 1, tail)) / NormalDist().inv_cdf(1 - tail)
+
+
+def _pooled_skewness(moments: Sequence[Moments]) -> float:
+    """Return the mean skewness over the sizes with few replicates, or 0 where that of Gaussian replicates explains it.
+
+    The skewness of n Gaussian replicates has the variance 6 (n - 2) / ((n + 1) (n + 3)): with few of them one size tells nothing.
+    """
+    few = [found for found in moments if 2 < found.count < FEW_DRAWS and not found.constant]
+    if not few:
+        return 0.0
+    mean = sum(found.skewness for found in few) / len(few)
+    variance = sum(6 * (n - 2) / ((n + 1) * (n + 3)) for n in (found.count for found in few)) / len(few) ** 2
+    return mean if abs(mean) > NormalDist().inv_cdf(1 - CHANCE / 2) * math.sqrt(variance) else 0.0
