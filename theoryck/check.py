@@ -20,6 +20,7 @@ from theoryck import __version__, planning
 from theoryck.claims import Claim, Statement, describe_instance
 from theoryck.claims.statements import Law
 from theoryck.judge import judge, rival_problem
+from theoryck.ledger import Ledger, LedgerError
 from theoryck.montecarlo import Executor, Key, Request, TwoSidedMoments, make_executor, sample_jointly
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.profiles import Profile, profile_named
@@ -49,8 +50,9 @@ class Session:
     """What all claims of one run share: profile, seed, executor and the number of claims the error rate is divided over.
 
     ``draws`` fixes the number of draws (of every size, or one number for each size) instead of the profile's budget, which
-    repeats a run whose budget was set by the clock.  ``progress`` is called with a mapping at every look.  Use it as a
-    context manager: an executor that the session made is closed at the end.
+    repeats a run whose budget was set by the clock.  ``progress`` is called with a mapping at every look.  ``ledger`` (a file or
+    a Ledger) keeps every block that is drawn: what it holds is not drawn again.  Use the session as a context manager: an
+    executor or a ledger that it made is closed at the end.
     """
 
     profile: Profile | str = "quick"
@@ -60,6 +62,7 @@ class Session:
     workers: int | None = None
     draws: int | Sequence[int] | None = None
     progress: Progress | None = None
+    ledger: Ledger | str | os.PathLike[str] | None = None
     _own: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -71,6 +74,9 @@ class Session:
         fixed = tuple(self.draws) if isinstance(self.draws, Sequence) else (self.draws,)
         if self.draws is not None and not (fixed and all(isinstance(n, int) and n >= 2 for n in fixed)):
             raise ValueError(f"draws must be at least 2 (one number, or one for each size), got {self.draws!r}")
+        self._own_ledger = self.ledger is not None and not isinstance(self.ledger, Ledger)
+        if self.ledger is not None and not isinstance(self.ledger, Ledger):
+            self.ledger = Ledger(self.ledger)
         if self.executor is None:
             self.executor = make_executor(self.workers)
             self._own = True
@@ -82,9 +88,11 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Stop the worker processes, if the session started them."""
+        """Stop the worker processes and close the ledger, if the session started them."""
         if self._own and self.executor is not None:
             self.executor.close()
+        if self._own_ledger and isinstance(self.ledger, Ledger):
+            self.ledger.close()
 
     def contract(self, instances: int, within: float | None) -> Contract:
         """Return the error rates of one instance: the session's false-refute rate is divided, power is not."""
@@ -124,11 +132,13 @@ def check_claims(
     draws: int | Sequence[int] | None = None,
     progress: Progress | None = None,
     sharing: int | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
 ) -> Report:
     """Measure and judge claims and return the report; Ctrl-C returns what was finished, marked as interrupted.
 
     The false-refute rate is shared by the claims given, or by ``sharing`` claims: say how many a run had to repeat one of them.
-    A claim whose measurement raises is reported as VACUOUS with the message, so that the others are not lost.
+    A claim whose measurement raises is reported as VACUOUS with the message, so that the others are not lost.  With a ``ledger``
+    a second run continues where the first one stopped; a ledger that cannot be used raises LedgerError.
 
     >>> import theoryck as tc
     >>> @tc.theorem("example/tanh")
@@ -145,13 +155,15 @@ def check_claims(
             raise TypeError(f"claims must be claims made by theorem, conjecture or falsehood, got {claim!r}")
     found: list[Result] = []
     interrupted = False
-    with Session(profile, seed, executor, sharing or max(1, len(wanted)), workers, draws, progress) as session:
+    with Session(profile, seed, executor, sharing or max(1, len(wanted)), workers, draws, progress, ledger) as session:
         for claim in wanted:
             try:
                 found += check_claim(claim, session, keep_going=True)
             except KeyboardInterrupt:
                 interrupted = True
                 break
+            except LedgerError:  # a fault of the ledger says nothing about the claim
+                raise
             except (Exception, SystemExit) as error:
                 found.append(failed_result(claim, session, error))
         return Report(profile_named(session.profile).name, seed, tuple(found), __version__, interrupted)
@@ -182,6 +194,8 @@ def check_claim(claim: Claim, session: Session, keep_going: bool = False) -> lis
     for parameters, statement, prediction in planned:
         try:
             results.append(_check_instance(claim, session, parameters, statement, prediction, len(planned)))
+        except LedgerError:
+            raise
         except (Exception, SystemExit) as error:
             if not keep_going:
                 raise
@@ -273,6 +287,9 @@ class _Measurement:
         self._blocks_planned: list[int] | None = None
         self._most_draws: list[int] | None = None
         self._samplers: list[Any] = [None] * len(self.sizes)
+        self._shelf = session.ledger.shelf(self.quantity) if isinstance(session.ledger, Ledger) else None
+        if self._shelf is not None and self._shelf.refusal:
+            self.flags.add(f"not stored in the ledger: {self._shelf.refusal}")
 
     @property
     def draws(self) -> int:
@@ -303,23 +320,30 @@ class _Measurement:
         wanted = [max(1, math.ceil(planned * fraction)) for planned in self._blocks_planned]
         self._draw_blocks([(index, count) for index, count in enumerate(wanted) if count > self.blocks[index]])
 
-    def _draw_blocks(self, wanted: Sequence[tuple[int, int]]) -> None:
-        """Draw at each size named until it has as many blocks as wanted; all sizes share the workers."""
+    def _draw_blocks(self, wanted: Sequence[tuple[int, int]], reuse: bool = True) -> None:
+        """Draw at each size named until it has as many blocks as wanted; all sizes share the workers.
+
+        Without ``reuse`` the ledger is left alone: blocks that are timed are drawn.
+        """
         requests = [
             Request(
                 self._sampler(index),
-                Key(self.session.seed, self.claim, self.instance, self.sizes[index]),
+                self._key(index),
                 self._draws_of(index, count),
                 self._block_draws(index),
                 first_block=self.blocks[index],
                 initial=self.moments[index],
                 bins=self.edges,
                 two_sided=self.quantity.two_sided,
+                store=self._shelf if reuse else None,
             )
             for index, count in wanted
         ]
         for (index, count), moments in zip(wanted, sample_jointly(requests, self.session.executor), strict=True):
             self.moments[index], self.blocks[index] = moments, count
+
+    def _key(self, index: int) -> Key:
+        return Key(self.session.seed, self.claim, self.instance, self.sizes[index])
 
     def _draws_of(self, index: int, wanted: int) -> int:
         """Draws of the blocks that are missing; where the draws are fixed, the last block is cut."""
@@ -348,7 +372,7 @@ class _Measurement:
         costs = [self.quantity.cost(sizes) for sizes in self.sizes]
         budget = profile.random_numbers * self._share
         if any(cost is None for cost in costs):
-            costs = [self._seconds_per_draw(index) for index in range(len(self.sizes))]
+            costs = [*self._timings()]
             budget = profile.seconds * self._share
             self.flags.add(BY_THE_CLOCK)
         per_block = [float(cost or 0.0) * block for cost, block in zip(costs, blocks, strict=True)]
@@ -371,9 +395,17 @@ class _Measurement:
             raise ValueError(f"draws must be one number or {len(self.sizes)} (one for each size), got {len(draws)}")
         return draws
 
+    def _timings(self) -> Sequence[float]:
+        """Return the seconds a draw takes at every size; a ledger remembers them, so that a restart plans what the first run did."""
+        indices = range(len(self.sizes))
+        if self._shelf is None:
+            return [self._seconds_per_draw(index) for index in indices]
+        keys = [self._key(index) for index in indices]
+        return self._shelf.timings(keys, lambda: [self._seconds_per_draw(index) for index in indices])
+
     def _seconds_per_draw(self, index: int) -> float:
         start = time.perf_counter()
-        self._draw_blocks([(index, 1)])
+        self._draw_blocks([(index, 1)], reuse=False)
         return max(time.perf_counter() - start, 1e-9) / self._block_draws(index)
 
     def points(self, exact: bool = True) -> tuple[Point, ...]:

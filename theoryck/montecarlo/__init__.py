@@ -1,10 +1,11 @@
 """Monte Carlo estimates of anything that is a sampler, a callable ``(rng, draws) -> array (draws,)``.
 
-Four parts: which random numbers a block gets (:mod:`seeds`), what is kept of it (:mod:`moments`, :mod:`histogram`), where it runs
-(:mod:`executors`, :mod:`processes`) and how blocks become one estimate (:mod:`sampling`).  Same seed, claim, instance and sizes:
-same bits, for any number of workers, interrupted or not.
+Five parts: which random numbers a block gets (:mod:`seeds`), what is kept of it (:mod:`moments`, :mod:`histogram`), where it runs
+(:mod:`executors`, :mod:`processes`), where it is kept (:mod:`blocks`) and how blocks become one estimate (:mod:`sampling`).
+Same seed, claim, instance and sizes: same bits, for any number of workers, interrupted or not.
 """
 
+from theoryck.montecarlo.blocks import Block, BlockFormatError, BlockStore, Stream, pack, unpack
 from theoryck.montecarlo.executors import DaskExecutor, Executor, SerialExecutor, available_workers, make_executor
 from theoryck.montecarlo.histogram import Histogram
 from theoryck.montecarlo.joint import Request, sample_jointly
@@ -16,6 +17,9 @@ from theoryck.montecarlo.seeds import Key, block_generator
 from theoryck.montecarlo.two_sided import TwoSidedMoments
 
 __all__ = [
+    "Block",
+    "BlockFormatError",
+    "BlockStore",
     "DaskExecutor",
     "Executor",
     "Histogram",
@@ -27,6 +31,7 @@ __all__ = [
     "Sampler",
     "SamplerError",
     "SerialExecutor",
+    "Stream",
     "TwoSidedMoments",
     "WorkerDied",
     "WorkerError",
@@ -34,7 +39,9 @@ __all__ = [
     "block_generator",
     "check_block",
     "make_executor",
+    "pack",
     "sample",
     "sample_jointly",
     "sample_two_sided",
+    "unpack",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from theoryck.montecarlo.blocks import BlockStore
 from theoryck.montecarlo.executors import Executor
 from theoryck.montecarlo.sampling import Sampler, _BlockTask, _plan, _probed, run_blocks
 from theoryck.montecarlo.seeds import Key
@@ -23,6 +24,7 @@ class Request:
     initial: Any = None
     bins: Sequence[float] | None = None
     two_sided: bool = False
+    store: BlockStore | None = None
 
 
 def sample_jointly(requests: Sequence[Request], executor: Executor | None = None) -> list[Any]:
@@ -52,4 +54,6 @@ def sample_jointly(requests: Sequence[Request], executor: Executor | None = None
         )
         for request in requests
     ]
-    return run_blocks(tasks, plans, [request.initial for request in requests], executor)
+    return run_blocks(
+        tasks, plans, [request.initial for request in requests], executor, stores=[request.store for request in requests]
+    )

@@ -12,13 +12,14 @@ import math
 import random
 import reprlib
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryck.montecarlo.blocks import Block, BlockStore, Stream
 from theoryck.montecarlo.executors import Executor, SerialExecutor
 from theoryck.montecarlo.moments import Moments
 from theoryck.montecarlo.seeds import Key
@@ -44,15 +45,6 @@ class SamplerError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
-    """What a worker sends back: the moments, a fingerprint of the array, log10 of the chance that another block equals it."""
-
-    moments: Any
-    fingerprint: bytes
-    coincidence: float
-
-
-@dataclass(frozen=True, slots=True)
 class _BlockTask:
     """Draws one block and checks it; the callable that travels to the workers."""
 
@@ -62,14 +54,19 @@ class _BlockTask:
     probe: int | None
     two_sided: bool = False
 
-    def __call__(self, item: tuple[int, int]) -> _Block:
+    @property
+    def stream(self) -> Stream:
+        """What this task's blocks are kept under in a store."""
+        return Stream(self.key, self.bins, self.two_sided)
+
+    def __call__(self, item: tuple[int, int]) -> Block:
         block, draws = item
         values = self._draw(self.key.generator(block), draws, f"block {block}", self.key.repeat(block))
         if self.probe == block:
             self._probe(min(_PROBE_DRAWS, draws // _PROBE_SHARE))
         fingerprint = hashlib.blake2b(values.data, digest_size=16).digest()
         kind = TwoSidedMoments if self.two_sided else Moments
-        return _Block(kind.of(values, self.bins), fingerprint, _coincidence(values))
+        return Block(kind.of(values, self.bins), fingerprint, _coincidence(values))
 
     def _draw(self, rng: np.random.Generator, draws: int, where: str, repeat: str) -> NDArray[np.float64]:
         before = _global_states()
@@ -195,10 +192,10 @@ class _Repeats:
     """Notices blocks that equal the first one or the one before more often than chance allows."""
 
     def __init__(self) -> None:
-        self.first: _Block | None = None
+        self.first: Block | None = None
         self.chance = 0.0
 
-    def see(self, number: int, block: _Block) -> None:
+    def see(self, number: int, block: Block) -> None:
         if self.first is None:
             self.first = block
         elif block.fingerprint == self.first.fingerprint:
@@ -227,12 +224,14 @@ def sample(
     initial: Moments | None = None,
     bins: Sequence[float] | None = None,
     progress: Progress | None = None,
+    store: BlockStore | None = None,
 ) -> Moments:
     """Return the moments of ``draws`` new draws, in blocks first_block, first_block + 1, ... of ``block_draws``, after ``initial``.
 
     Only the last block may be shorter.  To resume, pass the moments so far as ``initial`` and the number of blocks they hold as
     ``first_block``: when those were whole blocks the result has the bits of one uninterrupted run.  ``bins`` are edges of a
-    histogram; ``progress(done, draws)`` is called after each block.  Raises SamplerError when the sampler breaks its contract
+    histogram; ``progress(done, draws)`` is called after each block.  Blocks that ``store`` holds are not drawn again,
+    others are saved there one by one; the result has the same bits.  Raises SamplerError when the sampler breaks its contract
     (shape, dtype, NaN, ignoring rng); any exception that leaves here, also KeyboardInterrupt, carries ``.partial``
     (the moments of all blocks before, None if there are none) and ``.next_block``.
 
@@ -242,7 +241,7 @@ def sample(
     """
     edges = None if bins is None else tuple(float(edge) for edge in bins)
     task = _BlockTask(sampler, key, edges, _probed(first_block))
-    moments: Moments = _run(task, draws, block_draws, executor, first_block, initial, progress)
+    moments: Moments = _run(task, draws, block_draws, executor, first_block, initial, progress, store)
     return moments
 
 
@@ -256,6 +255,7 @@ def sample_two_sided(
     first_block: int = 0,
     initial: TwoSidedMoments | None = None,
     progress: Progress | None = None,
+    store: BlockStore | None = None,
 ) -> TwoSidedMoments:
     """Return the moments of ``draws`` new draws (low, high, estimate) of a two-sided sampler; all else as in :func:`sample`.
 
@@ -264,7 +264,7 @@ def sample_two_sided(
     True
     """
     task = _BlockTask(sampler, key, None, _probed(first_block), two_sided=True)
-    moments: TwoSidedMoments = _run(task, draws, block_draws, executor, first_block, initial, progress)
+    moments: TwoSidedMoments = _run(task, draws, block_draws, executor, first_block, initial, progress, store)
     return moments
 
 
@@ -280,10 +280,11 @@ def _run(
     first_block: int,
     initial: Any,
     progress: Progress | None,
+    store: BlockStore | None,
 ) -> Any:
     plan = _plan(draws, block_draws, first_block)
     try:
-        return run_blocks([task], [plan], [initial], executor, progress)[0]
+        return run_blocks([task], [plan], [initial], executor, progress, [store])[0]
     except BaseException as error:
         error.partial, error.next_block = error.partial[0], error.next_block[0]  # type: ignore[attr-defined]
         raise
@@ -295,7 +296,7 @@ class _Tasks:
 
     tasks: tuple[_BlockTask, ...]
 
-    def __call__(self, item: tuple[int, int, int]) -> _Block:
+    def __call__(self, item: tuple[int, int, int]) -> Block:
         which, number, size = item
         return self.tasks[which]((number, size))
 
@@ -306,18 +307,23 @@ def run_blocks(
     initial: Sequence[Any],
     executor: Executor | None,
     progress: Progress | None = None,
+    stores: Sequence[BlockStore | None] | None = None,
 ) -> list[Any]:
     """Return the moments of every task after its blocks (number, size), merged in order; the last task's blocks go first.
 
+    Blocks that a task's store holds are read, not drawn, at their place in that order: whoever finds what, the bits are the same.
     An exception that leaves here carries ``partial`` and ``next_block``, one entry a task.
     """
     items = [(which, number, size) for which in reversed(range(len(plans))) for number, size in plans[which]]
     totals, following = list(initial), [plan[0][0] for plan in plans]
     repeats, done, draws = [_Repeats() for _ in tasks], 0, sum(size for _, _, size in items)
-    results = (executor or SerialExecutor()).map(_Tasks(tuple(tasks)), items)
+    shelves = [_Shelf(task, plan, store) for task, plan, store in zip(tasks, plans, stores or [None] * len(tasks))]
+    results = (executor or SerialExecutor()).map(_Tasks(tuple(tasks)), [item for item in items if not shelves[item[0]].has(item)])
     try:
-        for (which, number, size), block in zip(items, results):
+        for which, number, size in items:
+            block = shelves[which].take(number, size, results)
             repeats[which].see(number, block)
+            shelves[which].keep(number, size, block)
             totals[which] = block.moments if totals[which] is None else totals[which].merge(block.moments)
             done, following[which] = done + size, number + 1
             if progress is not None:
@@ -330,3 +336,28 @@ def run_blocks(
         if close is not None:
             close()
     return totals
+
+
+class _Shelf:
+    """One task's part of a store: which of the planned blocks it held at the start is settled once, so that all agree."""
+
+    def __init__(self, task: _BlockTask, plan: Sequence[tuple[int, int]], store: BlockStore | None) -> None:
+        self.task, self.store = task, store
+        self.held = set() if store is None else {*store.held(task.stream, plan[0][0], plan[-1][0])}
+
+    def has(self, item: tuple[int, int, int]) -> bool:
+        return item[1:] in self.held
+
+    def take(self, number: int, size: int, results: Iterator[Block]) -> Block:
+        """Return a block from the store, or the next one that was drawn."""
+        if self.store is None or (number, size) not in self.held:
+            return next(results)
+        found = self.store.load(self.task.stream, number, size)
+        if found is not None:
+            return found
+        self.held.discard((number, size))  # somebody deleted it a moment ago
+        return next(SerialExecutor().map(self.task, [(number, size)]))
+
+    def keep(self, number: int, size: int, block: Block) -> None:
+        if self.store is not None and (number, size) not in self.held:
+            self.store.save(self.task.stream, number, size, block)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.montecarlo import Executor, Sampler, check_block
+from theoryck.quantities.fingerprints import Fingerprint, fingerprint
 from theoryck.records import Bracket, Enclosure
 
 NUMBERS_PER_BLOCK = 2**22
@@ -96,6 +97,17 @@ class Quantity:
             largest = max([1, *sizes.values()])
             return min(max(_power_of_two_below(2**20 / largest**2), 64), 4096)
         return min(max(_power_of_two_below(NUMBERS_PER_BLOCK / max(cost, 1.0)), 1), LARGEST_BLOCK)
+
+    def drawn_by(self) -> Mapping[str, Any]:
+        """Return the user's objects that the draws are made by, by name: nothing for a quantity of this library."""
+        return {} if type(self).__module__.startswith("theoryck.") else {"class": type(self), "members": vars(self)}
+
+    def fingerprint(self) -> Fingerprint:
+        """Return what drew: JSON data that differs when the draws may differ; Undescribable (a TypeError) when that cannot be told.
+
+        See :mod:`theoryck.quantities.fingerprints` for what is seen and what is not.
+        """
+        return fingerprint(type(self), self.version, self.drawn_by())
 
     def __str__(self) -> str:
         return self.name

@@ -69,6 +69,10 @@ class UserQuantity(Quantity):
         """Return the function with its sizes filled in; QuantityError names a size that is missing."""
         return _BoundSampler(self.function, self._arguments(sizes))
 
+    def drawn_by(self) -> dict[str, Any]:
+        """Return the function: what it reaches is part of the fingerprint."""
+        return {"the sampler": self.function}
+
     def cost(self, sizes: Sizes) -> float | None:
         """Return the declared cost: a number, or the function of the sizes evaluated."""
         value = _quietly(f"cost of {self._name!r}", self._cost, dict(sizes)) if callable(self._cost) else self._cost
@@ -155,7 +159,8 @@ def quantity(
     Every random number must come from ``rng``.  The keyword-only names are the sizes the sampler needs; those with a default may be
     missing from a path.  It may return an array or a list of ``draws`` real numbers, but no masked array.  ``cost`` is the number
     of random numbers one draw takes, or a function of the mapping of sizes; without it the budget is set by the clock.
-    ``exact(sizes, digits)`` is an optional second route.  Raises QuantityError for a signature that cannot be used; what the
+    ``exact(sizes, digits)`` is an optional second route.  ``version`` is to be raised when the draws change and the code does not
+    (a data file was replaced): a ledger then draws again.  Raises QuantityError for a signature that cannot be used; what the
     sampler returns is checked when it is drawn (SamplerError).
 
     >>> @quantity(cost=lambda sizes: sizes["d"], exact=lambda sizes, digits: Fraction(1, sizes["d"]))

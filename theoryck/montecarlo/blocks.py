@@ -1,0 +1,140 @@
+"""What is kept of one block, how it is written as bytes, and the store in which it may be found again.
+
+Format of the bytes, version 1 (u1, u4, u8, i4, i8 are little-endian integers of so many bytes, f8 little-endian doubles):
+    version u1 = 1, kind u1 (1 one-sided, 2 two-sided), fingerprint (16 bytes), coincidence f8,
+    then one group of moments or, two-sided, four (low, high, middle, gap), each of them
+        count u8, exponent i4, mean, m2, m3, m4, absolute, low, high, floor (f8 each),
+        n u4 and n f8: the largest |values| in their order,
+        e u4 and e i8: the counts of the histogram (its edges belong to the stream, not to the block).
+Doubles are written as they are, so that what is read has the same bits; nothing in these bytes is ever run.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from theoryck.montecarlo.histogram import Histogram
+from theoryck.montecarlo.moments import Moments
+from theoryck.montecarlo.seeds import Key
+from theoryck.montecarlo.two_sided import TwoSidedMoments
+
+_VERSION = 1
+_HEAD = struct.Struct("<BB16sd")
+_GROUP = struct.Struct("<Qi8dI")
+_LENGTH = struct.Struct("<I")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What a worker sends back: the moments, a fingerprint of the array, log10 of the chance that another block equals it."""
+
+    moments: Moments | TwoSidedMoments
+    fingerprint: bytes
+    coincidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The blocks of one sampler that can be merged: the random key, the edges of the histogram, one number a draw or three."""
+
+    key: Key
+    bins: tuple[float, ...] | None = None
+    two_sided: bool = False
+
+
+class BlockStore(Protocol):
+    """Where the blocks of one sampler are kept; who makes it answers for the sampler being the one that drew them.
+
+    A block is named by its stream, its number and its draws.  ``held`` says which of the numbers from ``first`` to ``last`` are
+    there, as pairs (number, draws); ``load`` gives one of them, or None when it has gone since; ``save`` keeps one.
+    """
+
+    def held(self, stream: Stream, first: int, last: int) -> Iterable[tuple[int, int]]:
+        """Return the pairs (number, draws) of the blocks that are there."""
+        ...
+
+    def load(self, stream: Stream, number: int, draws: int) -> Block | None:
+        """Return a block, or None when it is not there."""
+        ...
+
+    def save(self, stream: Stream, number: int, draws: int, block: Block) -> None:
+        """Keep a block."""
+        ...
+
+
+class BlockFormatError(ValueError):
+    """Bytes that are no block."""
+
+
+def pack(block: Block) -> bytes:
+    """Return the bytes of a block in the format of the module's docstring.
+
+    >>> block = Block(Moments.of([1.0, 2.0]), bytes(16), -1.0)
+    >>> unpack(pack(block)) == block
+    True
+    """
+    moments = block.moments
+    if isinstance(moments, TwoSidedMoments):
+        kind, groups = 2, [moments.low, moments.high, moments.middle, moments.gap]
+    else:
+        kind, groups = 1, [moments]
+    head = _HEAD.pack(_VERSION, kind, block.fingerprint, block.coincidence)
+    return b"".join([head, *(_pack_group(group) for group in groups)])
+
+
+def _pack_group(moments: Moments) -> bytes:
+    numbers = (moments.mean, moments.m2, moments.m3, moments.m4, moments.absolute, moments.low, moments.high, moments.floor)
+    counts = moments.histogram.counts if moments.histogram is not None else ()
+    return b"".join(
+        [
+            _GROUP.pack(moments.count, moments.exponent, *numbers, len(moments.largest)),
+            moments.largest.astype("<f8").tobytes(),
+            _LENGTH.pack(len(counts)),
+            np.array(counts, dtype="<i8").tobytes(),
+        ]
+    )
+
+
+def unpack(data: bytes, bins: Sequence[float] | None = None) -> Block:
+    """Return the block that :func:`pack` wrote, with the edges ``bins`` of its histogram; BlockFormatError for anything else.
+
+    >>> unpack(b"no block")
+    Traceback (most recent call last):
+    theoryck.montecarlo.blocks.BlockFormatError: a block of 8 bytes is too short
+    """
+    if len(data) < _HEAD.size:
+        raise BlockFormatError(f"a block of {len(data)} bytes is too short")
+    version, kind, fingerprint, coincidence = _HEAD.unpack_from(data)
+    if version != _VERSION or kind not in (1, 2):
+        raise BlockFormatError(f"a block of version {version}, kind {kind}: this theoryck reads version {_VERSION}, kinds 1 and 2")
+    groups, place = [], _HEAD.size
+    for _ in range(4 if kind == 2 else 1):
+        group, place = _unpack_group(data, place, None if bins is None else tuple(bins))
+        groups.append(group)
+    if place != len(data):
+        raise BlockFormatError(f"a block of {len(data)} bytes ends after {place}")
+    return Block(TwoSidedMoments(*groups) if kind == 2 else groups[0], fingerprint, coincidence)
+
+
+def _unpack_group(data: bytes, place: int, bins: tuple[float, ...] | None) -> tuple[Moments, int]:
+    try:
+        count, exponent, *numbers, size = _GROUP.unpack_from(data, place)
+        place += _GROUP.size
+        largest = np.frombuffer(data, "<f8", size, place).astype(np.float64)
+        place += 8 * size
+        (cells,) = _LENGTH.unpack_from(data, place)
+        place += _LENGTH.size
+        counts = tuple(np.frombuffer(data, "<i8", cells, place).tolist())
+        place += 8 * cells
+    except (struct.error, ValueError) as error:
+        raise BlockFormatError(f"a block of {len(data)} bytes is cut off: {error}") from error
+    if cells != (0 if bins is None else len(bins) + 1):
+        raise BlockFormatError(f"a block whose histogram has {cells} counts, for {0 if bins is None else len(bins)} edges")
+    mean, m2, m3, m4, absolute, low, high, floor = numbers
+    histogram = None if bins is None else Histogram(bins, counts)
+    return Moments(count, exponent, mean, m2, m3, m4, absolute, low, high, largest, floor, histogram), place
