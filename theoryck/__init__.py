@@ -33,6 +33,7 @@ _HOME = {
     "ScalingPath": "theoryck.rates",
     "TeacherStudent": "theoryck.models",
     "Verdict": "theoryck.records",
+    "audit": "theoryck.auditing",
     "check_claims": "theoryck.check",
     "conjecture": "theoryck.claims",
     "doubling": "theoryck.rates",

@@ -159,7 +159,7 @@ def _statement(template: Prediction, rate: str | None) -> str:
     return f"{template.quantity} = O({rate})" if template.kind is Kind.BOUND else f"{template.quantity} ~ C * {rate}"
 
 
-def _judged(gathered: Gathered, template: Prediction, contract: Contract) -> tuple[Judgement, Prediction | None]:
+def _judged(gathered: Gathered, template: Prediction, contract: Contract) -> tuple[Judgement, Prediction]:
     path = as_path(gathered.points)
     if path is not None:
         return _along(path, template, contract, gathered.without_errors)
@@ -171,7 +171,7 @@ def _judged(gathered: Gathered, template: Prediction, contract: Contract) -> tup
             Verdict.INCONCLUSIVE,
             "the sizes lie neither on one path nor on a grid: measure at least 3 sizes along a line on which the others are fixed",
         )
-        return judgement, None if template.rate is None else template
+        return judgement, template if template.rate is not None else replace(template, kind=Kind.SCALING)
     return _on_grid(lines, template, contract, gathered)
 
 
@@ -180,7 +180,7 @@ def _judged(gathered: Gathered, template: Prediction, contract: Contract) -> tup
 
 def _along(
     direction: Direction, template: Prediction, contract: Contract, without_errors: bool = False
-) -> tuple[Judgement, Prediction | None]:
+) -> tuple[Judgement, Prediction]:
     points = direction.points
     prediction = _prediction(direction, template)
     if template.rate is not None:
@@ -190,7 +190,7 @@ def _along(
     routes = tuple(replace(route, verdict=Verdict.INCONCLUSIVE, reason="") for route in found.routes)
     reason = f"{NO_RATE}{trouble}"
     found = replace(found, verdict=Verdict.INCONCLUSIVE, reason=reason, claimed_exponent=None, constant=None, routes=routes)
-    return replace(found, settled=True), None
+    return replace(found, settled=True), replace(prediction, exponent=None)
 
 
 def _prediction(direction: Direction, template: Prediction) -> Prediction:
@@ -248,7 +248,7 @@ def _size_by_size(points: Sequence[Point], template: Prediction, contract: Contr
 
 def _on_grid(
     lines: Sequence[Direction], template: Prediction, contract: Contract, gathered: Gathered
-) -> tuple[Judgement, Prediction | None]:
+) -> tuple[Judgement, Prediction]:
     """Judge every line at its share of the false-refute rate: one that falls refutes, all that stand support."""
     shared = replace(contract, false_refute_rate=contract.false_refute_rate / len(lines))
     judged = []
@@ -282,7 +282,7 @@ def _on_grid(
             flags=tuple(dict.fromkeys(flag for _, found, _ in judged for flag in found.flags)),
             settled=all(found.settled for _, found, _ in judged) or worst.verdict is Verdict.REFUTED,
         ),
-        None if prediction is None else replace(prediction, rivals=template.rivals),
+        replace(prediction, rivals=template.rivals),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -79,3 +80,44 @@ def _log_rate(rate: Rate | None, line: Direction, size: float) -> float:
     known = sorted({point.sizes[line.base]: point.sizes for point in line.points}.items())
     x = np.log([base for base, _ in known])
     return float(np.interp(math.log(size), x, [rate.log_value(sizes) for _, sizes in known]))
+
+
+def ratios(result: Result) -> list[tuple[float, float] | None]:
+    """Return value/rate with its standard error at each point; None without a rate or where it is beyond the range of floats."""
+    if result.prediction is None or result.prediction.rate is None:
+        return [None] * len(result.points)
+    rate = Rate.parse(result.prediction.rate)
+    found: list[tuple[float, float] | None] = []
+    for point in result.points:
+        assert point.estimate is not None
+        factor = -rate.log_value(point.sizes)
+        pair = (_times(point.estimate.value, factor), _times(point.estimate.stderr, factor))
+        found.append(pair if math.isfinite(pair[0]) else None)
+    return found
+
+
+def _times(value: float, log_factor: float) -> float:
+    """Return value * exp(log_factor), infinite where floats end."""
+    if value == 0 or math.isinf(value):
+        return value
+    log = math.log(abs(value)) + log_factor
+    return math.copysign(math.exp(log) if log < 709 else math.inf, value)
+
+
+def local_slopes(result: Result) -> list[tuple[float, float] | None]:
+    """Return the slope of log(value) from the point before, with its standard error; None on a grid or where signs differ."""
+    path = as_path(result.points)
+    found: list[tuple[float, float] | None] = [None] * len(result.points)
+    if path is None:
+        return found
+    for i, (here, there) in enumerate(itertools.pairwise(result.points), 1):
+        a, b = here.estimate, there.estimate
+        assert a is not None
+        assert b is not None
+        gap = math.log(there.sizes[path.base] / here.sizes[path.base])
+        if gap == 0 or a.value == 0 or b.value == 0 or (a.value > 0) != (b.value > 0):
+            continue
+        # Of 1e308 and 1e-308 the quotient is infinite, the difference of logarithms is not.
+        slope = (math.log(abs(b.value)) - math.log(abs(a.value))) / gap
+        found[i] = (slope, math.hypot(a.stderr / abs(a.value), b.stderr / abs(b.value)) / abs(gap))
+    return found

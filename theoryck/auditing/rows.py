@@ -93,11 +93,9 @@ def _combine(measured: Measurements, groups: Sequence[tuple[dict[str, int], NDAr
         if own > common:
             flags.append(f"repeated measurements disagree at {place(sizes)}: error enlarged {own:.3g} times")
         stderr = mean.estimate.stderr * max(common, own)
-        points.append(
-            Point(
-                sizes, replace(mean.estimate, stderr=min(stderr, max(mean.scatter, mean.estimate.stderr)) if mean.dof else stderr)
-            )
-        )
+        if mean.dof:  # no error is larger than the range of what was averaged, unless it was given so
+            stderr = min(stderr, max(mean.scatter, mean.estimate.stderr))
+        points.append(Point(sizes, replace(mean.estimate, stderr=stderr)))
     return Gathered(tuple(points), tuple(flags))
 
 

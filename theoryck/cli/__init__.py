@@ -16,6 +16,7 @@ COMMANDS = {
     "list": "List what is claimed, and where.",
     "show": "Show one claim in full: statement, setting, rates, rivals, instances.",
     "measure": "Measure one quantity at one instance by every route.",
+    "audit": "Judge a table of sizes, values and error bars against a rate, or measure its exponent.",
     "constants": "Print certified constants of an activation.",
 }
 

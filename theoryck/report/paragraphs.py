@@ -32,10 +32,11 @@ def paragraph(result: Result, style: Style | None = None) -> str:
     instance = instance_text(result.instance)
     title = f"{clean(result.claim)} ({instance})" if instance else clean(result.claim)
     lines = [style.paint(line, color) for line in wrap(f"{headline(result)}: {title}", style.width, rest="  ")]
-    return "\n".join([*lines, *fields(_facts(result), style, whole=("repeat",))])
+    return "\n".join([*lines, *fields(facts(result), style, whole=("repeat",))])
 
 
-def _facts(result: Result) -> list[tuple[str, str]]:
+def facts(result: Result) -> list[tuple[str, str]]:
+    """Return labels and texts of what is known of a result, in the order of reading; a text may be empty."""
     judgement = result.judgement
     prediction = result.prediction
     return [

@@ -1,0 +1,174 @@
+"""``theoryck audit``: anyone's table of sizes, values and error bars against a claimed rate."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from theoryck.cli.common import Usage, stdout_style
+from theoryck.cli.types import interruptible
+
+if TYPE_CHECKING:
+    from theoryck.records import Result
+    from theoryck.tables import Measurements
+
+
+@click.command("audit")
+@click.argument("data", metavar="DATA")
+@click.option("--rate", metavar="RATE", help='The claimed rate, such as "d**(-1/2)"; without it the exponent is measured.')
+@click.option(
+    "--kind",
+    type=click.Choice(["bound", "scaling"]),
+    default="bound",
+    show_default=True,
+    help="Whether values are at most a constant times the rate, or follow it.",
+)
+@click.option("--size", multiple=True, metavar="COL", help="Column of a size; may be repeated.  [default: the names in the rate]")
+@click.option("--value", metavar="COL", help='Column of the values.  [default: "value", else the one that is left]')
+@click.option(
+    "--stderr", metavar="COL", help='Column of the standard errors, or 0 for exact values.  [default: "stderr", if there]'
+)
+@click.option("--correction", type=float, metavar="W", help="Relative power of the next term: A d^s (1 + B d^-W + ...).")
+@click.option("--amplitude", type=float, metavar="A", help="Size of that term.  [default: 2]")
+@click.option("--constant", type=float, metavar="C", help="The constant of the claim: a bound is then tested size by size.")
+@click.option("--rival", multiple=True, metavar="RATE", help="A faster (scaling: another) rate that must be rejected; repeatable.")
+@click.option("--within", type=float, metavar="X", help="Tolerated discrepancy of an exponent.  [default: 0.05]")
+@click.option("--false-refute-rate", type=float, default=0.01, show_default=True, help="Chance to refute a true claim.")
+@click.option("--false-support-rate", type=float, default=0.025, show_default=True, help="Chance to support one wrong by --within.")
+@click.option("--format", "format_", type=click.Choice(["csv", "tsv", "jsonl"]), help="Format of DATA.  [default: by its ending]")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - prints it and nothing else.")
+@click.option("--plot", metavar="FILE", help="Draw a log-log picture into FILE (.png, .svg or .pdf).")
+@interruptible
+def command(data: str, rate: str | None, format_: str | None, json_path: str | None, plot: str | None, **options: Any) -> None:
+    """Judge a table of sizes, values and error bars against a rate, or measure its exponent.
+
+    DATA is a CSV, TSV or JSON-lines file whose first line names the columns; - reads standard input.  Either one row a size with
+    its value and standard error, or a row for each replicate: rows of equal sizes without standard errors give the error
+    by their scatter.  With neither, the error comes from the scatter about the fit.
+
+    \b
+    Examples:
+      theoryck audit runs.csv --rate "d**(-1/2)"
+      theoryck audit runs.csv --rate "sqrt(n/d)" --kind scaling --value loss --rival "n/d"
+      theoryck audit seeds.jsonl --size width --value error --plot error.png
+      cat runs.tsv | theoryck audit - --rate 1/d --json -
+
+    Exit status: 0 supported, undecided or only measured; 1 refuted or vacuous, or a rival not rejected; 2 wrong usage.
+    """
+    from theoryck import __version__
+    from theoryck.records import Report
+    from theoryck.report.audits import render
+    from theoryck.report.json import write_json
+
+    _check_outputs(json_path, plot)
+    try:
+        measured, result = _audited(data, rate, format_, options)
+    except ValueError as error:
+        raise Usage(str(error)) from error
+    result = replace(result, repeat=_repeat(data, rate, format_, options))
+    report = Report("audit", result.seed, (result,), __version__)
+    if plot is not None:
+        _draw(result, plot)
+    if json_path != "-":
+        click.echo(render(result, _rows(result), measured.notes, stdout_style()), color=True)
+    else:
+        for note in measured.notes:
+            click.echo(f"note: {note}", err=True)
+    if json_path is not None:
+        write_json(report, json_path)
+    sys.exit(report.exit_code)
+
+
+def _check_outputs(json_path: str | None, plot: str | None) -> None:
+    """Say what cannot be written before anything is read."""
+    from theoryck.report.json import ReportFileError, check_writable
+    from theoryck.report.plots import PlotError, check_plot
+
+    try:
+        if json_path is not None:
+            check_writable(json_path)
+        if plot is not None:
+            check_plot(plot)
+    except (ReportFileError, PlotError) as error:
+        raise Usage(str(error)) from error
+
+
+def _audited(data: str, rate: str | None, format_: str | None, options: dict[str, Any]) -> tuple[Measurements, Result]:
+    from theoryck.auditing import DEFAULT_WITHIN, audit_rows
+    from theoryck.rates import Rate
+    from theoryck.records import Contract
+    from theoryck.tables import choose_columns, read_measurements
+
+    needed = () if rate is None else Rate.parse(rate).names
+    within = DEFAULT_WITHIN if options["within"] is None else options["within"]
+    contract = Contract(options["false_refute_rate"], options["false_support_rate"], within)
+    columns = {name: options[name] for name in ("size", "value", "stderr")}
+    measured = read_measurements(
+        data, lambda header: choose_columns(header, needed=needed, source=_source(data), **columns), format=format_
+    )
+    result = audit_rows(
+        measured,
+        rate,
+        options["kind"],
+        correction=options["correction"],
+        amplitude=options["amplitude"],
+        constant=options["constant"],
+        rivals=options["rival"],
+        contract=contract,
+        name="data" if data == "-" else Path(data).stem,
+    )
+    return measured, result
+
+
+def _source(data: str) -> str:
+    return "standard input" if data == "-" else data
+
+
+def _rows(result: Result) -> list[Any]:
+    from theoryck.auditing.curves import local_slopes, ratios
+    from theoryck.report.audits import Row
+
+    return [
+        Row(point.sizes, point.estimate, ratio, slope)
+        for point, ratio, slope in zip(result.points, ratios(result), local_slopes(result))
+        if point.estimate is not None
+    ]
+
+
+def _draw(result: Result, path: str) -> None:
+    from theoryck.auditing import curves
+    from theoryck.report.plots import PlotError, Trace, draw
+
+    traces = [
+        Trace(
+            label=", ".join(f"{name} = {size}" for name, size in curve.direction.fixed.items()),
+            points=tuple((p.sizes[curve.direction.base], p.estimate) for p in curve.direction.points if p.estimate is not None),
+            base=curve.direction.base,
+            sizes=curve.sizes,
+            centre=curve.centre,
+            low=curve.low,
+            high=curve.high,
+            claimed=curve.claimed,
+        )
+        for curve in curves(result)
+    ]
+    try:
+        draw(result, traces, path)
+    except PlotError as error:
+        raise Usage(str(error)) from error
+
+
+def _repeat(data: str, rate: str | None, format_: str | None, options: dict[str, Any]) -> str:
+    words = ["theoryck", "audit", data]
+    given: list[tuple[str, Any]] = [("rate", rate), *options.items(), ("format", format_)]
+    usual = {parameter.name: parameter.get_default(click.Context(command)) for parameter in command.params}
+    for name, value in given:
+        for item in value if isinstance(value, tuple) else (value,):
+            if item is not None and item != usual.get(name):
+                words += [f"--{name.replace('_', '-')}", str(item).removesuffix(".0")]
+    return shlex.join(words)
