@@ -396,7 +396,7 @@ class _Measurement:
         return draws
 
     def _timings(self) -> Sequence[float]:
-        """Return the seconds a draw takes at every size; a ledger remembers them, so that a restart plans what the first run did."""
+        """Return the seconds a draw takes at every size; a ledger remembers them, so that a restart plans the same blocks."""
         indices = range(len(self.sizes))
         if self._shelf is None:
             return [self._seconds_per_draw(index) for index in indices]

@@ -20,6 +20,7 @@ import pytest
 if TYPE_CHECKING:
     from theoryck.check import Session
     from theoryck.claims import Claim
+    from theoryck.ledger import Ledger
     from theoryck.records import Report, Result
 
 
@@ -29,6 +30,7 @@ class _State:
 
     claims: dict[str, tuple[Claim, str]] = field(default_factory=dict)
     session: Session | None = None
+    ledger: Ledger | None = None
     selected: int = 1
     exits: ExitStack = field(default_factory=ExitStack)
     results: dict[int, list[Any]] = field(default_factory=dict)
@@ -53,6 +55,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--theoryck-draws", type=int, metavar="N", help="draws per size, instead of the profile's budget")
     group.addoption("--theoryck-only", metavar="GLOB", help="check only the claims whose id matches, such as 'camilli2025/*'")
     group.addoption("--theoryck-json", metavar="FILE", help="write the report of all claims to FILE")
+    group.addoption(
+        "--ledger",
+        dest="theoryck_ledger",
+        metavar="FILE",
+        help="keep every block of draws in FILE and reuse what it holds; off by default: runs are independent",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -74,6 +82,21 @@ def pytest_configure(config: pytest.Config) -> None:
             check_writable(path)
         except ReportFileError as error:
             raise pytest.UsageError(f"--theoryck-json: {error}") from error
+    _open_ledger(config)
+
+
+def _open_ledger(config: pytest.Config) -> None:
+    """Open the ledger that was asked for; one that cannot be used is refused before anything is measured."""
+    path = config.getoption("theoryck_ledger")
+    if path is None or config.getoption("collectonly"):
+        return
+    from theoryck.ledger import Ledger, LedgerError
+
+    state = config.stash[_STATE]
+    try:
+        state.ledger = state.exits.enter_context(Ledger(path))
+    except LedgerError as error:
+        raise pytest.UsageError(f"--ledger: {error}") from error
 
 
 # Collection ------------------------------------------------------------------------------------------------------------------
@@ -266,6 +289,7 @@ def _session(config: pytest.Config) -> Session:
                 claims=state.selected,
                 workers=workers,
                 draws=config.getoption("theoryck_draws"),
+                ledger=state.ledger,
             )
         )
     return state.session

@@ -17,6 +17,7 @@ COMMANDS = {
     "show": "Show one claim in full: statement, setting, rates, rivals, instances.",
     "measure": "Measure one quantity at one instance by every route.",
     "audit": "Judge a table of sizes, values and error bars against a rate, or measure its exponent.",
+    "ledger": "Show or prune a file in which draws are kept.",
     "constants": "Print certified constants of an activation.",
 }
 

@@ -18,6 +18,7 @@ from theoryck.report.layout import shorten, style_for
 
 if TYPE_CHECKING:
     from theoryck.claims import Claim
+    from theoryck.ledger import Ledger
     from theoryck.records import Report
 
 INTERRUPTED = 130  # as a shell reports a program that Ctrl-C stopped
@@ -31,6 +32,7 @@ INTERRUPTED = 130  # as a shell reports a program that Ctrl-C stopped
 @click.option("--workers", type=click.IntRange(1), help="Worker processes; the results do not depend on it.")
 @click.option("--draws", type=DrawsType(), help="Draws of every size, or of each (N,N,...), instead of the profile's budget.")
 @click.option("--sharing", type=click.IntRange(1), help="Claims that share the error rate, when one of them is repeated alone.")
+@click.option("--ledger", "ledger_path", metavar="FILE", help="Keep every block of draws in FILE, and reuse what it holds.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - prints it and nothing else.")
 @click.option("-v", "--verbose", is_flag=True, help="List every instance, not only the worst of each claim.")
 def command(
@@ -41,6 +43,7 @@ def command(
     workers: int | None,
     draws: int | tuple[int, ...] | None,
     sharing: int | None,
+    ledger_path: str | None,
     json_path: str | None,
     verbose: bool,
 ) -> None:
@@ -48,13 +51,15 @@ def command(
 
     In a folder, claims are looked for in files under a folder named proofs and in test modules; any file can be named itself.
     A table has one line per claim with its worst instance; whatever is not as its author declared is told in full below it,
-    with the seed and the command that repeats it.
+    with the seed and the command that repeats it.  With --ledger a run that was stopped, even killed, goes on where it was, a
+    larger profile reuses what a smaller one drew, and the results are the same bits as without.
 
     \b
     Examples:
       theoryck check proofs
       theoryck check proofs --only 'camilli2025/*' --profile standard --workers 2
       theoryck check my_conjecture.py --draws 10000 --json - > report.json
+      theoryck check proofs --profile thorough --ledger draws.ledger
 
     Exit status: 0 all well; 1 a claim was REFUTED or VACUOUS, or a falsehood was not refuted; 2 wrong usage; 3 undecided
     under thorough; 130 interrupted.
@@ -68,7 +73,8 @@ def command(
         except ReportFileError as error:
             raise Usage(str(error)) from error
     claims = find_claims(paths, only)
-    report = _measure(claims, profile=profile, seed=seed, workers=workers, draws=draws, sharing=sharing)
+    with _ledger(ledger_path) as ledger:
+        report = _measure(claims, profile=profile, seed=seed, workers=workers, draws=draws, sharing=sharing, ledger=ledger)
     if json_path != "-":
         click.echo(render(report, stdout_style(), verbose=verbose), color=True)
     if json_path is not None:
@@ -81,6 +87,7 @@ def command(
             "--workers": workers,
             "--draws": fixed,
             "--sharing": sharing or len(claims),
+            "--ledger": ledger_path,
         }
         click.echo(_continue(report, claims, paths, settings), err=True)
         sys.exit(INTERRUPTED)
@@ -98,6 +105,22 @@ def _measure(claims: Sequence[Claim], **options: Any) -> Report:
         raise Usage(str(error)) from error
     with _terminated_as_interrupted(), _Progress(len(claims)) as progress:
         return check_claims(claims, progress=progress, **options)
+
+
+@contextmanager
+def _ledger(path: str | None) -> Iterator[Ledger | None]:
+    """Open a ledger, and say at the end what it gave and took; a ledger that cannot be used ends the program with status 2."""
+    if path is None:
+        yield None
+        return
+    from theoryck.ledger import Ledger, LedgerError
+
+    try:
+        with Ledger(path) as ledger:
+            yield ledger
+            click.echo(ledger.summary(), err=True)
+    except LedgerError as error:
+        raise Usage(str(error)) from error
 
 
 @contextmanager

@@ -7,8 +7,8 @@ merged in their order whoever drew them, so a run with a ledger has the bits of 
 
 Each block is a transaction of its own, committed as it arrives (WAL, ``synchronous=NORMAL``): ``kill -9`` loses the blocks in
 flight and nothing else; a power cut may lose the last seconds, too.  Several processes may read and write at once, on a local
-disk (WAL needs shared memory, which a network disk does not give).  Every row has a checksum, and every row is checked when the file is
-opened: a file that is damaged, foreign or of another schema is refused with LedgerError and left as it is.
+disk (WAL needs shared memory, which a network disk does not give).  Every row has a checksum, and every row is checked when the
+file is opened: one that is damaged, foreign or of another schema is refused with LedgerError and left as it is.
 
 Layout (``application_id`` "thkL", ``user_version`` 1):
     streams  stream = SHA-256 of ``described`` (canonical JSON: what was drawn), ``files`` (JSON: source files and their digests)

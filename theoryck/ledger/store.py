@@ -88,6 +88,11 @@ class Ledger:
         drawn = {"quantity": quantity.name, "parameters": parameters, "code": told.code}
         return Shelf(self, drawn, told.files)
 
+    def summary(self) -> str:
+        """Say how many draws were reused and kept so far, and what is not kept and why."""
+        said = f"ledger {self.path}: {self.reused} draws reused, {self.stored} drawn and kept"
+        return "\n".join([said, *(f"  not kept: {refusal}" for refusal in self.refusals)])
+
     def entries(self) -> list[Entry]:
         """Return what the ledger holds, one entry for each claim, quantity, instance, seed and code."""
         with speaking(self.path):
