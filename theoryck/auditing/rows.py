@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
@@ -38,12 +38,7 @@ def gather(measured: Measurements, tail: float) -> Gathered:
     of :meth:`theoryck.montecarlo.Moments.estimate`, or that of Student's t with as many replicates if it is larger.  If fewer
     than three sizes have replicates, the rows alone say nothing of their errors: every row is a point, ``without_errors``.
     """
-    groups = list(_groups(measured))
-    if len(groups) > MOST_POINTS:
-        raise TableError(
-            f"{len(groups)} different sets of sizes ({', '.join(measured.sizes)}): at most {MOST_POINTS} can be fitted; "
-            "keep every tenth size, say, or average neighbouring ones"
-        )
+    groups = _groups(measured)
     if measured.stderr is not None:
         return _combine(measured, groups)
     if sum(len(rows) > 1 for _, rows in groups) < MIN_SIZES:
@@ -52,15 +47,21 @@ def gather(measured: Measurements, tail: float) -> Gathered:
     return _average(measured, groups, tail)
 
 
-def _groups(measured: Measurements) -> Iterator[tuple[dict[str, int], NDArray[np.intp]]]:
-    """Yield each set of sizes, in ascending order, with the rows that have it."""
+def _groups(measured: Measurements) -> list[tuple[dict[str, int], NDArray[np.intp]]]:
+    """Return each set of sizes, in ascending order, with the rows that have it."""
     columns = list(measured.sizes.values())
     order = np.lexsort(columns[::-1])
     changes = np.zeros(len(order) - 1, dtype=bool)
     for column in columns:
         changes |= np.diff(column[order]) != 0
-    for rows in np.split(order, np.flatnonzero(changes) + 1):
-        yield {name: int(column[rows[0]]) for name, column in measured.sizes.items()}, rows
+    count = int(changes.sum()) + 1
+    if count > MOST_POINTS:
+        raise TableError(
+            f"{count} different sizes ({', '.join(measured.sizes)}): at most {MOST_POINTS} can be fitted; "
+            "keep some of them, evenly spread over powers of two, say"
+        )
+    groups = np.split(order, np.flatnonzero(changes) + 1)
+    return [({name: int(column[rows[0]]) for name, column in measured.sizes.items()}, rows) for rows in groups]
 
 
 def place(sizes: Mapping[str, int]) -> str:
