@@ -8,7 +8,6 @@ settled.  A refutation by Monte Carlo is confirmed with a fresh seed and twice t
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import shlex
 import time
@@ -18,19 +17,13 @@ from typing import Any
 
 from theoryck import __version__, planning
 from theoryck.claims import Claim, Statement, describe_instance
-from theoryck.claims.statements import Law
 from theoryck.judge import judge, rival_problem
 from theoryck.ledger import Ledger, LedgerError
-from theoryck.montecarlo import Executor, Key, Request, TwoSidedMoments, make_executor, sample_jointly
-from theoryck.montecarlo.distances import quantile_edges, squared_distance
+from theoryck.measurement import BY_THE_CLOCK, Measurement
+from theoryck.montecarlo import Executor, make_executor
 from theoryck.profiles import Profile, profile_named
-from theoryck.quantities import Quantity
-from theoryck.rates.evidence import TAIL_UNSEEN
 from theoryck.records import (
-    Bracket,
     Contract,
-    Enclosure,
-    Estimate,
     Judgement,
     Point,
     Prediction,
@@ -40,9 +33,6 @@ from theoryck.records import (
 )
 
 Progress = Callable[[Mapping[str, Any]], None]
-
-CONFIRMATION_FACTOR = 2
-BY_THE_CLOCK = "draws set by the clock"
 
 
 @dataclass
@@ -104,7 +94,7 @@ class Session:
             level=profile.level,
         )
 
-    def tell(self, measurement: _Measurement, fraction: float, judgement: Judgement) -> None:
+    def tell(self, measurement: Measurement, fraction: float, judgement: Judgement) -> None:
         """Report a look to ``progress``."""
         if self.progress is not None:
             self.progress(
@@ -213,7 +203,7 @@ def _check_instance(
     if problem:  # said before anything is drawn: this check could not fail
         judgement = Judgement(Verdict.VACUOUS, problem, flags=("rival-cannot-be-rejected",))
         return _result(claim, session, instance, prediction, judgement, (), declared, declared, 0, time.perf_counter() - start)
-    measurement = _Measurement(claim.id, instance, statement, session, 1.0 / instances)
+    measurement = Measurement(claim.id, instance, statement, session, 1.0 / instances)
     judgement, contract = _look_until_settled(measurement, prediction, declared, session)
     draws, first = measurement.draws, measurement.points()
     if judgement.verdict is Verdict.REFUTED and measurement.decided_by_draws(judgement):
@@ -241,7 +231,7 @@ def _after_confirmation(first: Judgement, second: Judgement) -> Judgement:
 
 
 def _look_until_settled(
-    measurement: _Measurement, prediction: Prediction, contract: Contract, session: Session, one_look: bool = False
+    measurement: Measurement, prediction: Prediction, contract: Contract, session: Session, one_look: bool = False
 ) -> tuple[Judgement, Contract]:
     """Return the judgement and the contract of the look that gave it."""
     profile = profile_named(session.profile)
@@ -266,178 +256,6 @@ def _draws_settle(judgement: Judgement, alone: Judgement) -> bool:
     """Whether Monte Carlo has decided at its share of the error rates, or no number of draws would decide."""
     undecided = any(route.name == "montecarlo" and route.verdict is Verdict.INCONCLUSIVE for route in judgement.routes)
     return alone.settled and (not undecided or alone.verdict is Verdict.INCONCLUSIVE)
-
-
-class _Measurement:
-    """All that is measured at one instance: exact values and running Monte Carlo moments, one entry a size."""
-
-    def __init__(self, claim: str, instance: Mapping[str, Any], statement: Statement, session: Session, share: float) -> None:
-        self.claim = claim
-        self.instance = instance
-        self.statement = statement
-        self.session = session
-        self.quantity: Quantity = statement.measured()
-        self.sizes = statement.sizes()
-        self.exact: list[Enclosure | Bracket | None] = [None] * len(self.sizes)
-        self.moments: list[Any] = [None] * len(self.sizes)
-        self.blocks = [0] * len(self.sizes)
-        self.flags: set[str] = set()
-        self.edges = _edges(statement)
-        self._share = share
-        self._blocks_planned: list[int] | None = None
-        self._most_draws: list[int] | None = None
-        self._samplers: list[Any] = [None] * len(self.sizes)
-        self._shelf = session.ledger.shelf(self.quantity) if isinstance(session.ledger, Ledger) else None
-        if self._shelf is not None and self._shelf.refusal:
-            self.flags.add(f"not stored in the ledger: {self._shelf.refusal}")
-
-    @property
-    def draws(self) -> int:
-        return sum(moments.count for moments in self.moments if moments is not None)
-
-    def afresh(self) -> _Measurement:
-        """Return a new measurement of the same instance: other seeds, and more draws at every size than this one took."""
-        claim = f"{self.claim}#confirmation"
-        fresh = _Measurement(claim, self.instance, self.statement, self.session, self._share)
-        fresh.exact, fresh.flags = self.exact, self.flags
-        fresh._blocks_planned = [CONFIRMATION_FACTOR * blocks for blocks in self.blocks]
-        if self._most_draws is not None:
-            fresh._most_draws = [CONFIRMATION_FACTOR * draws for draws in self._most_draws]
-        return fresh
-
-    def measure_exactly(self, digits: int) -> None:
-        if self.quantity.can_exact and all(value is None for value in self.exact):
-            self.exact = [self.quantity.exact(sizes, digits) for sizes in self.sizes]
-
-    def decided_by_draws(self, judgement: Judgement) -> bool:
-        """Whether chance could be behind the verdict: no rigorous exact route refutes on its own."""
-        return self.draws > 0 and not any(route.rigorous and route.verdict is Verdict.REFUTED for route in judgement.routes)
-
-    def draw_up_to(self, fraction: float) -> None:
-        """Draw whole blocks at every size until the given fraction of the budget is reached."""
-        if self._blocks_planned is None:
-            self._blocks_planned = self._plan()
-        wanted = [max(1, math.ceil(planned * fraction)) for planned in self._blocks_planned]
-        self._draw_blocks([(index, count) for index, count in enumerate(wanted) if count > self.blocks[index]])
-
-    def _draw_blocks(self, wanted: Sequence[tuple[int, int]], reuse: bool = True) -> None:
-        """Draw at each size named until it has as many blocks as wanted; all sizes share the workers.
-
-        Without ``reuse`` the ledger is left alone: blocks that are timed are drawn.
-        """
-        requests = [
-            Request(
-                self._sampler(index),
-                self._key(index),
-                self._draws_of(index, count),
-                self._block_draws(index),
-                first_block=self.blocks[index],
-                initial=self.moments[index],
-                bins=self.edges,
-                two_sided=self.quantity.two_sided,
-                store=self._shelf if reuse else None,
-            )
-            for index, count in wanted
-        ]
-        for (index, count), moments in zip(wanted, sample_jointly(requests, self.session.executor), strict=True):
-            self.moments[index], self.blocks[index] = moments, count
-
-    def _key(self, index: int) -> Key:
-        return Key(self.session.seed, self.claim, self.instance, self.sizes[index])
-
-    def _draws_of(self, index: int, wanted: int) -> int:
-        """Draws of the blocks that are missing; where the draws are fixed, the last block is cut."""
-        draws = (wanted - self.blocks[index]) * self._block_draws(index)
-        if self._most_draws is None:
-            return draws
-        moments = self.moments[index]
-        return min(draws, self._most_draws[index] - (0 if moments is None else moments.count))
-
-    def _sampler(self, index: int) -> Any:
-        if self._samplers[index] is None:
-            # What is slow about samplers, such as the pilot of an annealing schedule, is made by all workers.
-            self._samplers = list(self.quantity.samplers(self.sizes, self.session.executor))
-        return self._samplers[index]
-
-    def _block_draws(self, index: int) -> int:
-        return self.quantity.block_draws(self.sizes[index])
-
-    def _plan(self) -> list[int]:
-        """Allot the blocks of the whole budget to the sizes, once and before the first look."""
-        profile = profile_named(self.session.profile)
-        blocks = [self._block_draws(index) for index in range(len(self.sizes))]
-        if self.session.draws is not None:
-            self._most_draws = self._fixed_draws()
-            return [math.ceil(draws / block) for draws, block in zip(self._most_draws, blocks, strict=True)]
-        costs = [self.quantity.cost(sizes) for sizes in self.sizes]
-        budget = profile.random_numbers * self._share
-        if any(cost is None for cost in costs):
-            costs = [*self._timings()]
-            budget = profile.seconds * self._share
-            self.flags.add(BY_THE_CLOCK)
-        per_block = [float(cost or 0.0) * block for cost, block in zip(costs, blocks, strict=True)]
-        along = getattr(self.statement, "along", None)
-        if along is None or len(self.sizes) < 2:
-            return [max(1, int(budget / cost)) for cost in per_block]
-        return planning.allocate(
-            per_block,
-            budget,
-            sizes=[sizes[along.base] for sizes in self.sizes],
-            noise=[block**-0.5 for block in blocks],
-            correction=self.statement.correction,
-            amplitude=self.statement.amplitude,
-        )
-
-    def _fixed_draws(self) -> list[int]:
-        fixed = self.session.draws
-        draws = [fixed] * len(self.sizes) if isinstance(fixed, int) else list(fixed or ())
-        if len(draws) != len(self.sizes):
-            raise ValueError(f"draws must be one number or {len(self.sizes)} (one for each size), got {len(draws)}")
-        return draws
-
-    def _timings(self) -> Sequence[float]:
-        """Return the seconds a draw takes at every size; a ledger remembers them, so that a restart plans the same blocks."""
-        indices = range(len(self.sizes))
-        if self._shelf is None:
-            return [self._seconds_per_draw(index) for index in indices]
-        keys = [self._key(index) for index in indices]
-        return self._shelf.timings(keys, lambda: [self._seconds_per_draw(index) for index in indices])
-
-    def _seconds_per_draw(self, index: int) -> float:
-        start = time.perf_counter()
-        self._draw_blocks([(index, 1)], reuse=False)
-        return max(time.perf_counter() - start, 1e-9) / self._block_draws(index)
-
-    def points(self, exact: bool = True) -> tuple[Point, ...]:
-        made = []
-        for sizes, value, moments in zip(self.sizes, self.exact, self.moments, strict=True):
-            value = value if exact else None
-            bracket = value if isinstance(value, Bracket) else None
-            estimate = None
-            if isinstance(moments, TwoSidedMoments):
-                # The ends go to the judge, never their middle: an interval that does not close decides nothing.
-                bracket = moments.bracket()
-                if moments.count < self.quantity.draws_to_compare(sizes):
-                    bracket = replace(bracket, flags=(TAIL_UNSEEN,))
-            elif moments is not None:
-                estimate = self._estimate(moments, sizes)
-            made.append(Point(sizes, estimate, value if isinstance(value, Enclosure) else None, bracket))
-        return tuple(made)
-
-    def _estimate(self, moments: Any, sizes: Mapping[str, int]) -> Estimate:
-        if isinstance(self.statement, Law):
-            return squared_distance(moments.histogram, self.statement.distribution.cdf)
-        estimate: Estimate = moments.estimate()
-        if estimate.draws < self.quantity.draws_to_compare(sizes):
-            return replace(estimate, flags=(*estimate.flags, TAIL_UNSEEN))
-        return estimate
-
-
-def _edges(statement: Statement) -> Any:
-    """Return the bin edges at which a law is compared: quantiles of the claimed distribution."""
-    if not isinstance(statement, Law):
-        return None
-    return tuple(quantile_edges(statement.distribution.ppf))
 
 
 def _result(

@@ -93,6 +93,7 @@ def _open_ledger(config: pytest.Config) -> None:
     from theoryck.ledger import Ledger, LedgerError
 
     state = config.stash[_STATE]
+    config.add_cleanup(state.exits.close)
     try:
         state.ledger = state.exits.enter_context(Ledger(path))
     except LedgerError as error:
@@ -404,8 +405,11 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
     style = Style(_width(config), bool(terminalreporter.hasmarkup))
     terminalreporter.section("theoryck")
     terminalreporter.write_line(render(report, style, verbose=config.get_verbosity() > 0, paragraphs=False))
-    if config.stash[_STATE].written:
-        terminalreporter.write_line(config.stash[_STATE].written)
+    state = config.stash[_STATE]
+    if state.ledger is not None and (state.ledger.reused or state.ledger.stored or state.ledger.refusals):
+        terminalreporter.write_line(state.ledger.summary())
+    if state.written:
+        terminalreporter.write_line(state.written)
 
 
 def _width(config: pytest.Config) -> int:

@@ -84,9 +84,9 @@ class Ledger:
             refusal = f"{quantity.name}: {error}; give that value as plain data, or make it inside the sampler"
             if refusal not in self.refusals:
                 self.refusals.append(refusal)
-            return Shelf(self, {}, {}, refusal)
+            return Shelf(self, {}, "", refusal)
         drawn = {"quantity": quantity.name, "parameters": parameters, "code": told.code}
-        return Shelf(self, drawn, told.files)
+        return Shelf(self, drawn, written(dict(told.files)))
 
     def summary(self) -> str:
         """Say how many draws were reused and kept so far, and what is not kept and why."""
@@ -113,8 +113,8 @@ class Ledger:
         """A transaction: all of it or nothing, whatever interrupts it."""
         db = self.db
         with speaking(self.path):
-            db.execute("BEGIN IMMEDIATE")
             try:
+                db.execute("BEGIN IMMEDIATE")
                 yield db
                 db.execute("COMMIT")
             except BaseException:
@@ -126,12 +126,11 @@ class Ledger:
 class Shelf:
     """The blocks of one quantity in a ledger: what :class:`~theoryck.montecarlo.BlockStore` asks for, and timings."""
 
-    def __init__(self, ledger: Ledger, drawn: Mapping[str, Any], files: Mapping[str, str], refusal: str = "") -> None:
+    def __init__(self, ledger: Ledger, drawn: Mapping[str, Any], files: str, refusal: str = "") -> None:
         self.ledger = ledger
         self.refusal = refusal
         self._drawn = drawn
-        self._files = written(dict(files))
-        self._names: dict[str, tuple[bytes, str]] = {}
+        self._files = files
 
     def _name(self, stream: Stream) -> tuple[bytes, str]:
         bins = None
@@ -179,10 +178,18 @@ class Shelf:
         made, body = time.time(), pack(block)
         with self.ledger.writing() as db:
             # Both in one transaction: a block never lacks its description, whatever another process deletes.
-            db.execute("INSERT OR IGNORE INTO streams VALUES (?, ?, ?)", (name, text, self._files))
+            self._describe(db, name, text)
             row = (name, number, draws, made, body, checksum(name, number, draws, made, body))
             db.execute("INSERT OR IGNORE INTO blocks VALUES (?, ?, ?, ?, ?, ?)", row)
         self.ledger.stored += draws
+
+    def _describe(self, db: sqlite3.Connection, name: bytes, text: str) -> None:
+        row = (name, text, self._files, checksum(name, 0, 0, 0.0, self._files.encode()))
+        db.execute("INSERT OR IGNORE INTO streams VALUES (?, ?, ?, ?)", row)
+
+    def fresh(self) -> Shelf:
+        """Return the same shelf for blocks that must be drawn, such as those that are timed: it gives none and keeps all."""
+        return _FreshShelf(self.ledger, self._drawn, self._files, self.refusal)
 
     def timings(self, keys: Sequence[Key], measure: Callable[[], Sequence[float]]) -> list[float]:
         """Return the seconds a draw takes at each of the keys, as they were measured the first time."""
@@ -195,12 +202,17 @@ class Shelf:
         if row is None:
             made, body = time.time(), " ".join(float(second).hex() for second in measure()).encode()
             with self.ledger.writing() as db:
-                db.execute("INSERT OR IGNORE INTO streams VALUES (?, ?, ?)", (name, text, self._files))
+                self._describe(db, name, text)
                 db.execute(
                     "INSERT OR IGNORE INTO timings VALUES (?, ?, ?, ?)", (name, made, body, checksum(name, 0, 0, made, body))
                 )
                 row = db.execute(question, (name,)).fetchone()  # the first of two processes wins
         return [float.fromhex(entry) for entry in row[0].decode().split()]
+
+
+class _FreshShelf(Shelf):
+    def held(self, stream: Stream, first: int, last: int) -> list[tuple[int, int]]:
+        return []
 
 
 def _random(key: Key) -> dict[str, Any]:
