@@ -32,6 +32,7 @@ ALLOWED = {
     "collecting": {"records", "claims"},
 }
 ALLOWED["ledger"] = {"montecarlo", "quantities"}
+ALLOWED["measurement"] = {*ALLOWED} - {"report", "collecting", "judge"}
 ALLOWED["check"] = {*ALLOWED} - {"report", "collecting"}
 ALLOWED["tables"] = set()
 ALLOWED["auditing"] = {"records", "montecarlo", "rates", "judge", "tables"}
