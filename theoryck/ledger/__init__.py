@@ -13,9 +13,10 @@ file is opened: one that is damaged, foreign or of another schema is refused wit
 Layout (``application_id`` "thkL", ``user_version`` 1):
     streams  stream = SHA-256 of ``described`` (canonical JSON: what was drawn), files (JSON: source files, their digests), checksum
     blocks   (stream, block, draws) -> body (:mod:`theoryck.montecarlo.blocks`), made (Unix time), checksum
-    timings  stream -> body (seconds a draw takes at each size, hexadecimal), made, checksum: for budgets set by the clock, so that a
-             restart plans the same blocks
-    checksum = BLAKE2b (16 bytes) of stream, block and draws (i8 little-endian), made (f8 little-endian) and body or files (0 if none)
+    timings  stream -> body (seconds a draw takes at each size, as hexadecimal floats), made, checksum: for budgets set by the clock,
+             so that a restart plans the same blocks
+    checksum = BLAKE2b (16 bytes) of stream, block and draws (i8 little-endian), made (f8 little-endian; 0 for what a table lacks),
+             and of body or files
 """
 
 from theoryck.ledger.contents import Entry, Pruned
