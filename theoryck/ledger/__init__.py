@@ -11,9 +11,9 @@ disk (WAL needs shared memory, which a network disk does not give).  Every row h
 file is opened: one that is damaged, foreign or of another schema is refused with LedgerError and left as it is.
 
 Layout (``application_id`` "thkL", ``user_version`` 1):
-    streams  stream = SHA-256 of ``described`` (canonical JSON: what was drawn), files (JSON: source files, their digests), checksum
+    streams  stream = SHA-256 of ``described`` (canonical JSON: what was drawn), files (JSON: sources and digests), checksum
     blocks   (stream, block, draws) -> body (:mod:`theoryck.montecarlo.blocks`), made (Unix time), checksum
-    timings  stream -> body (seconds a draw takes at each size, as hexadecimal floats), made, checksum: for budgets set by the clock,
+    timings  stream -> body (seconds a draw takes at each size, as hex floats), made, checksum: where the clock sets a budget,
              so that a restart plans the same blocks
     checksum = BLAKE2b (16 bytes) of stream, block and draws (i8 little-endian), made (f8 little-endian; 0 for what a table lacks),
              and of body or files
