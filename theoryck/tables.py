@@ -133,7 +133,7 @@ def _require_column(name: str, header: Sequence[str], source: str, what: str) ->
 def _only(left: Sequence[str], source: str, role: str, option: str, sizes_known: bool) -> str:
     if len(left) == 1 and sizes_known:
         return left[0]
-    if not left:
+    if len(left) < (1 if sizes_known else 2):
         raise TableError(f"{source}: no column is left for {role}: a table needs at least a size and a value")
     raise TableError(f"{source}: {role} may be any of the columns {_listed(left)}: say which with {option}")
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 
 import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
+from theoryck.auditing.replicates import CHANCE, estimates
 from theoryck.montecarlo import Moments
-from theoryck.montecarlo.moments import FEW_DRAWS
 from theoryck.rates.data import MIN_SIZES
 from theoryck.records import Estimate, Point
 from theoryck.tables import Array, Measurements, TableError
 
 MOST_POINTS = 1000  # different sets of sizes: as many as a ScalingPath may have
-CHANCE = 0.01  # repeated measurements that agree so badly or worse by chance once in 100 times have too small errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +32,9 @@ def gather(measured: Measurements, tail: float) -> Gathered:
     """Return the points that the rows give; ``tail`` is the smallest error rate at which a limit will be taken.
 
     With standard errors, rows of equal sizes are independent measurements, combined by inverse variance; if they disagree beyond
-    chance the error is enlarged by sqrt(chi2/dof) (Birge).  Without, rows of equal sizes are replicates: the mean has the error
-    of :meth:`theoryck.montecarlo.Moments.estimate`, or that of Student's t with as many replicates if it is larger.  If fewer
-    than three sizes have replicates, the rows alone say nothing of their errors: every row is a point, ``without_errors``.
+    chance the errors are enlarged by sqrt(chi2/dof) (Birge).  Without, rows of equal sizes are replicates and their scatter gives
+    the error (:mod:`theoryck.auditing.replicates`).  If fewer than three sizes have replicates, the rows alone say nothing of
+    their errors: every row is a point, ``without_errors``.
     """
     groups = _groups(measured)
     if measured.stderr is not None:
@@ -44,7 +42,8 @@ def gather(measured: Measurements, tail: float) -> Gathered:
     if sum(len(rows) > 1 for _, rows in groups) < MIN_SIZES:
         points = [Point(sizes, Estimate(float(measured.values[row]), math.inf, 1)) for sizes, rows in groups for row in rows]
         return Gathered(tuple(points), without_errors=True)
-    return _average(measured, groups, tail)
+    found, said = estimates([sizes for sizes, _ in groups], [Moments.of(measured.values[rows]) for _, rows in groups], tail)
+    return Gathered(tuple(Point(sizes, mean) for (sizes, _), mean in zip(groups, found)), (said,) if said else ())
 
 
 def _groups(measured: Measurements) -> list[tuple[dict[str, int], NDArray[np.intp]]]:
@@ -145,46 +144,3 @@ def combined(values: Array, errors: Array) -> Mean:
         chi2 = min(float((((v - mean) / e) ** 2).sum()), 1e30)
     stderr = math.ldexp(smallest / math.sqrt(total), exponent)
     return Mean(Estimate(math.ldexp(mean, exponent), stderr, count), chi2, count - 1, math.ldexp(float(np.ptp(v)), exponent))
-
-
-# -- replicates ----------------------------------------------------------------------------------------------------------------
-
-
-def _average(measured: Measurements, groups: Sequence[tuple[dict[str, int], NDArray[np.intp]]], tail: float) -> Gathered:
-    moments = [Moments.of(measured.values[rows]) for _, rows in groups]
-    skewness = _pooled_skewness(moments)
-    points = []
-    for (sizes, _), found in zip(groups, moments):
-        estimate = found.estimate()
-        if found.count > 1 and not found.constant:
-            plain = found.std / math.sqrt(found.count)
-            estimate = replace(estimate, stderr=max(estimate.stderr, plain * student_factor(found.count, tail)))
-        if found.count < FEW_DRAWS:
-            estimate = replace(estimate, skewness=skewness)
-        points.append(Point(sizes, estimate))
-    return Gathered(tuple(points))
-
-
-def student_factor(count: int, tail: float) -> float:
-    """Return the quantile of Student's t with ``count - 1`` degrees of freedom over that of a Gaussian, at error rate ``tail``.
-
-    A mean of ``count`` Gaussian replicates lies further than ``t`` of its estimated standard errors off with probability ``tail``:
-    limits that are taken as z standard errors need the error t/z times as large.
-
-    >>> round(student_factor(5, 0.025), 3), round(student_factor(1000, 0.025), 3)
-    (1.417, 1.001)
-    """
-    return -float(scipy.special.stdtrit(count - 1, tail)) / NormalDist().inv_cdf(1 - tail)
-
-
-def _pooled_skewness(moments: Sequence[Moments]) -> float:
-    """Return the mean skewness over the sizes with few replicates, or 0 where that of Gaussian replicates explains it.
-
-    The skewness of n Gaussian replicates has the variance 6 (n - 2) / ((n + 1) (n + 3)): with few of them one size tells nothing.
-    """
-    few = [found for found in moments if 2 < found.count < FEW_DRAWS and not found.constant]
-    if not few:
-        return 0.0
-    mean = sum(found.skewness for found in few) / len(few)
-    variance = sum(6 * (n - 2) / ((n + 1) * (n + 3)) for n in (found.count for found in few)) / len(few) ** 2
-    return mean if abs(mean) > NormalDist().inv_cdf(1 - CHANCE / 2) * math.sqrt(variance) else 0.0
