@@ -74,7 +74,7 @@ def epsilon_always_zero(phi, layer):
 def moment_control_one_power_too_many(phi, depth, k):
     """E | |x_l|^2 - sigma_l |^k = O(d^(-(k+1)/2))"""
     network = tc.DeepNetwork(phi, depth=depth)
-    return tc.Bound(tc.norm_deviation(network, power=k), rate="d**(-(k+1)/2)", along=path(), correction=1)
+    return tc.Bound(tc.norm_deviation(network, power=k), rate="d**(-(k+1)/2)", along=path(), correction=1, amplitude=2)
 
 
 @tc.falsehood("camilli2025/moment-control-double", CAMILLI2025)
@@ -82,7 +82,7 @@ def moment_control_one_power_too_many(phi, depth, k):
 def moment_control_twice_the_rate(phi, depth, k):
     """E | |x_l|^2 - sigma_l |^k = O(d^(-k))"""
     network = tc.DeepNetwork(phi, depth=depth)
-    return tc.Bound(tc.norm_deviation(network, power=k), rate="d**(-k)", along=path(), correction=1)
+    return tc.Bound(tc.norm_deviation(network, power=k), rate="d**(-k)", along=path(), correction=1, amplitude=2)
 
 
 @tc.falsehood("camilli2025/moment-control-sigma", CAMILLI2025)
@@ -91,7 +91,7 @@ def moment_control_unit_variance(phi, depth, k):
     """E | |x_l|^2 - E phi(Z)^2 |^k = O(d^(-k/2)): sigma_l built at unit variance in every layer (from depth 2 on)"""
     network = tc.DeepNetwork(phi, depth=depth)
     centre = sigma(phi, 1)
-    return tc.Bound(tc.norm_deviation(network, power=k, centre=centre), rate="d**(-k/2)", along=path(), correction=1)
+    return tc.Bound(tc.norm_deviation(network, power=k, centre=centre), rate="d**(-k/2)", along=path(), correction=1, amplitude=2)
 
 
 @tc.falsehood("camilli2025/moment-control-d-max", CAMILLI2025)
@@ -100,7 +100,7 @@ def moment_control_largest_width(phi, depth, k):
     """E | |x_l|^2 - sigma_l |^k = O(d_max^(-k/2)), with d_0 = 16 kept fixed"""
     network = tc.DeepNetwork(phi, depth=depth)
     along = tc.ScalingPath(d_max=tc.doubling(16, 1024), width="d_max", input_dim=16)
-    return tc.Bound(tc.norm_deviation(network, power=k), rate="d_max**(-k/2)", along=along, correction=1)
+    return tc.Bound(tc.norm_deviation(network, power=k), rate="d_max**(-k/2)", along=along, correction=1, amplitude=2)
 
 
 @tc.falsehood("camilli2025/normalisation-d-in", CAMILLI2025)
@@ -115,7 +115,7 @@ def normalisation_by_input_width(phi, ratio, k):
         hidden = phi(rng.standard_normal((draws, ratio * d)) * norm[:, None] ** 0.5)
         return abs((hidden**2).sum(axis=1) / d - sigma_1) ** k
 
-    return tc.Bound(deviation, rate="d**(-k/2)", along=tc.ScalingPath(d=tc.doubling(16, 512)), correction=1)
+    return tc.Bound(deviation, rate="d**(-k/2)", along=tc.ScalingPath(d=tc.doubling(16, 512)), correction=1, amplitude=2)
 
 
 # Quasi-orthogonality ---------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def normalisation_by_input_width(phi, ratio, k):
 def overlap_one_power_too_many(phi, depth, k):
     """E | x_mu . x_nu |^k = O(d^(-(k+1)/2))"""
     network = tc.DeepNetwork(phi, depth=depth)
-    return tc.Bound(tc.overlap_moment(network, power=k), rate="d**(-(k+1)/2)", along=path(), correction=1)
+    return tc.Bound(tc.overlap_moment(network, power=k), rate="d**(-(k+1)/2)", along=path(), correction=1, amplitude=2)
 
 
 @tc.falsehood("camilli2025/overlap-d-max", CAMILLI2025)
@@ -135,7 +135,7 @@ def overlap_largest_width(phi, depth, k):
     """E | x_mu . x_nu |^k = O(d_max^(-k/2)), with d_0 = 16 kept fixed"""
     network = tc.DeepNetwork(phi, depth=depth)
     along = tc.ScalingPath(d_max=tc.doubling(16, 1024), width="d_max", input_dim=16)
-    return tc.Bound(tc.overlap_moment(network, power=k), rate="d_max**(-k/2)", along=along, correction=1)
+    return tc.Bound(tc.overlap_moment(network, power=k), rate="d_max**(-k/2)", along=along, correction=1, amplitude=2)
 
 
 @tc.falsehood("camilli2025/overlap-with-mean", CAMILLI2025)
@@ -143,7 +143,7 @@ def overlap_largest_width(phi, depth, k):
 def overlap_with_mean(phi, depth, k):
     """E | x_mu . x_nu |^k = O(d^(-k/2)) for relu or erf(x + 1/2), whose Gaussian mean is not zero"""
     network = tc.DeepNetwork(phi, depth=depth)
-    return tc.Bound(tc.overlap_moment(network, power=k), rate="d**(-k/2)", along=path(), correction=1)
+    return tc.Bound(tc.overlap_moment(network, power=k), rate="d**(-k/2)", along=path(), correction=1, amplitude=2)
 
 
 @tc.falsehood("camilli2025/overlap-even", CAMILLI2025)
@@ -151,4 +151,4 @@ def overlap_with_mean(phi, depth, k):
 def overlap_even(k):
     """E | x_mu . x_nu |^k = O(d^(-k/2)) at depth 2 for phi(x) = x^2 - 1, whose mean is zero at variance 1 but not at sigma_1 = 2"""
     network = tc.DeepNetwork(tc.Activation("x**2 - 1"), depth=2)
-    return tc.Bound(tc.overlap_moment(network, power=k), rate="d**(-k/2)", along=path(), correction=1)
+    return tc.Bound(tc.overlap_moment(network, power=k), rate="d**(-k/2)", along=path(), correction=1, amplitude=2)

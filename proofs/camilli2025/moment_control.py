@@ -38,6 +38,7 @@ def input_norm(k):
         along=tc.ScalingPath(d=tc.doubling(16, 4096), input_dim="d"),
         rivals=["d**(-(k+1)/2)"],
         correction=1,
+        amplitude=2,
         within=within(k),
     )
 
@@ -53,6 +54,7 @@ def moment_control(phi, depth, k):
         along=path(),
         rivals=["d**(-(k+1)/2)"],
         correction=1,
+        amplitude=2,
         within=within(k),
     )
 
@@ -68,6 +70,7 @@ def moment_control_unequal_widths(phi, pattern, k):
         along=tc.ScalingPath(d=tc.doubling(16, 2048), d_min=f"{min(pattern)}*d"),
         rivals=["d_min**(-(k+1)/2)"],
         correction=1,
+        amplitude=2,
     )
 
 
@@ -82,4 +85,5 @@ def moment_control_generated_activations(phi, depth, k):
         along=path(),
         rivals=["d**(-(k+1)/2)"],
         correction=1,
+        amplitude=2,
     )

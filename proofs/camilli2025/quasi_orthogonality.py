@@ -38,6 +38,7 @@ def input_overlap(k):
         along=tc.ScalingPath(d=tc.doubling(16, 4096), input_dim="d"),
         rivals=["d**(-(k+1)/2)"],
         correction=1,
+        amplitude=2,
         within=within(k),
     )
 
@@ -53,6 +54,7 @@ def quasi_orthogonality(phi, depth, k):
         along=path(),
         rivals=["d**(-(k+1)/2)"],
         correction=1,
+        amplitude=2,
         within=within(k),
     )
 
@@ -68,6 +70,7 @@ def quasi_orthogonality_unequal_widths(phi, pattern, k):
         along=tc.ScalingPath(d=tc.doubling(16, 2048), d_min=f"{min(pattern)}*d"),
         rivals=["d_min**(-(k+1)/2)"],
         correction=1,
+        amplitude=2,
     )
 
 
@@ -85,6 +88,7 @@ def oddness_not_necessary(depth, k):
         along=path(first=128),
         rivals=["d**(-(k+1)/2)"],
         correction=1,
+        amplitude=2,
     )
 
 
@@ -99,5 +103,6 @@ def oddness_not_necessary_bounded(k):
         along=path(),
         rivals=["d**(-(k+1)/2)"],
         correction=1,
+        amplitude=2,
         within=within(k),
     )

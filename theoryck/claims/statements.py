@@ -55,8 +55,8 @@ class Statement:
     """What every statement offers: the quantity, the path and :meth:`prediction`; and the options every statement takes.
 
     ``rivals`` are wrong predictions that the same evidence must exclude.  ``correction`` declares the relative power of the next
-    term (1 for a factor 1 + O(1/d)), ``amplitude`` its scale at the smallest size; ``within`` replaces the profile's tolerated
-    discrepancy of the exponent.
+    term (1 for a factor ``1 + B/d + ...`` with ``|B| <= 2``), ``amplitude`` its relative size at the smallest size where that is
+    another than ``2 * size**-correction``; ``within`` replaces the profile's tolerated discrepancy of the exponent.
     """
 
     kind: ClassVar[Kind]

@@ -20,7 +20,8 @@ class Prediction:
     BOUND: ``rate`` and, when pointwise, ``constant``.  SCALING: ``exponent`` and optionally ``constant``.  LIMIT: ``value`` and
     optionally ``rate``.  LAW: optional ``rate`` for the distance that the points carry.  ``rivals`` are wrong rates (BOUND, LAW),
     exponents (SCALING) or values (LIMIT, IDENTITY) that the same evidence must exclude.  ``parameters`` give values to the names
-    in rates that are not sizes.  ``correction`` declares the relative power of the next term in ``base``.
+    in rates that are not sizes.  ``correction`` declares the relative power w of the next term in ``base``, ``amplitude`` its
+    relative size at the smallest size (without it ``2 * size**-w``).
     """
 
     kind: Kind
