@@ -1,0 +1,187 @@
+"""``theoryck audit`` from the command line: text, JSON, picture, exit codes, mistakes."""
+
+import json
+import shlex
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from theoryck.cli import main
+from theoryck.records import Verdict
+from theoryck.report.json import read_json, schema
+
+SIZES = (16, 32, 64, 128, 256, 512, 1024)
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(main, ["audit", *map(str, arguments)], **options)
+
+
+@pytest.fixture
+def table(tmp_path):
+    """2 / sqrt(d) with errors of 0.1%, met exactly."""
+    path = tmp_path / "runs.csv"
+    rows = [f"{d},{2 * d**-0.5!r},{2e-3 * d**-0.5!r},1" for d in SIZES]
+    path.write_text("\n".join(["d,value,stderr,seed", *rows]))
+    return path
+
+
+def test_a_supported_bound_is_told_in_full(table):
+    done = run(table, "--rate", "d**(-1/2)", "--rival", "1/d", "--correction", 1)
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    assert lines[0] == "SUPPORTED, TIGHT: audit/runs"
+    assert "value = O(d**(-1/2))" in lines[1]
+    assert "exponent -0.500 [-0.507, -0.493], slack 0.000" in done.output
+    assert "rivals     1/d rejected" in done.output
+    assert "notes      column 'seed' is not used" in done.output
+    assert "declared: false refutation 0.01, false support 0.025, within" in done.output
+    assert lines[-9].split() == ["d", "value", "ratio", "to", "rate", "local", "slope"]
+    # 2/sqrt(16) = 0.5 with an error of 0.0005, the ratio is 2.000 with 0.002; the slope between exact powers is -1/2.
+    assert lines[-8].split() == ["16", "0.5000(5)", "2.0000(20)", "-"]
+    assert lines[-7].split() == ["32", "0.3536(4)", "2.0000(20)", "-0.5000(20)"]
+    assert all(len(line) <= 100 or line.startswith("  repeat ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "first"),
+    [
+        (["--rate", "d**(-1/2)", "--correction", 1], 0, "SUPPORTED, TIGHT"),
+        (["--rate", "d**(-1/4)", "--correction", 1], 0, "SUPPORTED, LOOSE"),
+        (["--rate", "1/d"], 1, "REFUTED: audit/runs"),
+        (["--rate", "d**(-1/2)", "--kind", "scaling", "--correction", 1], 0, "SUPPORTED: audit/runs"),
+        (["--rate", "1/d", "--kind", "scaling"], 1, "REFUTED: audit/runs"),
+        (["--rate", "d**(-1/2)", "--within", 1e-4], 0, "INCONCLUSIVE: audit/runs"),
+        (["--rate", "d**(-1/2)", "--constant", 2.2], 0, "SUPPORTED, TIGHT"),
+        (["--rate", "d**(-1/2)", "--constant", 1.9], 1, "REFUTED"),
+        (["--rate", "d**(-1/2)", "--correction", 1, "--rival", "d**(-0.501)"], 1, "SUPPORTED, but a rival was not rejected"),
+        (["--rate", "d**(-1/2)", "--rival", "1"], 1, "VACUOUS: nothing was tested"),
+        (["--size", "d", "--correction", 1], 0, "MEASURED: audit/runs: exponent -0.500 [-0.507, -0.493]"),
+    ],
+)
+def test_verdicts_and_exit_codes(table, options, code, first):
+    done = run(table, *options)
+    assert done.exit_code == code, done.output
+    assert done.output.startswith(first)
+
+
+def test_json_is_a_report_of_the_schema_and_alone_on_standard_output(table, tmp_path):
+    done = run(table, "--rate", "1/d", "--json", "-")
+    assert done.exit_code == 1
+    found = json.loads(done.stdout)
+    jsonschema.validate(found, schema())
+    assert found["results"][0]["verdict"] == "REFUTED"
+    assert "column 'seed' is not used" in done.stderr
+    target = tmp_path / "report.json"
+    done = run(table, "--size", "d", "--json", target)
+    assert done.exit_code == 0
+    assert done.output.startswith("MEASURED")
+    result = read_json(target).results[0]
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert len(result.points) == 7
+    jsonschema.validate(json.loads(target.read_text()), schema())
+
+
+def test_the_command_that_repeats_gives_the_same_judgement(table):
+    first = json.loads(
+        run(table, "--rate", "d**(-1/2)", "--correction", 1, "--rival", "1/d", "--rival", "d**-2", "--json", "-").stdout
+    )
+    words = shlex.split(first["results"][0]["repeat"])
+    assert words[:2] == ["theoryck", "audit"]
+    again = json.loads(run(*words[2:], "--json", "-").stdout)
+    for report in (first, again):
+        report["results"][0].pop("seconds")
+    assert again == first
+
+
+def test_standard_input_in_any_format(table):
+    for text in (table.read_text(), table.read_text().replace(",", "\t")):
+        done = run("-", "--rate", "d**(-1/2)", "--correction", 1, input=text)
+        assert done.exit_code == 0
+        assert done.output.startswith("SUPPORTED, TIGHT: audit/data")
+    lines = "\n".join(json.dumps({"n": n, "loss": 3 / n, "sem": 0.003 / n}) for n in SIZES)
+    done = run("-", "--rate", "1/n", "--stderr", "sem", "--correction", 1, input=lines)
+    assert done.output.startswith("SUPPORTED, TIGHT"), done.output
+
+
+def test_long_format_has_a_column_of_rows(tmp_path):
+    path = tmp_path / "seeds.tsv"
+    spread = (-2, -1, 0, 1, 2)
+    path.write_text("d\tvalue\n" + "".join(f"{d}\t{(1 + 0.001 * z) / d!r}\n" for d in SIZES for z in spread))
+    done = run(path, "--rate", "1/d", "--correction", 1)
+    assert done.output.startswith("SUPPORTED, TIGHT"), done.output
+    assert "35 rows, 7 values of d" in done.output
+    assert "5 replicates a size: their spread is pooled over 7 sizes" in " ".join(done.output.split())
+    # The error is 0.001 sqrt(10/4/5)/16, times 1.11 for few replicates: 4.9e-5.
+    assert done.output.splitlines()[-8].split()[:3] == ["16", "0.06250(5)", "5"]
+
+
+def test_a_grid_and_a_long_table_are_shown_by_their_ends(tmp_path):
+    path = tmp_path / "grid.csv"
+    rows = [f"{d},{n},{d**-0.5 / n!r},{1e-4 * d**-0.5 / n!r}" for d in SIZES for n in (8, 32, 128, 512, 2048)]
+    path.write_text("\n".join(["d,n,value,stderr", *rows]))
+    done = run(path, "--rate", "d**(-1/2)/n", "--correction", 1, "--plot", tmp_path / "grid.png")
+    assert done.exit_code == 0, done.output
+    assert "12 lines of the grid" in done.output
+    assert "(11 more)" in done.output
+    assert (tmp_path / "grid.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_pictures(table, tmp_path, ending):
+    target = tmp_path / f"picture.{ending}"
+    done = run(table, "--rate", "d**(-1/2)", "--correction", 1, "--plot", target)
+    assert done.exit_code == 0, done.output
+    magic = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[ending]
+    assert target.read_bytes().startswith(magic)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--rate", "d**(-1/2"], "d**(-1/2"),
+        (["--rate", "exp(d)"], "unknown function 'exp'"),
+        (["--rate", "1/D"], "did you mean 'd'?"),
+        (["--rate", "1/d", "--value", "valu"], "the columns are 'd', 'value', 'stderr', 'seed'; did you mean 'value'?"),
+        (["--rate", "1/d", "--stderr", "-1"], "stderr must be a column or a number >= 0, got '-1'"),
+        ([], "the size may be any of the columns 'd', 'seed': say which with --size"),
+        (["--rate", "1/d", "--kind", "law"], "is not one of 'bound', 'scaling'"),
+        (["--rate", "1/d", "--plot", "picture.jpg"], "must end in one of .png, .svg, .pdf"),
+        (["--rate", "1/d", "--plot", "absent/picture.png"], "there is no folder absent"),
+        (["--rate", "1/d", "--json", "absent/report.json"], "there is no folder absent"),
+        (["--rate", "1/d", "--within", "-1"], "within must be a positive exponent"),
+        (["--rate", "1/d", "--constant", "0"], "constant must be positive"),
+        (["--rate", "1/d", "--correction", "0"], "correction must be a positive number"),
+        (["--rate", "1/d + 1/d**2", "--kind", "scaling"], "is not one power"),
+        (["--size", "d", "--rival", "1/d"], "needs a rate"),
+    ],
+)
+def test_mistakes_end_with_status_two_and_say_what_to_do(table, options, message):
+    done = run(table, *options)
+    assert done.exit_code == 2, done.output
+    assert message in " ".join(done.output.split())
+    assert "Traceback" not in done.output
+
+
+def test_bad_tables_end_with_status_two(table, tmp_path):
+    assert "absent.csv does not exist" in run("absent.csv", "--rate", "1/d").output
+    table.write_text(table.read_text().replace("0.5,", "nan,"))
+    done = run(table, "--rate", "1/d")
+    assert done.exit_code == 2
+    assert "line 2, column 'value': nan is not finite" in " ".join(done.output.split())
+
+
+def test_two_sizes_zeros_and_changing_signs_are_told(tmp_path):
+    path = tmp_path / "few.csv"
+    for values, reason in (
+        ([0.5, 0.25], "2 sizes cannot show an exponent"),
+        ([0, 0, 0, 0], "exactly 0 at every size"),
+        ([1, -1, 1, -1], "the values change sign"),
+        ([-1, -0.5, -0.25, -0.125], "on d = 16..128"),
+    ):
+        path.write_text("d,value\n" + "".join(f"{d},{v}\n" for d, v in zip(SIZES, values)))
+        done = run(path, "--rate", "1/d", "--stderr", "0", "--plot", tmp_path / "few.png")
+        assert done.exit_code in (0, 1)
+        assert reason in " ".join(done.output.split())
+        assert (tmp_path / "few.png").stat().st_size > 5_000
