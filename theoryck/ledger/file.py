@@ -42,6 +42,8 @@ def speaking(path: Path) -> Iterator[None]:
     """Turn what SQLite raises into a LedgerError that says what to do."""
     try:
         yield
+    except UnicodeDecodeError as error:  # a message of SQLite that quotes damaged text
+        raise LedgerError(f"the ledger {path} is damaged: {REPLACE}") from error
     except sqlite3.Error as error:
         raise LedgerError(f"the ledger {path} {_in_words(path, error)}") from error
 
@@ -90,9 +92,7 @@ def check_header(path: Path) -> bool:
     if not header:
         return False
     if not header.startswith(_MAGIC) or len(header) < _HEADER:
-        raise LedgerError(
-            f"{path} is no ledger of theoryck but some other file, or a damaged one: name another file; it was not changed"
-        )
+        raise LedgerError(f"{path} is no ledger of theoryck but another file, or damaged: it was left as it is; name another file")
     (schema,), (application,) = struct.unpack_from(">i", header, 60), struct.unpack_from(">I", header, 68)
     if application != APPLICATION_ID:
         raise LedgerError(
@@ -178,7 +178,7 @@ def _make(db: sqlite3.Connection) -> None:
 
 def verify(path: Path) -> None:
     """Read the whole ledger: LedgerError unless it is sound and every row has its checksum.  Nothing is written."""
-    with suppress(LedgerError, sqlite3.DatabaseError):
+    with suppress(LedgerError, sqlite3.DatabaseError, UnicodeDecodeError):
         with closing(reader(path)) as db:
             _verify(path, db)
         return
