@@ -208,7 +208,7 @@ def _check_instance(
     draws, first = measurement.draws, measurement.points()
     if judgement.verdict is Verdict.REFUTED and measurement.decided_by_draws(judgement):
         measurement = measurement.afresh()
-        confirmed, contract = _look_until_settled(measurement, prediction, declared, session, one_look=True)
+        confirmed, contract = _look_until_settled(measurement, prediction, declared, session)
         draws += measurement.draws
         judgement = _after_confirmation(judgement, confirmed)
     judgement = replace(judgement, flags=(*judgement.flags, *sorted(measurement.flags)))
@@ -231,14 +231,14 @@ def _after_confirmation(first: Judgement, second: Judgement) -> Judgement:
 
 
 def _look_until_settled(
-    measurement: Measurement, prediction: Prediction, contract: Contract, session: Session, one_look: bool = False
+    measurement: Measurement, prediction: Prediction, contract: Contract, session: Session
 ) -> tuple[Judgement, Contract]:
     """Return the judgement and the contract of the look that gave it."""
     profile = profile_named(session.profile)
     measurement.measure_exactly(profile.exact_digits)
     if not measurement.quantity.can_draw:
         return judge(prediction, measurement.points(), contract), contract
-    schedule = planning.looks(contract, (1.0,) if one_look or session.draws is not None else profile.looks)
+    schedule = planning.looks(contract, measurement.looks(profile.looks))
     for look in schedule:
         final = look is schedule[-1]
         measurement.draw_up_to(look.fraction)

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from theoryck import planning
 from theoryck.claims import Statement
 from theoryck.claims.statements import Law
 from theoryck.ledger import Ledger
-from theoryck.montecarlo import Executor, Key, Request, TwoSidedMoments, sample_jointly
+from theoryck.montecarlo import Executor, Key, Moments, Request, TwoSidedMoments, sample_jointly
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.profiles import Profile, profile_named
 from theoryck.quantities import Quantity
-from theoryck.rates.evidence import TAIL_UNSEEN
+from theoryck.rates.evidence import CARRIED, TAIL_UNSEEN
 from theoryck.records import Bracket, Enclosure, Estimate, Judgement, Point, Verdict
 
 CONFIRMATION_FACTOR = 2
+FIRST_DRAWS = 64  # of every size at the first look, if blocks allow: from then on noise is measured
+TAIL_MARGIN = 1.5  # a skewness that was measured is rather too small
+FLOOR_SHARE = 0.5  # of what is spent until a look: floors that cost more are not granted
+LEAST_NOISE = 1e-6  # of a draw: where all draws are equal, no other size needs to wait for this one
 BY_THE_CLOCK = "draws set by the clock"
 
 
@@ -82,16 +87,25 @@ class Measurement:
         return self.draws > 0 and not any(route.rigorous and route.verdict is Verdict.REFUTED for route in judgement.routes)
 
     def draw_up_to(self, fraction: float) -> None:
-        """Draw whole blocks at every size until the given fraction of the budget is reached."""
-        if self._blocks_planned is None:
-            self._blocks_planned = self._plan()
-        wanted = [max(1, math.ceil(planned * fraction)) for planned in self._blocks_planned]
+        """Draw whole blocks, allotted anew from what was measured so far, until the fraction of the budget is spent."""
+        if self._blocks_planned is not None or self.session.draws is not None:
+            wanted = self._fixed_blocks()
+        else:
+            wanted = self._allot(self._spending.budget * fraction)
         self._draw_blocks([(index, count) for index, count in enumerate(wanted) if count > self.blocks[index]])
+
+    def looks(self, fractions: Sequence[float]) -> tuple[float, ...]:
+        """Return those fractions of the budget at which there is something to look at: one draw of the draws that are fixed,
+        and no look before every size has a block."""
+        if self._blocks_planned is not None or self.session.draws is not None:
+            return (1.0,)
+        least = sum(self._spending.per_block) / self._spending.budget
+        return tuple(fraction for fraction in fractions if fraction >= min(least, 1.0))
 
     def _draw_blocks(self, wanted: Sequence[tuple[int, int]], reuse: bool = True) -> None:
         """Draw at each size named until it has as many blocks as wanted; all sizes share the workers.
 
-        Without ``reuse`` the ledger is left alone: blocks that are timed are drawn.
+        Without ``reuse`` nothing is taken from the ledger: blocks that are timed are drawn.
         """
         requests = [
             Request(
@@ -103,7 +117,7 @@ class Measurement:
                 initial=self.moments[index],
                 bins=self.edges,
                 two_sided=self.quantity.two_sided,
-                store=self._shelf if reuse else None,
+                store=self._shelf if reuse or self._shelf is None else self._shelf.fresh(),
             )
             for index, count in wanted
         ]
@@ -130,31 +144,66 @@ class Measurement:
     def _block_draws(self, index: int) -> int:
         return self.quantity.block_draws(self.sizes[index])
 
-    def _plan(self) -> list[int]:
-        """Allot the blocks of the whole budget to the sizes, once and before the first look."""
+    @functools.cached_property
+    def _spending(self) -> _Spending:
+        """What may be spent on this instance and what a block costs, settled before the first look."""
         profile = profile_named(self.session.profile)
         blocks = [self._block_draws(index) for index in range(len(self.sizes))]
-        if self.session.draws is not None:
-            self._most_draws = self._fixed_draws()
-            return [math.ceil(draws / block) for draws, block in zip(self._most_draws, blocks, strict=True)]
         costs = [self.quantity.cost(sizes) for sizes in self.sizes]
-        budget = profile.random_numbers * self._share
+        budget = profile.random_numbers
         if any(cost is None for cost in costs):
             costs = [*self._timings()]
-            budget = profile.seconds * self._share
+            budget = profile.seconds
             self.flags.add(BY_THE_CLOCK)
-        per_block = [float(cost or 0.0) * block for cost, block in zip(costs, blocks, strict=True)]
+        return _Spending(budget * self._share, [float(cost or 0.0) * block for cost, block in zip(costs, blocks, strict=True)])
+
+    def _allot(self, spend: float) -> list[int]:
+        """Return the blocks at every size after ``spend``, given what was drawn: the same draws give the same answer."""
+        costs = self._spending.per_block
         along = getattr(self.statement, "along", None)
         if along is None or len(self.sizes) < 2:
-            return [max(1, int(budget / cost)) for cost in per_block]
+            return [max(1, int(spend / cost)) for cost in costs]
+        blocks = [self._block_draws(index) for index in range(len(self.sizes))]
         return planning.allocate(
-            per_block,
-            budget,
+            costs,
+            spend,
             sizes=[sizes[along.base] for sizes in self.sizes],
-            noise=[block**-0.5 for block in blocks],
+            floor=self._floors(spend, blocks),
+            noise=[noise * block**-0.5 for noise, block in zip(self._noise(), blocks, strict=True)],
             correction=self.statement.correction,
             amplitude=self.statement.amplitude,
         )
+
+    def _floors(self, spend: float, blocks: Sequence[int]) -> list[float]:
+        """The fewest blocks: what is there, enough for an error bar, and enough for the tails where that is affordable.
+
+        Monte Carlo decides nothing where the squared skewness over the draws is large at half of the sizes or more: the cheaper
+        ones see to it.
+        """
+        costs = self._spending.per_block
+        cheaper = sorted(range(len(costs)), key=lambda index: costs[index] / blocks[index])[: len(costs) // 2 + 1]
+        tails = [0.0] * len(costs)
+        for index in cheaper:
+            moments = self.moments[index]
+            if isinstance(moments, Moments) and moments.count > 1:
+                tails[index] = TAIL_MARGIN * moments.estimate().skewness ** 2 / CARRIED
+        floors = [float(max(taken, 1)) for taken in self.blocks]
+        for draws in ([FIRST_DRAWS] * len(costs), tails):
+            raised = [max(floor, math.ceil(least / block)) for floor, least, block in zip(floors, draws, blocks, strict=True)]
+            if sum(map(math.prod, zip(raised, costs, strict=True))) <= FLOOR_SHARE * spend:
+                floors = raised
+        return floors
+
+    def _noise(self) -> list[float]:
+        """The relative standard deviation of a draw at every size: 1 where nothing was drawn, or where a law is compared."""
+        return [1.0 if moments is None or self.edges is not None else _relative_noise(moments) for moments in self.moments]
+
+    def _fixed_blocks(self) -> list[int]:
+        if self._blocks_planned is None:
+            self._most_draws = self._fixed_draws()
+            blocks = [self._block_draws(index) for index in range(len(self.sizes))]
+            self._blocks_planned = [math.ceil(draws / block) for draws, block in zip(self._most_draws, blocks, strict=True)]
+        return self._blocks_planned
 
     def _fixed_draws(self) -> list[int]:
         fixed = self.session.draws
@@ -200,6 +249,27 @@ class Measurement:
         if estimate.draws < self.quantity.draws_to_compare(sizes):
             return replace(estimate, flags=(*estimate.flags, TAIL_UNSEEN))
         return estimate
+
+
+@dataclass(frozen=True, slots=True)
+class _Spending:
+    """The budget of an instance and what one block costs at each size, in random numbers or in seconds."""
+
+    budget: float
+    per_block: list[float]
+
+
+def _relative_noise(moments: Any) -> float:
+    """Return the standard deviation of a draw relative to the mean, or to the error of the mean where that is larger."""
+    ends = (moments.low, moments.high) if isinstance(moments, TwoSidedMoments) else (moments,)
+    noises = []
+    for end in ends:
+        estimate = end.estimate()
+        if estimate.stderr == 0 or not math.isfinite(estimate.stderr):
+            noises.append(0.0 if estimate.stderr == 0 else 1.0)
+        else:
+            noises.append(math.sqrt(estimate.draws) / max(abs(estimate.value) / estimate.stderr, 1.0))
+    return max(*noises, LEAST_NOISE)
 
 
 def _edges(statement: Statement) -> Any:

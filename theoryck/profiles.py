@@ -32,7 +32,7 @@ class Profile:
     false_refute_rate: float = 1e-2
     false_support_rate: float = 0.025
     level: float = 0.95
-    looks: tuple[float, ...] = (1 / 64, 1 / 16, 1 / 4, 1.0)
+    looks: tuple[float, ...] = (1 / 256, 1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
     exact_digits: int = 20
     every_route_settles: bool = False
     inconclusive_fails: bool = False

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from theoryck.planning.arguments import column
-from theoryck.rates.design import exponent_stderr
+from theoryck.rates.corrections import CorrectionFamily
+from theoryck.rates.data import MIN_SIZES
+from theoryck.rates.linear import design_matrix
+
+TESTED = 0.1
+"""Share of a budget spread over all sizes, so that the fit is tested at each of them and not only where the exponent is made."""
+
+_STEPS = 100
+_CONVERGED = 1e-3
 
 
 def allocate(
@@ -21,36 +30,79 @@ def allocate(
     correction: float | None = None,
     amplitude: float | None = None,
 ) -> list[int]:
-    """Return how many units (draws or blocks) to take at each size, powers of two, to know the exponent best for ``budget``.
+    """Return how many units (draws or blocks) to take at each size to know the exponent best for ``budget``.
 
-    ``costs[i]`` is what one unit costs, ``noise[i]`` the relative error after one unit, ``floor`` the fewest units of a size.
-    Without ``sizes``: ``n_i`` proportional to ``noise_i / sqrt(cost_i)``.  With ``sizes``: the variance of the exponent is ``sum_i
-    g_i^2 noise_i^2 / n_i`` plus what corrections leave open; at given total cost it is least for ``n_i`` proportional to
-    ``|g_i| noise_i / sqrt(cost_i)`` (Lagrange), and g, which depends on n, is found by iteration.  Such designs starve some
-    sizes, which would leave the fit untested there, so half of the budget still goes the first way.  The result costs at most
-    ``budget``, unless the floors do.
+    ``costs[i]`` is what one unit costs, ``noise[i]`` the relative error after one unit, ``floor`` the fewest units of a size, for
+    example what was taken before.  Without ``sizes``: ``n_i`` proportional to ``noise_i / sqrt(cost_i)``.  With ``sizes``: the
+    variance of the exponent is ``sum_i g_i^2 noise_i^2 / n_i`` plus what corrections leave open; at given total cost it is least
+    for ``n_i`` proportional to ``|g_i| noise_i / sqrt(cost_i)`` (Lagrange), and g, which depends on n, is found by iteration.
+    Such designs starve most sizes, which would leave the fit untested there, so a share ``TESTED`` of the budget goes the first
+    way: the variance is then at most ``1 / (1 - TESTED)`` times the least one.  The result costs at most ``budget``, unless the
+    floors do.
 
     >>> allocate([1, 4, 16], 1000.0)
-    [128, 64, 32]
+    [144, 71, 35]
     >>> allocate([1, 2, 4, 8], 1000.0, sizes=[16, 32, 64, 128])
-    [64, 128, 32, 64]
+    [56, 159, 46, 55]
     """
     named = (("costs", costs), ("noise", noise), ("floor", floor))
     cost, unit_noise, least = (column(name, data, len(costs)) for name, data in named)
     if not (math.isfinite(budget) and budget > 0):
         raise ValueError(f"budget must be a positive number, got {budget!r}")
-    least, even = 2.0 ** np.ceil(np.log2(np.maximum(least, 1.0))), unit_noise / np.sqrt(cost)
+    least, even = np.ceil(np.maximum(least, 1.0)), unit_noise / np.sqrt(cost)
+    even = even / float(even @ cost)
     units = _spend(even, cost, budget, least)
-    if sizes is not None:
+    if sizes is not None and float(cost @ least) < budget:
         column("sizes", sizes, len(cost))
-        for _ in range(20):
-            _, g = exponent_stderr(list(sizes), list(unit_noise / np.sqrt(units)), correction=correction, amplitude=amplitude)
-            if not g.any():  # fewer than three sizes: nothing to optimise
-                break
-            wanted = np.abs(g) * even
-            wanted = wanted / float(wanted @ cost) + even / float(even @ cost)
-            units = np.sqrt(units * _spend(wanted, cost, budget, least))  # geometric damping
-    return _powers_of_two(units, cost, budget, least)
+        if len(set(sizes)) >= MIN_SIZES:  # with fewer there is nothing to optimise
+            finest = float((unit_noise / np.sqrt(units)).min())
+            design = _Design.of(sizes, finest, correction, amplitude)
+            units = _informed(units, even, cost, budget, least, unit_noise, design)
+    return _whole(units, cost, budget, least)
+
+
+@dataclass(frozen=True)
+class _Design:
+    """What the exponent's variance depends on besides the noise: the two flat unknowns, and how corrections make values covary.
+
+    With the corrections integrated out, log Q has covariance ``V = diag(noise^2/n) + K``, and generalised least squares on
+    (1, log d) gives the exponent ``sum_i g_i log Q_i``.  Its variance is convex in n, as c' M^-1 c with an information M that is
+    linear in n, and its derivative by the variance of log Q_i is g_i^2.  To allot draws, rounding in V^-1 does not matter.
+    """
+
+    flat: np.ndarray  # (sizes, 2)
+    corrections: np.ndarray  # K, (sizes, sizes)
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], finest: float, correction: float | None, amplitude: float | None) -> _Design:
+        """Build the design, with the terms that matter at the relative error ``finest``."""
+        family = CorrectionFamily.choose(float(min(sizes)), correction, amplitude, finest)
+        columns = design_matrix(np.log(np.asarray(sizes, dtype=float)), float(min(sizes)), float(max(sizes)), family, True)
+        return cls(columns[:, :2], columns[:, 2:] @ columns[:, 2:].T)
+
+    def solve(self, variances: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the variance of the exponent and g."""
+        weighted = np.linalg.solve(np.diag(variances) + self.corrections, self.flat)
+        covariance = np.linalg.inv(self.flat.T @ weighted)
+        return float(covariance[1, 1]), covariance[1] @ weighted.T
+
+
+def _informed(
+    units: np.ndarray, even: np.ndarray, cost: np.ndarray, budget: float, least: np.ndarray, noise: np.ndarray, design: _Design
+) -> np.ndarray:
+    """Iterate n_i ~ |g_i(n)| noise_i / sqrt(cost_i) from the even start, and keep the best."""
+    best, smallest = units, math.inf
+    for _ in range(_STEPS):
+        variance, g = design.solve(noise**2 / units)
+        if variance < smallest:
+            best, smallest = units, variance
+        wanted = np.abs(g) * even
+        wanted = (1 - TESTED) * wanted / float(wanted @ cost) + TESTED * even
+        following = np.sqrt(units * _spend(wanted, cost, budget, least))  # geometric damping
+        if np.abs(np.log(following / units)).max() < _CONVERGED:
+            break
+        units = following
+    return best
 
 
 def _spend(wanted: np.ndarray, cost: np.ndarray, budget: float, least: np.ndarray) -> np.ndarray:
@@ -70,12 +122,15 @@ def _spend(wanted: np.ndarray, cost: np.ndarray, budget: float, least: np.ndarra
     return np.maximum(units, least)
 
 
-def _powers_of_two(units: np.ndarray, cost: np.ndarray, budget: float, least: np.ndarray) -> list[int]:
-    """Round down to powers of two (never below the floor), then double where most is missing, while money lasts."""
-    rounded = [max(2 ** math.floor(math.log2(count)), int(low)) for count, low in zip(units, least)]
+def _whole(units: np.ndarray, cost: np.ndarray, budget: float, least: np.ndarray) -> list[int]:
+    """Round down (never below the floor), then add one where the largest share is missing, while money lasts.
+
+    A hair is added first, so that the last bit of a logarithm does not decide whether 7.9999999 is 7.
+    """
+    rounded = [max(math.floor(count * (1 + 1e-9)), int(low)) for count, low in zip(units, least)]
     left = budget - float(np.dot(rounded, cost))
     for index in sorted(range(len(rounded)), key=lambda i: (rounded[i] / units[i], i)):
-        if rounded[index] < units[index] and rounded[index] * cost[index] <= left:
-            left -= rounded[index] * float(cost[index])
-            rounded[index] *= 2
+        if rounded[index] < units[index] and cost[index] <= left:
+            left -= float(cost[index])
+            rounded[index] += 1
     return rounded

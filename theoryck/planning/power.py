@@ -1,19 +1,98 @@
-"""What a budget can see, and what it takes to see something."""
+"""What a budget can see, and what it takes to see something.
+
+An estimate of an exponent is ``N(s + b, noise**2)``: what repetitions scatter by is the noise part of its standard error, and b is a
+bias, the same in every repetition, that corrections to scaling leave (:func:`theoryck.rates.design.exponent_error`).  Everything here
+holds for the worst b within the correction family:
+
+* a claim wrong by v is refuted when ``estimate - z(false_refute_rate) stderr > within``, which has probability p at least if
+  ``v >= within + z(false_refute_rate) stderr + bias + z(1 - p) noise``;
+* a true and tight bound is supported when ``estimate + reach(false_support_rate) <= within``, where reach is the one of
+  :meth:`~theoryck.rates.design.ExponentError.decision_reach`: probability p if ``within >= reach + bias + z(1 - p) noise``.
+
+A refutation counts when a second run with other seeds and more draws confirms it.  Both together have probability ``power`` if each
+misses at most ``(1 - power)/2`` of the time, by the union bound.  ``contract`` is that of the look at which the verdict is expected,
+usually the last one (:func:`~theoryck.planning.looks`), with its share of the error rates.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+import scipy.optimize
 
 from theoryck.planning.arguments import column, probability
-from theoryck.rates.design import exponent_stderr
+from theoryck.rates.corrections import CorrectionFamily
+from theoryck.rates.data import MIN_SIZES
+from theoryck.rates.design import ExponentError, exponent_stderr
+from theoryck.rates.linear import design_matrix, solve
 from theoryck.records import Contract
 
-_MAX_DRAWS = 2.0**70
+MOST_DRAWS = 2.0**40  # per size: a trillion; what takes more is out of reach
+_FINEST = 1e-6  # relative error down to which corrections are followed: the same ones whatever the draws, so that all is continuous
+
+
+def z(error_rate: float) -> float:
+    """Return z with P(Z > z) = error_rate."""
+    probability("an error rate", error_rate)
+    return -NormalDist().inv_cdf(error_rate)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Sizes, the noise of a draw, and the corrections declared: :meth:`error` says how well the exponent will be known.
+
+    >>> Experiment.of([16, 32, 64, 128, 256], correction=1).error([1e4] * 5).stderr < 0.05
+    True
+    """
+
+    noise: np.ndarray
+    sizes: np.ndarray
+    design: np.ndarray | None  # None with fewer than three sizes
+    truths: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        sizes: Sequence[int],
+        *,
+        noise: Sequence[float] | float = 1.0,
+        correction: float | None = None,
+        amplitude: float | None = None,
+    ) -> Experiment:
+        """Read the arguments; ValueError for what is not positive."""
+        d, spread = column("sizes", list(sizes), len(sizes)), column("noise", noise, len(sizes))
+        if len(set(sizes)) < MIN_SIZES:
+            return cls(spread, d, None, np.zeros((1, len(d))))
+        family = CorrectionFamily.choose(float(d.min()), correction, amplitude, _FINEST)
+        design = design_matrix(np.log(d), float(d.min()), float(d.max()), family, True)
+        return cls(spread, d, design, family.truths(d))
+
+    def error(self, draws: Sequence[float] | float) -> ExponentError:
+        """Return the error of the exponent after ``draws`` at each size; infinite with fewer than three sizes."""
+        relative = self.noise / np.sqrt(column("draws", draws, len(self.noise)))
+        if self.design is None:
+            return ExponentError(math.inf, math.inf, math.inf, np.zeros_like(relative))
+        _, covariance, _ = solve(self.design, np.zeros_like(relative), 1 / relative, 2)
+        g = covariance[1] @ (self.design / relative[:, None] ** 2).T
+        stderr = math.sqrt(covariance[1, 1])
+        return ExponentError(stderr, min(float(np.linalg.norm(g * relative)), stderr), float(np.abs(self.truths @ g).max()), g)
+
+
+def refuting_reach(error: ExponentError, contract: Contract, power: float = 0.9, *, two_sided: bool = False) -> float:
+    """Return by how much more than ``within`` a claim must be wrong to be REFUTED, and confirmed, with probability ``power``."""
+    probability("power", power)
+    rate = contract.false_refute_rate / (1 + two_sided)
+    return z(rate) * error.stderr + error.bias + z((1 - power) / 2) * error.noise
+
+
+def supporting_reach(error: ExponentError, contract: Contract, power: float = 0.9, *, two_sided: bool = False) -> float:
+    """Return the least ``within`` at which a true claim, a bound being tight, is SUPPORTED with probability ``power``."""
+    probability("power", power)
+    return error.decision_reach(contract.false_support_rate) + error.bias + z((1 - power) / (1 + two_sided)) * error.noise
 
 
 def stderr_of_exponent(
@@ -38,16 +117,18 @@ def violation_seen(
     power: float = 0.9,
     correction: float | None = None,
     amplitude: float | None = None,
+    two_sided: bool = False,
 ) -> float:
     """Return the smallest excess of the true exponent over the claimed one that is REFUTED with probability ``power``.
 
-    ``within + (z(false_refute_rate) + z(1 - power)) * stderr``; inf with fewer than three sizes.
+    ``within + z(false_refute_rate) stderr + bias + z((1 - power)/2) noise``, the confirmation included; inf with fewer than three
+    sizes.
 
-    >>> round(violation_seen(Contract(), [16, 32, 64, 128, 256, 512, 1024], 1e4), 3)
-    0.199
+    >>> round(violation_seen(Contract(), [16, 32, 64, 128, 256, 512, 1024], 1e4, correction=1), 2)
+    0.21
     """
-    stderr = stderr_of_exponent(sizes, draws, noise=noise, correction=correction, amplitude=amplitude)
-    return contract.within + _reach(contract.false_refute_rate, power) * stderr
+    experiment = Experiment.of(sizes, noise=noise, correction=correction, amplitude=amplitude)
+    return contract.within + refuting_reach(experiment.error(draws), contract, power, two_sided=two_sided)
 
 
 def draws_needed(
@@ -59,6 +140,7 @@ def draws_needed(
     power: float = 0.9,
     correction: float | None = None,
     amplitude: float | None = None,
+    two_sided: bool = False,
 ) -> float:
     """Return the draws per size at which ``violation`` is what :func:`violation_seen` returns; inf if no number suffices.
 
@@ -67,8 +149,10 @@ def draws_needed(
     >>> abs(draws_needed(Contract(), sizes, seen) / 12345.0 - 1) < 1e-6
     True
     """
-    allowed = (violation - contract.within) / _reach(contract.false_refute_rate, power)
-    return _draws_for(allowed, sizes, noise, correction, amplitude)
+    experiment = Experiment.of(sizes, noise=noise, correction=correction, amplitude=amplitude)
+    return _least(
+        lambda draws: refuting_reach(experiment.error(draws), contract, power, two_sided=two_sided), violation - contract.within
+    )
 
 
 def draws_to_support(
@@ -79,29 +163,27 @@ def draws_to_support(
     power: float = 0.9,
     correction: float | None = None,
     amplitude: float | None = None,
+    two_sided: bool = False,
 ) -> float:
     """Return the draws per size at which a true, tight bound is SUPPORTED with probability ``power``; inf if no number suffices."""
-    allowed = contract.within / _reach(contract.false_support_rate, power)
-    return _draws_for(allowed, sizes, noise, correction, amplitude)
+    experiment = Experiment.of(sizes, noise=noise, correction=correction, amplitude=amplitude)
+    return _least(
+        lambda draws: supporting_reach(experiment.error(draws), contract, power, two_sided=two_sided), contract.within
+    )
 
 
-def _draws_for(
-    allowed: float, sizes: Sequence[int], noise: Sequence[float] | float, correction: float | None, amplitude: float | None
-) -> float:
-    """Return the draws at which the stderr falls to ``allowed``, by bisection on its logarithm (it decreases with the draws)."""
+def _least(reach: Callable[[float], float], allowed: float) -> float:
+    """Return the draws at which ``reach``, which falls with the draws, is ``allowed``: 1 if one suffices, inf if none do."""
 
-    def stderr(log_draws: float) -> float:
-        return stderr_of_exponent(sizes, math.exp(log_draws), noise=noise, correction=correction, amplitude=amplitude)
+    def above(log_draws: float) -> float:
+        return reach(math.exp(log_draws)) - allowed
 
-    low, high = 0.0, math.log(_MAX_DRAWS)
-    if not allowed > 0 or stderr(high) > allowed:
+    low, high = 0.0, math.log(MOST_DRAWS)
+    if not allowed > 0 or not above(high) <= 0:
         return math.inf
-    if stderr(low) <= allowed:
+    if above(low) <= 0:
         return 1.0
-    while high - low > 1e-10:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if stderr(middle) <= allowed else (middle, high)
-    return math.exp(high)
+    return math.exp(scipy.optimize.brentq(above, low, high, xtol=1e-12, rtol=1e-14))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,25 +211,27 @@ def plan(
     power: float = 0.9,
     correction: float | None = None,
     amplitude: float | None = None,
+    two_sided: bool = False,
 ) -> Plan:
     """Say what ``draws`` per size can see, and what it would take.
 
     >>> plan(Contract(), [16, 32, 64, 128, 256, 512, 1024], 100).hopeful
     False
     """
-    stderr = stderr_of_exponent(sizes, draws, noise=noise, correction=correction, amplitude=amplitude)
-    seen = contract.within + _reach(contract.false_refute_rate, power) * stderr
-    needed = draws_to_support(contract, sizes, noise=noise, power=power, correction=correction, amplitude=amplitude)
+    experiment = Experiment.of(sizes, noise=noise, correction=correction, amplitude=amplitude)
+    error = experiment.error(draws)
+    seen = contract.within + refuting_reach(error, contract, power, two_sided=two_sided)
+    options = {"noise": noise, "power": power, "correction": correction, "amplitude": amplitude, "two_sided": two_sided}
+    needed = draws_to_support(contract, sizes, **options)  # type: ignore[arg-type]
     if math.isinf(needed):
-        text = "no number of draws on these sizes supports even a true bound: take larger sizes or declare the correction"
+        text = f"no number of draws on these sizes supports even a true bound: {what_helps(correction)}"
     elif draws < needed:
         text = f"{draws:.2g} draws per size are too few to support even a true bound: about {needed:.2g} would"
     else:
         text = f"{draws:.2g} draws per size support a true bound and refute one that is off by {seen:.2g} or more"
-    return Plan(draws, stderr, seen, needed, f"{text} (probability {power:g})")
+    return Plan(draws, error.stderr, seen, needed, f"{text} (probability {power:g})")
 
 
-def _reach(error_rate: float, power: float) -> float:
-    probability("power", power)
-    normal = NormalDist()
-    return normal.inv_cdf(1 - error_rate) + normal.inv_cdf(power)
+def what_helps(correction: float | None) -> str:
+    """Say what to do where no number of draws helps."""
+    return "take larger sizes" + ("" if correction is not None else " or declare the correction") + ", or allow a larger `within`"

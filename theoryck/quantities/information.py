@@ -23,7 +23,7 @@ from theoryck.records import Enclosure
 if TYPE_CHECKING:
     from theoryck.models import TeacherStudent
 
-LONG_BLOCK = 4
+LONG_BLOCK = 16
 """Blocks of data sets are this much longer than other blocks: a data set is worked on together with many others."""
 
 
