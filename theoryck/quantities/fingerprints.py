@@ -240,6 +240,9 @@ class _Describer:
         if not _installed(kind.__module__) and hasattr(value, "__dict__") and not hasattr(kind, "__slots__"):
             members = [[name, self.describe(entry, f"{where}.{name}")] for name, entry in sorted(vars(value).items())]
             return ["object", self.describe(kind, where), members]
+        module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+        if isinstance(name, str) and _installed(module) and getattr(sys.modules[str(module)], name, None) is value:
+            return ["installed", _qualified(str(module), name)]  # such as numpy.linalg.norm, which is no plain function
         raise self._cannot(value, where)
 
     @staticmethod
