@@ -81,13 +81,13 @@ def test_inconclusive_names_the_budget_and_the_budget_decides() -> None:
     def curve(d: int) -> float:
         return 1 / d
 
-    few = judge(bound(correction=1.0, rivals=("d**(-2)",)), estimates(curve, 30), CONTRACT)
+    few = judge(bound(correction=1.0, rivals=("d**(-2)",)), estimates(curve, 12), CONTRACT)
     assert (few.verdict, few.settled) == (Verdict.INCONCLUSIVE, False)
     assert "times the draws would decide" in few.reason
     factor = int(few.reason.split("about ")[1].split(" times")[0])
-    assert judge(bound(correction=1.0), estimates(curve, 30 * factor), CONTRACT).verdict is Verdict.SUPPORTED
-    assert judge(bound(correction=1.0), estimates(curve, 30 * factor / 4), CONTRACT).verdict is Verdict.INCONCLUSIVE
-    assert "more draws follow" in judge(bound(correction=1.0), estimates(curve, 30), CONTRACT, final=False).reason
+    assert judge(bound(correction=1.0), estimates(curve, 12 * factor), CONTRACT).verdict is Verdict.SUPPORTED
+    assert judge(bound(correction=1.0), estimates(curve, 12 * factor / 4), CONTRACT).verdict is Verdict.INCONCLUSIVE
+    assert "more draws follow" in judge(bound(correction=1.0), estimates(curve, 12), CONTRACT, final=False).reason
 
 
 def test_where_draws_cannot_decide_the_judge_says_so() -> None:

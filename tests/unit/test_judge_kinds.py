@@ -41,7 +41,8 @@ def power(exponent: float, constant: float = 2.0, relative: float = 1e-3) -> lis
         (-1.0, Verdict.SUPPORTED),
         (-0.7, Verdict.REFUTED),
         (-1.5, Verdict.REFUTED),
-        (-1.09, Verdict.SUPPORTED),
+        (-1.001, Verdict.SUPPORTED),
+        (-1.09, Verdict.INCONCLUSIVE),  # within 0.1, but the claimed exponent itself is excluded
         (-1.1, Verdict.INCONCLUSIVE),
     ],
 )

@@ -28,12 +28,16 @@ class Decision:
 
 
 def one_sided(fit: RateFit, within: float, false_refute_rate: float, false_support_rate: float) -> Verdict:
-    """Is the exponent at most ``within``?  SUPPORTED, REFUTED or INCONCLUSIVE."""
+    """Is the exponent at most ``within``?  SUPPORTED, REFUTED or INCONCLUSIVE.
+
+    Support rests on a limit that no truth of the correction family misses more often than ``false_support_rate``; a refutation of
+    a true claim would need an error larger than the limit's by ``within``.
+    """
     if not fit.identifiable:
         return Verdict.INCONCLUSIVE
     if fit.lower(false_refute_rate) > within:
         return Verdict.REFUTED
-    return Verdict.SUPPORTED if fit.upper(false_support_rate) <= within else Verdict.INCONCLUSIVE
+    return Verdict.SUPPORTED if fit.decision_upper(false_support_rate) <= within else Verdict.INCONCLUSIVE
 
 
 def two_sided(fit: RateFit, within: float, false_refute_rate: float, false_support_rate: float, offset: float = 0.0) -> Verdict:
@@ -42,8 +46,22 @@ def two_sided(fit: RateFit, within: float, false_refute_rate: float, false_suppo
         return Verdict.INCONCLUSIVE
     if fit.lower(false_refute_rate / 2) > offset + within or fit.upper(false_refute_rate / 2) < offset - within:
         return Verdict.REFUTED
-    inside = fit.upper(false_support_rate) <= offset + within and fit.lower(false_support_rate) >= offset - within
+    upper, lower = fit.decision_upper(false_support_rate), fit.decision_lower(false_support_rate)
+    inside = upper <= offset + within and lower >= offset - within
     return Verdict.SUPPORTED if inside else Verdict.INCONCLUSIVE
+
+
+def excess_established(fit: RateFit, level: float, both_sides: bool = False) -> bool:
+    """Whether the interval at ``level``, made to hold at every truth of the correction family, lies above 0 (or misses it).
+
+    A true claim loses no more than that tail of its power: for 2.5% on d = 16..1024 it loses 0.05% to 0.2% without corrections, and
+    2.5% at the worst corner, from 1e3 to 1e7 draws.  The level is that of the intervals, not a look's share of the error rates: with
+    that an early look would support what a later one excludes.
+    """
+    if not fit.identifiable:
+        return False
+    tail = 0.5 - level / 2
+    return fit.decision_lower(tail) > 0 or (both_sides and fit.decision_upper(tail) < 0)
 
 
 def equivalence(

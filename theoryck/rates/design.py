@@ -11,7 +11,7 @@ import numpy as np
 
 from theoryck.rates.corrections import CorrectionFamily
 from theoryck.rates.data import MIN_SIZES, Array, require, vector
-from theoryck.rates.linear import design_matrix, solve
+from theoryck.rates.linear import design_matrix, response, solve
 
 
 @dataclass(frozen=True)
@@ -85,5 +85,4 @@ def exponent_stderr(
     family = CorrectionFamily.choose(float(d.min()), correction, amplitude, float(relative.min()))
     design = design_matrix(np.log(d), float(d.min()), float(d.max()), family, True)
     _, covariance, _ = solve(design, np.zeros_like(d), 1 / relative, 2)
-    sensitivity = covariance[1] @ (design / relative[:, None] ** 2).T
-    return math.sqrt(covariance[1, 1]), np.asarray(sensitivity, dtype=float)
+    return math.sqrt(covariance[1, 1]), response(design, 1 / relative, 2, 1)

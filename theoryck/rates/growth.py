@@ -9,7 +9,7 @@ from statistics import NormalDist
 from typing import Protocol
 
 from theoryck.rates.data import MIN_SIZES
-from theoryck.rates.design import exponent_stderr
+from theoryck.rates.design import ExponentError, exponent_error
 from theoryck.rates.evidence import Series
 from theoryck.rates.fit import RateFit, fit_rate
 from theoryck.records import Interval
@@ -94,18 +94,44 @@ class Fitted(Protocol):
         """The stderr with ``factor`` times the draws."""
 
 
-def factor_to_decide(stderr_with: Callable[[float], float], gap: float, error_rate: float) -> float:
-    """Return the factor in the draws at which five runs in six decide, z stderr + scatter = ``gap``; inf above MAX_FACTOR.
+Reach = Callable[[float], float]
+"""How far from the truth the limit that decides lies in five runs of six, as a function of the factor in the draws."""
 
-    ``stderr_with(factor)`` is the stderr, corrections included, with ``factor`` times the draws; the scatter between runs is what
-    of it vanishes with infinitely many draws.
-    """
+
+def closing(stderr_with: Callable[[float], float], error_rate: float) -> Reach:
+    """Return ``z stderr + scatter``; the scatter between runs is what of the stderr vanishes with infinitely many draws."""
     z, floor = quantile(error_rate), stderr_with(ENDLESS)
 
     def reach(factor: float) -> float:
         stderr = stderr_with(factor)
         return z * stderr + math.sqrt(max(stderr**2 - floor**2, 0.0))  # below 0 by rounding only
 
+    return reach
+
+
+def refuting(error_with: Callable[[float], ExponentError], error_rate: float) -> Reach:
+    """Return the reach of a limit that refutes: ``z stderr + noise``."""
+    z = quantile(error_rate)
+
+    def reach(factor: float) -> float:
+        error = error_with(factor)
+        return z * error.stderr + error.noise
+
+    return reach
+
+
+def supporting(error_with: Callable[[float], ExponentError], error_rate: float) -> Reach:
+    """Return the reach of a limit that supports, which allows for the worst bias, plus the noise."""
+
+    def reach(factor: float) -> float:
+        error = error_with(factor)
+        return error.decision_reach(error_rate) + error.noise
+
+    return reach
+
+
+def factor_to_decide(reach: Reach, gap: float) -> float:
+    """Return the factor in the draws at which ``reach`` is no more than ``gap``; inf above MAX_FACTOR."""
     low, high = 1.0, 1.0
     while reach(high) > gap:
         if high >= MAX_FACTOR:
@@ -117,10 +143,10 @@ def factor_to_decide(stderr_with: Callable[[float], float], gap: float, error_ra
     return high
 
 
-def stderr_if(
+def error_if(
     series: Series, base: str, log_rates: Sequence[float], exponent: float, *, correction: float | None, amplitude: float | None
-) -> Callable[[float], float]:
-    """Return the stderr of e as a function of the factor in the draws, if the ratio to the rate were ``A base**exponent``.
+) -> Callable[[float], ExponentError]:
+    """Return the error of e as a function of the factor in the draws, if the ratio to the rate were ``A base**exponent``.
 
     Only A is taken from the values: where they drown in noise their own curve would say that no number of draws suffices.
     """
@@ -133,11 +159,11 @@ def stderr_if(
     scale = max(fitted, information**-0.5) if information else 1.0
     relative = [max(e / (scale * m), 1e-15) for e, m in zip(errors, shape)]
 
-    def stderr_with(factor: float) -> float:
+    def error_with(factor: float) -> ExponentError:
         smaller = [error / math.sqrt(factor) for error in relative]
-        return exponent_stderr(sizes, smaller, correction=correction, amplitude=amplitude)[0]
+        return exponent_error(sizes, smaller, correction=correction, amplitude=amplitude)
 
-    return stderr_with
+    return error_with
 
 
 def advice(factor: float, sizes: Sequence[int], declared: bool) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from theoryck.rates.corrections import CorrectionFamily
 from theoryck.rates.data import Array, Data
 from theoryck.rates.design import ExponentError
-from theoryck.rates.linear import design_matrix, solve
+from theoryck.rates.linear import design_matrix, response, solve
 
 _STEPS = 40
 
@@ -41,7 +41,7 @@ class System:
         """Return the error of the exponent, by its parts, at the weights of the solution; misfit enlarges the noise."""
         if self.flat < 2:
             return ExponentError(0.0, 0.0, 0.0, np.zeros(len(self.design)))
-        sensitivity = self.covariance[1] @ (self.design * self.weights[:, None] ** 2).T
+        sensitivity = response(self.design, self.weights, self.flat, 1)
         noise = float(np.linalg.norm(sensitivity / self.weights)) * self.inflation
         stderr = math.sqrt(self.covariance[1, 1]) * self.inflation
         bias = self.family.largest_bias(self.sizes, sensitivity)

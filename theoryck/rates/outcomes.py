@@ -30,15 +30,20 @@ class Outcome:
     window: tuple[int, int] | None = None
     flags: tuple[str, ...] = ()
     offsets: tuple[float, ...] = ()  # measured minus claimed, then measured minus each rival, where both signs count
+    contradicts: bool = False  # the claimed exponent itself is excluded, if only by less than what is tolerated
 
 
 def deciding(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return the outcome that decides: a refutation (a rigorous one first), else support, else what is narrowest."""
-    for wanted in ((Verdict.REFUTED,), INSIDE):
-        found = [outcome for outcome in outcomes if outcome.verdict in wanted]
+    """Return the outcome that decides: a refutation (a rigorous one first), else one that contradicts, else support.
+
+    What a wide interval supports does not outweigh what a narrow one excludes.  If nothing decides, the narrowest is returned.
+    """
+    refuted = [outcome for outcome in outcomes if outcome.verdict is Verdict.REFUTED]
+    against = [outcome for outcome in outcomes if outcome.contradicts]
+    inside = [outcome for outcome in outcomes if outcome.verdict in INSIDE]
+    for found in (refuted, against, inside):
         if found:
-            rigorous = [outcome for outcome in found if outcome.rigorous]
-            return narrowest(rigorous or found)
+            return narrowest([outcome for outcome in found if outcome.rigorous] or found)
     return narrowest(outcomes)
 
 
@@ -69,6 +74,7 @@ def both(outcomes: Sequence[Outcome]) -> Outcome:
         complete=first.complete and second.complete,
         improvable=first.improvable or second.improvable,
         flags=tuple(dict.fromkeys((*first.flags, *second.flags))),
+        contradicts=first.contradicts and second.contradicts and sides[0],
     )
 
 
@@ -85,7 +91,8 @@ def between(outcomes: Sequence[Outcome]) -> Outcome:
         combined = replace(combined, verdict=Verdict.REFUTED, reason=refuting[0].reason)
     elif not all(verdict in INSIDE for verdict in verdicts):
         combined = replace(combined, verdict=Verdict.INCONCLUSIVE)
-    return replace(combined, rejected=tuple(a or b for a, b in zip(*(outcome.rejected for outcome in outcomes))))
+    rejected = tuple(a or b for a, b in zip(*(outcome.rejected for outcome in outcomes)))
+    return replace(combined, rejected=rejected, contradicts=False)  # ends that do not close contradict no number
 
 
 def side_of(route: str) -> int:

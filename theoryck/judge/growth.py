@@ -1,0 +1,196 @@
+"""Growth along a path: BOUND, LAW, SCALING."""
+
+from __future__ import annotations
+
+from theoryck.judge.case import CONSTANT_TOLERANCE, Case
+from theoryck.rates.data import MIN_SIZES
+from theoryck.rates.decisions import (
+    Decision,
+    equivalence,
+    excess_established,
+    one_sided,
+    tightness,
+    two_sided,
+    worst_of,
+)
+from theoryck.rates.evidence import Series, log_rates, with_error
+from theoryck.rates.growth import Growth, draws_can_help, error_if, quantile, refuting, supporting
+from theoryck.rates.outcomes import INSIDE, Outcome, shifted
+from theoryck.rates.parsing import to_fraction
+from theoryck.records import Interval, Kind, Tightness, Verdict
+
+EXCESS = "excess established"
+
+
+def grown(case: Case, series: Series) -> Outcome:
+    """Judge the growth of a quantity relative to its rate on one route."""
+    prediction, level = case.prediction, case.contract.level
+    if series.zero and prediction.kind in (Kind.BOUND, Kind.LIMIT):
+        return _zero(case, series)
+    growth = case.fit(series, case.log_rates(series))
+    fit = growth.fit
+    by_size = prediction.constant is not None and prediction.kind is not Kind.SCALING
+    constant, excess = growth.constant(level), False
+    if by_size and case.rate is not None:
+        decisions = [case.pointwise(series, case.rate)]
+    else:
+        excess = _excess_established(case, growth)
+        decisions = [_growth_decision(case, series, growth, excess)]
+    if prediction.constant is not None and prediction.kind is Kind.SCALING:
+        constant, decision = _scaling_constant(case, series)
+        decisions.append(decision)
+    decision = worst_of(decisions)
+    claimed = case.claimed_exponent
+    interval = fit.interval(level)
+    finite = fit.identifiable
+    return Outcome(
+        name=series.route,
+        verdict=decision.verdict,
+        reason=case.sentence(series, decision),
+        rejected=tuple(_rejects(case, series, growth, rival) for rival in prediction.rivals),
+        exponent=shifted(interval, claimed) if finite and claimed is not None else None,
+        slack=Interval(-interval.estimate, -interval.high, -interval.low, level)
+        if finite and prediction.kind is Kind.BOUND
+        else None,
+        constant=constant if finite else None,
+        tightness=tightness(fit, case.within, level) if prediction.kind is Kind.BOUND else None,
+        rigorous=decision.rigorous,
+        complete=len(series) == len(case.points),
+        improvable=series.route != "exact"
+        and (draws_can_help(fit) or (not finite and len(set(series.base(case.base))) >= MIN_SIZES)),
+        correction="" if by_size else fit.family.text(case.base),
+        window=fit.window,
+        flags=(*fit.flags, EXCESS) if excess else fit.flags,
+        offsets=_offsets(case, growth),
+        contradicts=excess,
+    )
+
+
+def _offsets(case: Case, growth: Growth) -> tuple[float, ...]:
+    """The exponent measured minus the one claimed, and minus each rival; for bounds the sign of the values."""
+    if case.prediction.kind is not Kind.SCALING:
+        return (float(growth.fit.sign),) * (1 + len(case.prediction.rivals))
+    claimed = float(case.prediction.exponent or 0)
+    others = (growth.excess + claimed - float(to_fraction(rival, "a rival")) for rival in case.prediction.rivals)
+    return (growth.excess, *others)
+
+
+def _zero(case: Case, series: Series) -> Outcome:
+    """Zero is within every bound, of whatever rate; draws that all vanished do not prove that the mean does."""
+    proved = series.route == "exact" and series.rigorous
+    verdict = Verdict.CERTIFIED if proved else Verdict.SUPPORTED
+    sizes = series.base(case.base)
+    return Outcome(
+        name=series.route,
+        verdict=verdict,
+        reason=case.sentence(series, Decision(verdict, "the quantity is exactly 0 at every size, which satisfies any bound")),
+        rejected=(False,) * len(case.prediction.rivals),
+        tightness=None if case.prediction.kind is not Kind.BOUND else Tightness.LOOSE if proved else Tightness.UNDETERMINED,
+        rigorous=proved,
+        complete=len(series) == len(case.points),
+        window=(min(sizes), max(sizes)),
+    )
+
+
+def _scaling_constant(case: Case, series: Series) -> tuple[Interval, Decision]:
+    """Fit the prefactor at the claimed exponent, and compare it with the one claimed."""
+    claimed = float(case.prediction.constant or 0)
+    growth = case.fit(series, case.log_rates(series), exponent=0.0)
+    shown_interval = growth.prefactor(case.contract.level)
+    stderr = shown_interval.half_width / quantile(0.5 - case.contract.level / 2)
+    if not growth.fit.identifiable:
+        return shown_interval, Decision(Verdict.INCONCLUSIVE, growth.fit.reason)
+    relative = case.tolerance(CONSTANT_TOLERANCE)
+    tolerance = relative * abs(claimed)
+    verdict = equivalence(shown_interval.estimate - claimed, stderr, 0.0, tolerance, *case.rates)
+    text = with_error(shown_interval.estimate, shown_interval.half_width)
+    clause = f"its constant is {text}, claimed {claimed:g} with tolerance {tolerance:.2g} ({relative:g} relative)"
+    return shown_interval, Decision(verdict, clause)
+
+
+def _rejects(case: Case, series: Series, growth: Growth, rival: str) -> bool:
+    """Whether the same test, put to the rival, refutes it."""
+    if case.coincides(rival):
+        return False
+    if case.prediction.kind is Kind.SCALING:
+        offset = float(to_fraction(rival, "a rival")) - float(case.prediction.exponent or 0)
+        return two_sided(growth.fit, case.within, *case.rates, offset=offset) is Verdict.REFUTED
+    other = case.rival_rate(rival)
+    if case.prediction.constant is not None and case.pointwise(series, other).verdict is Verdict.REFUTED:
+        return True
+    return one_sided(case.fit(series, log_rates(other, series)).fit, case.within, *case.rates) is Verdict.REFUTED
+
+
+def _threshold(case: Case) -> float:
+    """The largest exponent of the ratio that counts as what is claimed; a law without a rate must decay."""
+    return -case.within if case.prediction.kind is Kind.LAW and case.rate is None else case.within
+
+
+def _excess_established(case: Case, growth: Growth) -> bool:
+    """Whether the evidence excludes the claimed exponent itself, be it by less than ``within``.
+
+    A law without a rate claims no exponent.
+    """
+    if case.prediction.kind is Kind.LAW and case.rate is None:
+        return False
+    return excess_established(growth.fit, case.contract.level, both_sides=case.prediction.kind is Kind.SCALING)
+
+
+def _growth_decision(case: Case, series: Series, growth: Growth, excess: bool) -> Decision:
+    threshold, fit = _threshold(case), growth.fit
+    if case.prediction.kind is Kind.SCALING:
+        verdict = two_sided(fit, case.within, *case.rates)
+    else:
+        verdict = one_sided(fit, threshold, *case.rates)
+    if excess and verdict in INSIDE:
+        return Decision(Verdict.INCONCLUSIVE, _excess_clause(case, growth))
+    return Decision(verdict, _growth_clause(case, series, growth, verdict, excess))
+
+
+def _excess_clause(case: Case, growth: Growth) -> str:
+    shown = with_error(growth.excess, growth.fit.interval(case.contract.level).half_width)
+    if case.prediction.kind is Kind.SCALING:
+        found, what = f"a difference of {shown} from the claimed power", "another exponent"
+    else:
+        found, what = f"an excess of {shown} over the rate {case.rate}", "a slower rate"
+    return (
+        f"{found} is established, smaller than within = {case.within:g}: {what}, or a factor of log({case.base}), "
+        "would look like this"
+    )
+
+
+def _growth_clause(case: Case, series: Series, growth: Growth, verdict: Verdict, excess: bool) -> str:
+    fit, threshold = growth.fit, _threshold(case)
+    if not fit.identifiable:
+        return fit.reason
+    against = f"rate {case.rate}" if case.rate is not None else "claimed power"
+    half = fit.interval(case.contract.level).half_width
+    what = f"relative to the {against} it grows like {case.base}^({with_error(growth.excess, half)})"
+    if case.prediction.kind is Kind.LAW and case.rate is None:
+        what = f"the distance to the law grows like {case.base}^({with_error(growth.excess, half)})"
+    refute, support = case.rates
+    if verdict is Verdict.SUPPORTED:
+        return f"{what}; the limit at error rate {support:.2g} is {fit.decision_upper(support):.3g}, within {threshold:g}"
+    if verdict is Verdict.REFUTED:
+        limit = fit.lower(refute) if growth.excess > threshold else fit.upper(refute / 2)
+        return f"{what}; even the limit at error rate {refute:.2g}, {limit:.3g}, is outside {threshold:g}"
+    told = f"which is told from 0 but not from {threshold:g}" if excess else f"which is not told from {threshold:g}"
+    return f"{what}, {told}: {_budget(case, series, growth)}"
+
+
+def _budget(case: Case, series: Series, growth: Growth) -> str:
+    """Say what would decide if the claim were exactly true, or wrong by twice ``within``: whichever the estimate is nearer."""
+    if not case.final:
+        return "more draws follow"
+    two_sides, threshold = case.prediction.kind is Kind.SCALING, _threshold(case)
+    true = (abs(growth.excess) if two_sides else growth.excess) <= threshold
+    side = -1.0 if two_sides and growth.excess < 0 else 1.0
+    centre, rates = threshold - case.within, case.log_rates(series)
+    options = {"correction": case.prediction.correction, "amplitude": case.prediction.amplitude}
+    refute, support = case.rates
+    reaches = [
+        supporting(error_if(series, case.base, rates, centre, **options), support),
+        refuting(error_if(series, case.base, rates, centre + side * 2 * case.within, **options), refute / (1 + two_sides)),
+    ]
+    # If the nearer one would stay open for ever, the other may still be decided.
+    return case.advice(series, reaches if true else reaches[::-1], case.within)

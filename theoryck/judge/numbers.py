@@ -1,0 +1,118 @@
+"""Numbers: LIMIT, IDENTITY, and a bound of one number by another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+from theoryck.judge.case import CONSTANT_TOLERANCE, Case
+from theoryck.judge.growth import grown
+from theoryck.rates import Rate
+from theoryck.rates.decisions import Decision, equal_within, equivalence, pointwise, same_number, worst_of
+from theoryck.rates.evidence import Series, with_error
+from theoryck.rates.growth import closing, draws_can_help, quantile
+from theoryck.rates.limit import fit_limit
+from theoryck.rates.outcomes import Outcome, side_of
+from theoryck.rates.rivals import decimal_number
+from theoryck.records import Verdict
+
+
+def number(case: Case, series: Series) -> Outcome:
+    """Is the number at most the one claimed?"""
+
+    def decide(bound: float) -> Decision:
+        return pointwise(series, Rate.parse("1"), bound, case.tolerance(CONSTANT_TOLERANCE), *case.rates)
+
+    decision = decide(float(case.prediction.constant or 0))
+    return Outcome(
+        name=series.route,
+        verdict=decision.verdict,
+        reason=case.sentence(series, decision),
+        rejected=tuple(decide(float(decimal_number(rival))).verdict is Verdict.REFUTED for rival in case.prediction.rivals),
+        rigorous=decision.rigorous,
+        improvable=series.route != "exact",
+    )
+
+
+def limiting(case: Case, series: Series) -> Outcome:
+    """Does the series tend to the value and, with a rate, as fast as that?"""
+    prediction = case.prediction
+    assert prediction.value is not None
+    gaps, side = series.minus(prediction.value), side_of(series.route)
+    value, first = abs(float(prediction.value)), abs(float(series.values[0]))
+    fit = fit_limit(
+        series.base(case.base),
+        [float(gap) for gap in gaps.values],
+        [float(error) for error in gaps.errors],
+        scale=max(value, first, abs(float(gaps.values[0]))) or 1.0,
+        correction=prediction.correction,
+        amplitude=prediction.amplitude,
+    )
+    tolerance = case.tolerance(case.within * (value or first))
+    if fit.reason:
+        decisions = [Decision(Verdict.INCONCLUSIVE, fit.reason)]
+    else:
+        verdict = equivalence(fit.estimate, fit.stderr, 0.0, tolerance, *case.rates)
+        if verdict is Verdict.REFUTED and fit.estimate * side < 0:
+            verdict = Verdict.INCONCLUSIVE  # this end does not contradict a value that lies beyond the other
+        half = fit.interval(case.contract.level).half_width
+        clause = f"the limit minus the value is {with_error(fit.estimate, half)}, tolerance {tolerance:.2g}"
+        if verdict is Verdict.INCONCLUSIVE and case.final:
+            error_rate = case.rates[1] if abs(fit.estimate) <= tolerance else case.rates[0] / 2
+            clause += f": {case.advice(series, [closing(fit.stderr_with, error_rate)], tolerance)}"
+        decisions = [Decision(verdict, clause)]
+    outcome = Outcome(series.route, Verdict.INCONCLUSIVE, "", ())
+    if case.rate is not None:
+        outcome = grown(case, replace(gaps, route=series.route))
+        # One end of a bracket that decays too slowly says that it does not close, not that the value is wrong.
+        verdict = Verdict.INCONCLUSIVE if side and outcome.verdict is Verdict.REFUTED else outcome.verdict
+        decisions.append(Decision(verdict, outcome.reason.split(": ", 1)[-1]))
+    decision = worst_of(decisions)
+    reach = quantile(case.rates[0] / 2) * fit.stderr
+    beyond = [fit.estimate - _offset(case, rival) for rival in prediction.rivals]
+    excluded = [not case.coincides(rival) and abs(gap) > reach and gap * side >= 0 for rival, gap in zip(prediction.rivals, beyond)]
+    return replace(
+        outcome,
+        verdict=decision.verdict,
+        reason=case.sentence(series, decision),
+        rejected=tuple(excluded),
+        improvable=series.route != "exact" and draws_can_help(fit),
+        correction=fit.family.text(case.base),
+        window=fit.window,
+        flags=tuple(dict.fromkeys((*fit.flags, *outcome.flags))),
+    )
+
+
+def _offset(case: Case, rival: str) -> float:
+    """The rival value minus the claimed one."""
+    assert case.prediction.value is not None
+    return float(decimal_number(rival) - case.prediction.value.midpoint)
+
+
+def identity(case: Case, series: Series) -> Outcome:
+    """Is the value of the series the one claimed, at each of its points?"""
+    value = case.prediction.value
+    assert value is not None
+    decisions = [_same(case, series.at(i), value.midpoint, value.radius, value.rigorous) for i in range(len(series))]
+    decision = worst_of(decisions)
+    rejected = []
+    for rival in case.prediction.rivals:
+        tests = [_same(case, series.at(i), decimal_number(rival), Decimal(0), True).verdict for i in range(len(series))]
+        rejected.append(Verdict.REFUTED in tests and not case.coincides(rival))
+    return Outcome(
+        name=series.route,
+        verdict=decision.verdict,
+        reason=case.sentence(series, decision),
+        rejected=tuple(rejected),
+        rigorous=decision.rigorous,
+        complete=len(series) == len(case.points),
+        improvable=series.route != "exact" and decision.verdict is Verdict.INCONCLUSIVE,
+    )
+
+
+def _same(case: Case, series: Series, right: Decimal, radius: Decimal, rigorous: bool) -> Decision:
+    if series.route == "exact":
+        declared = None if case.prediction.tolerance is None else case.tolerance(0.0)
+        return same_number(series, right, radius, rigorous, declared)
+    scale = max(abs(float(right)), abs(float(series.values[0])))
+    return equal_within(series, right, radius, case.tolerance(case.within * scale), *case.rates, side_of(series.route))

@@ -1,0 +1,43 @@
+"""One route: which judge it goes to, and when it is not trusted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from theoryck.judge.case import Case
+from theoryck.judge.growth import EXCESS, grown
+from theoryck.judge.numbers import identity, limiting, number
+from theoryck.rates.decisions import Decision
+from theoryck.rates.evidence import Series
+from theoryck.rates.outcomes import Outcome, between, both
+from theoryck.records import Kind, Verdict
+
+
+def outcome(case: Case, name: str, parts: tuple[Series, ...]) -> Outcome:
+    """Judge one route; a bracket has two series, and a verdict needs both."""
+    judges = {Kind.IDENTITY: identity, Kind.LIMIT: limiting}
+    if case.one_number:
+        judges = {Kind.BOUND: number}
+    outcomes = [judges.get(case.prediction.kind, grown)(case, series) for series in parts]
+    combine = between if case.prediction.kind in (Kind.IDENTITY, Kind.LIMIT) else both
+    found = replace(outcomes[0] if len(outcomes) == 1 else combine(outcomes), name=name)
+    doubtful = next((series for series in parts if series.carried), None)
+    return found if doubtful is None else _untrusted(case, doubtful, found)
+
+
+def _untrusted(case: Case, series: Series, found: Outcome) -> Outcome:
+    """Take back all that rests on error bars that a few draws made."""
+    return replace(
+        found,
+        verdict=Verdict.INCONCLUSIVE,
+        reason=case.sentence(series, Decision(Verdict.INCONCLUSIVE, series.carried)),
+        rejected=(False,) * len(found.rejected),
+        exponent=None,
+        slack=None,
+        constant=None,
+        tightness=None,
+        rigorous=False,
+        improvable=True,
+        contradicts=False,
+        flags=tuple(flag for flag in found.flags if flag != EXCESS),
+    )
