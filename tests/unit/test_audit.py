@@ -250,7 +250,7 @@ def test_few_replicates_are_pooled_and_widened():
     values = (1 + 0.01 * np.tile([-2.0, -1.0, 0.0, 1.0, 2.0], 7)) / sizes
     found = audit({"d": sizes}, values, rate="1/d", correction=1)
     assert "5 replicates a size: their spread is pooled over 7 sizes" in found.judgement.flags
-    assert "few-draws at d = 16" in found.judgement.flags
+    assert not any("few-draws" in flag for flag in found.judgement.flags)
     # The spread follows 1/d exactly, so that the law is met exactly: std/sqrt(5) = 0.01 sqrt(10/4/5)/d, on 28 - 2 degrees of
     # freedom; t_26 at 0.005 is 2.7787 (tables), z is 2.5758; the kurtosis factor sqrt(1 + sqrt(2/35)) = 1.1132 is larger.
     assert found.points[2].estimate.stderr == pytest.approx(0.01 * math.sqrt(0.5) / 64 * 1.11318, rel=1e-4)

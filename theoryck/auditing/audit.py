@@ -14,10 +14,12 @@ from typing import Any
 
 from theoryck.auditing.columns import measurements
 from theoryck.auditing.directions import Direction, as_path, slices
-from theoryck.auditing.rows import Gathered, gather, place
+from theoryck.auditing.rows import Gathered, gather, grouped, place
+from theoryck.auditing.scattered import with_scatter
 from theoryck.judge import judge, rival_problem
 from theoryck.rates import PathError, Rate, RateError, ScalingPath
 from theoryck.rates.parsing import to_fraction
+from theoryck.rates.scatter import NO_STDERR
 from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Status, Tightness, Verdict
 from theoryck.tables import Measurements
 
@@ -94,10 +96,12 @@ def audit_rows(
     start = time.perf_counter()
     contract = contract or Contract(1e-2, within=DEFAULT_WITHIN)
     template = _template(measured, rate, kind, correction, amplitude, constant, rivals)
+    groups = grouped(measured)
+    lines = max(1, len(_lines([Point(sizes) for sizes, _ in groups])[1]))
     # The smallest error rate at which any limit will be taken, one-sided.
-    tail = min(contract.false_refute_rate / 2, contract.false_support_rate, 0.5 - contract.level / 2)
-    gathered = gather(measured, tail)
-    judgement, prediction = _judged(gathered, template, contract)
+    tail = min(contract.false_refute_rate / lines / 2, contract.false_support_rate, 0.5 - contract.level / 2)
+    gathered = gather(measured, groups, tail)
+    judgement, prediction, points = _judged(gathered, template, contract, tail)
     flags = (*gathered.flags, *judgement.flags)
     judgement = replace(judgement, flags=tuple(dict.fromkeys(flags)), reason=judgement.reason.removeprefix("Monte Carlo "))
     return Result(
@@ -106,7 +110,7 @@ def audit_rows(
         instance={},
         judgement=judgement,
         prediction=prediction,
-        points=gathered.points,
+        points=points,
         contract=contract,
         false_refute_rate=contract.false_refute_rate,
         draws=len(measured),
@@ -159,28 +163,51 @@ def _statement(template: Prediction, rate: str | None) -> str:
     return f"{template.quantity} = O({rate})" if template.kind is Kind.BOUND else f"{template.quantity} ~ C * {rate}"
 
 
-def _judged(gathered: Gathered, template: Prediction, contract: Contract) -> tuple[Judgement, Prediction]:
-    path = as_path(gathered.points)
-    if path is not None:
-        return _along(path, template, contract, gathered.without_errors)
-    if template.constant is not None and template.kind is Kind.BOUND:
-        return _size_by_size(gathered.points, template, contract)
-    lines = slices(gathered.points)
-    if not lines:
-        judgement = Judgement(
-            Verdict.INCONCLUSIVE,
-            "the sizes lie neither on one path nor on a grid: measure at least 3 sizes along a line on which the others are fixed",
+def _judged(
+    gathered: Gathered, template: Prediction, contract: Contract, tail: float
+) -> tuple[Judgement, Prediction, tuple[Point, ...]]:
+    """Return the judgement, what was judged, and the points with the errors they were judged with."""
+    points = gathered.points
+    by_size = template.constant is not None and template.kind is Kind.BOUND
+    path, lines = _lines(points)
+    if not lines and not (by_size and not gathered.without_errors):
+        reason = (
+            "the sizes lie neither on one path nor on a grid: measure at least 3 sizes along a line on which the others are fixed"
         )
-        return judgement, template if template.rate is not None else replace(template, kind=Kind.SCALING)
-    return _on_grid(lines, template, contract, gathered)
+        return Judgement(Verdict.INCONCLUSIVE, reason), _measured(template), points
+    if gathered.without_errors:
+        # An exponent that is only measured is shown at its level, and no other limit is taken.
+        points, reason = with_scatter(points, lines, template, tail if template.rate is not None else 0.5 - contract.level / 2)
+        path, lines = _lines(points)
+        if reason:
+            said = reason if template.rate is not None else f"{NO_RATE}; no exponent was found: {reason}"
+            return Judgement(Verdict.INCONCLUSIVE, said, flags=(NO_STDERR,)), _measured(template), points
+    if path is not None:
+        judgement, prediction = _along(path, template, contract)
+    elif by_size:
+        judgement, prediction = _size_by_size(points, template, contract)
+    else:
+        judgement, prediction = _on_grid(lines, template, contract)
+    if gathered.without_errors:
+        judgement = replace(judgement, flags=(NO_STDERR, *judgement.flags))
+    return judgement, prediction, points
+
+
+def _lines(points: Sequence[Point]) -> tuple[Direction | None, list[Direction]]:
+    """Return the path on which all points lie, if there is one, and the lines along which an exponent can be measured."""
+    path = as_path(points)
+    return path, [path] if path is not None else slices(points)
+
+
+def _measured(template: Prediction) -> Prediction:
+    """Return what was claimed; without a rate, a power whose exponent is not claimed."""
+    return template if template.rate is not None else replace(template, kind=Kind.SCALING)
 
 
 # -- one path ------------------------------------------------------------------------------------------------------------------
 
 
-def _along(
-    direction: Direction, template: Prediction, contract: Contract, without_errors: bool = False
-) -> tuple[Judgement, Prediction]:
+def _along(direction: Direction, template: Prediction, contract: Contract) -> tuple[Judgement, Prediction]:
     points = direction.points
     prediction = _prediction(direction, template)
     if template.rate is not None:
@@ -246,15 +273,13 @@ def _size_by_size(points: Sequence[Point], template: Prediction, contract: Contr
 # -- a grid --------------------------------------------------------------------------------------------------------------------
 
 
-def _on_grid(
-    lines: Sequence[Direction], template: Prediction, contract: Contract, gathered: Gathered
-) -> tuple[Judgement, Prediction]:
+def _on_grid(lines: Sequence[Direction], template: Prediction, contract: Contract) -> tuple[Judgement, Prediction]:
     """Judge every line at its share of the false-refute rate: one that falls refutes, all that stand support."""
     shared = replace(contract, false_refute_rate=contract.false_refute_rate / len(lines))
     judged = []
     for line in lines:
         own = replace(template, rivals=tuple(r for r in template.rivals if not _no_rival(r, line, template)))
-        judged.append((line, *_along(line, own, shared, gathered.without_errors)))
+        judged.append((line, *_along(line, own, shared)))
     hopeless = [r for r in template.rivals if all(_no_rival(r, line, template) for line in lines)]
     if hopeless:
         reason = f"the rival {hopeless[0]!r} could be rejected on no line of the grid: the check could not fail"

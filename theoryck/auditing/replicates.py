@@ -44,6 +44,8 @@ def estimates(sizes: Sequence[Mapping[str, int]], moments: Sequence[Moments], ta
             own = moment.std / math.sqrt(moment.count) if moment.count > 1 else math.inf
             stderr = max(found[i].stderr, own * student_factor(moment.count - 1, tail) if moment.count > 1 else own)
         found[i] = replace(found[i], stderr=stderr, skewness=skewness if i in few else found[i].skewness)
+        if law is not None and i in few:  # said once for all, in words
+            found[i] = replace(found[i], flags=tuple(flag for flag in found[i].flags if flag not in ("few-draws", "constant")))
     if law is None:
         return found, ""
     counts = sorted({moments[i].count for i in few})

@@ -19,6 +19,9 @@ from theoryck.tables import Array, Measurements, TableError
 MOST_POINTS = 1000  # different sets of sizes: as many as a ScalingPath may have
 
 
+Groups = list[tuple[dict[str, int], NDArray[np.intp]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Gathered:
     """One point for each set of sizes, sorted; ``without_errors`` if nothing in the rows says how large their errors are."""
@@ -28,7 +31,7 @@ class Gathered:
     without_errors: bool = False
 
 
-def gather(measured: Measurements, tail: float) -> Gathered:
+def gather(measured: Measurements, groups: Groups, tail: float) -> Gathered:
     """Return the points that the rows give; ``tail`` is the smallest error rate at which a limit will be taken.
 
     With standard errors, rows of equal sizes are independent measurements, combined by inverse variance; if they disagree beyond
@@ -36,7 +39,6 @@ def gather(measured: Measurements, tail: float) -> Gathered:
     the error (:mod:`theoryck.auditing.replicates`).  If fewer than three sizes have replicates, the rows alone say nothing of
     their errors: every row is a point, ``without_errors``.
     """
-    groups = _groups(measured)
     if measured.stderr is not None:
         return _combine(measured, groups)
     if sum(len(rows) > 1 for _, rows in groups) < MIN_SIZES:
@@ -46,8 +48,8 @@ def gather(measured: Measurements, tail: float) -> Gathered:
     return Gathered(tuple(Point(sizes, mean) for (sizes, _), mean in zip(groups, found)), (said,) if said else ())
 
 
-def _groups(measured: Measurements) -> list[tuple[dict[str, int], NDArray[np.intp]]]:
-    """Return each set of sizes, in ascending order, with the rows that have it."""
+def grouped(measured: Measurements) -> Groups:
+    """Return each set of sizes, in ascending order, with the rows that have it; TableError if there are too many."""
     columns = list(measured.sizes.values())
     order = np.lexsort(columns[::-1])
     changes = np.zeros(len(order) - 1, dtype=bool)
@@ -76,7 +78,7 @@ def _places(where: Sequence[Mapping[str, int]]) -> str:
 # -- rows with standard errors -------------------------------------------------------------------------------------------------
 
 
-def _combine(measured: Measurements, groups: Sequence[tuple[dict[str, int], NDArray[np.intp]]]) -> Gathered:
+def _combine(measured: Measurements, groups: Groups) -> Gathered:
     assert measured.stderr is not None
     means = [combined(measured.values[rows], measured.stderr[rows]) for _, rows in groups]
     repeated = [sizes for sizes, rows in groups if len(rows) > 1]
