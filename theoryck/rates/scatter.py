@@ -30,6 +30,7 @@ from theoryck.records import Interval
 NO_STDERR = "no stderr: residual scatter"
 MIN_SCATTER_SIZES = 4
 SMALLEST_NOISE, LARGEST_NOISE = 1e-13, 10.0  # of sigma: from the rounding of logarithms to ten times the values
+WIDENING = 1.1  # of the corrections: an unknown noise may be taken for one, and at corners of the family it would be too often
 _NODES = 360  # of log sigma, 9% apart: the densities in it are never narrower than 1/sqrt(2 n), and n is at most some hundreds
 
 
@@ -122,11 +123,13 @@ def _read(sizes: Sequence[float], values: Sequence[float], log_values: bool) -> 
             f"{distinct} sizes without standard errors cannot show noise, an exponent and its corrections: "
             f"give standard errors or replicates, or measure at least {MIN_SCATTER_SIZES} sizes, better 7"
         )
-    if not (data.signs == data.signs[0]).all() or data.signs[0] == 0:
-        odd = data.x[data.signs != data.signs[np.argmax(data.log_size)]]
-        where = f"{math.exp(odd[0]):.0f}" if len(odd) else "every size"
+    if not data.signs.any():
+        return data, "every value is zero: no power of the size is"
+    odd = data.x[data.signs != data.signs[np.argmax(data.log_size)]]
+    if len(odd):
         return data, (
-            f"the value at size {where} is zero or has another sign: without standard errors nothing says whether that is noise"
+            f"the value at size {math.exp(odd[0]):.0f} is zero or has another sign: "
+            "without standard errors nothing says whether that is noise"
         )
     return data, ""
 
@@ -136,26 +139,26 @@ def _posterior(data: Data, correction: float | None, amplitude: float | None) ->
     first, last = math.exp(data.x.min()), math.exp(data.x.max())
     # The logarithm of a float is known to a few units of its last place, and no family is needed below that.
     floor = max(SMALLEST_NOISE, 8 * np.finfo(float).eps * float(np.abs(data.log_size).max()))
-    family = CorrectionFamily.choose(first, correction, amplitude, noise=1e-3 * floor)
+    family = CorrectionFamily.choose(first, correction, amplitude, noise=1e-3 * floor, widening=WIDENING)
     design = design_matrix(data.x, first, last, family, True)
     # An orthogonal change of coordinates: the first two span the straight lines, the rest are contrasts free of them.
     lines, upper = scipy.linalg.qr(design[:, :2])
     shapes, target = lines.T @ design[:, 2:], lines.T @ data.log_size
-    left, sizes, _ = scipy.linalg.svd(shapes[2:], full_matrices=True)
+    left, sizes, right = scipy.linalg.svd(shapes[2:], full_matrices=True)
     contrasts, variance = left.T @ target[2:], np.zeros(len(target) - 2)
     variance[: len(sizes)] = sizes**2
     noise = np.geomspace(max(floor, math.sqrt(variance.min())), LARGEST_NOISE, _NODES)
     total = variance + noise[:, None] ** 2  # (nodes, contrasts)
     log_weight = -0.5 * (np.log(total) + contrasts**2 / total).sum(axis=1)  # the nodes are even in log sigma, which is the prior
     weights = np.exp(log_weight - log_weight.max())
-    # Given sigma, the corrections on the lines are known from the contrasts as far as the two are correlated.
-    crossed = shapes[:2] @ shapes[2:].T @ left  # (2, contrasts)
-    rows = scipy.linalg.solve_triangular(upper[:2], np.eye(2))  # from lines to (a, s)
-    cross, own = rows[1] @ crossed, rows[1] @ shapes[:2]
-    centres = rows[1] @ target[:2] - (contrasts / total) @ cross
-    spread = own @ own + noise**2 * float(rows[1] @ rows[1]) - (cross**2 / total).sum(axis=1)
-    # Exact data: a difference of nearly equal numbers, never below what the noise on the lines alone leaves.
-    errors = np.sqrt(np.maximum(spread, noise**2 * float(rows[1] @ rows[1])))
+    slope = scipy.linalg.solve_triangular(upper[:2], np.eye(2))[1]  # from the lines to s
+    # Given sigma, the contrasts say what the corrections do to the slope, as far as the two have the same sources.
+    sources = right @ (slope @ shapes[:2])
+    seen, unseen = sources[: len(sizes)], sources[len(sizes) :]
+    known = total[:, : len(sizes)]
+    centres = slope @ target[:2] - (contrasts[: len(sizes)] / known) @ (seen * sizes)
+    left_open = noise**2 * (seen**2 / known).sum(axis=1) + float(unseen @ unseen)
+    errors = np.sqrt(left_open + noise**2 * float(slope @ slope))
     return noise, centres, errors, weights / weights.sum()
 
 
