@@ -2,7 +2,11 @@
 
 A claim's instance is measured by every route its quantity offers, at the sizes of its path.  After each look (a declared
 fraction of the budget) the evidence is judged with that look's share of the error rates; drawing stops as soon as the verdict is
-settled.  A refutation by Monte Carlo is confirmed with a fresh seed and twice the budget before it is reported.
+settled.  A refutation by Monte Carlo is confirmed with a fresh seed and at least twice the draws before it is reported.
+
+The false-refute rate of a session is divided over its claims and instances.  ``check_claims`` divides it as Holm does: what is left
+undecided is judged again when all is measured, at the rate that refuted statements leave to it.  ``check_claim`` and the pytest
+plugin, whose items are decided one by one, keep the equal shares of Bonferroni.
 """
 
 from __future__ import annotations
@@ -33,6 +37,8 @@ from theoryck.records import (
 )
 
 Progress = Callable[[Mapping[str, Any]], None]
+
+HOLM = "Holm"
 
 
 @dataclass
@@ -143,20 +149,25 @@ def check_claims(
     for claim in wanted:
         if not isinstance(claim, Claim):
             raise TypeError(f"claims must be claims made by theorem, conjecture or falsehood, got {claim!r}")
-    found: list[Result] = []
+    found: list[Examined] = []
     interrupted = False
     with Session(profile, seed, executor, sharing or max(1, len(wanted)), workers, draws, progress, ledger) as session:
         for claim in wanted:
             try:
-                found += check_claim(claim, session, keep_going=True)
+                found += _examine(claim, session, keep_going=True)
             except KeyboardInterrupt:
                 interrupted = True
                 break
             except LedgerError:  # a fault of the ledger says nothing about the claim
                 raise
             except (Exception, SystemExit) as error:
-                found.append(failed_result(claim, session, error))
-        return Report(profile_named(session.profile).name, seed, tuple(found), __version__, interrupted)
+                found.append(Examined(failed_result(claim, session, error)))
+        try:
+            found = found if interrupted else _step_down(found, session)
+        except KeyboardInterrupt:
+            interrupted = True
+        results = tuple(examined.result for examined in found)
+        return Report(profile_named(session.profile).name, seed, results, __version__, interrupted)
 
 
 def failed_result(claim: Claim, session: Session, error: BaseException, instance: Mapping[str, Any] | None = None) -> Result:
@@ -169,14 +180,38 @@ def _vacuous(claim: Claim, session: Session, reason: str, instance: Mapping[str,
     return _result(claim, session, instance or {}, None, Judgement(Verdict.VACUOUS, reason), (), contract, contract, 0, 0.0)
 
 
+@dataclass(frozen=True)
+class Examined:
+    """A result, the share of its claim's error rate, and, where nothing was decided, what a second judgement needs."""
+
+    result: Result
+    weight: float = 1.0
+    undecided: Undecided | None = None
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """An instance that its last look left open, with the contract of that look."""
+
+    claim: Claim
+    prediction: Prediction
+    measurement: Measurement
+    contract: Contract
+
+
 def check_claim(claim: Claim, session: Session, keep_going: bool = False) -> list[Result]:
-    """Measure and judge every instance of one claim.
+    """Measure and judge every instance of one claim, each at its own share of the session's error rate (Bonferroni).
 
     An error in one instance is raised as it is, or with ``keep_going`` becomes its VACUOUS result and the others go on.
     """
+    return [examined.result for examined in _examine(claim, session, keep_going)]
+
+
+def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Examined]:
     instances = claim.instances(profile_named(session.profile).instances, session.structure_seed(claim))
     if not instances:
-        return [_vacuous(claim, session, "no instance met the assumptions of the claim: widen its strategies or its assume()")]
+        reason = "no instance met the assumptions of the claim: widen its strategies or its assume()"
+        return [Examined(_vacuous(claim, session, reason))]
     # Every prediction is made before anything is drawn: a name that is no size and no parameter is an error here.
     digits = profile_named(session.profile).exact_digits
     planned = [(parameters, statement, statement.prediction(parameters, digits + 10)) for parameters, statement in instances]
@@ -189,33 +224,96 @@ def check_claim(claim: Claim, session: Session, keep_going: bool = False) -> lis
         except (Exception, SystemExit) as error:
             if not keep_going:
                 raise
-            results.append(failed_result(claim, session, error, describe_instance(parameters)))
+            failed = failed_result(claim, session, error, describe_instance(parameters))
+            results.append(Examined(failed, 1.0 / len(planned)))
     return results
 
 
 def _check_instance(
     claim: Claim, session: Session, parameters: Mapping[str, Any], statement: Statement, prediction: Prediction, instances: int
-) -> Result:
-    start = time.perf_counter()
+) -> Examined:
+    start, weight = time.perf_counter(), 1.0 / instances
     instance = describe_instance(parameters)
     declared = session.contract(instances, statement.within)
     problem = rival_problem(prediction, tuple(Point(sizes) for sizes in statement.sizes()))
     if problem:  # said before anything is drawn: this check could not fail
         judgement = Judgement(Verdict.VACUOUS, problem, flags=("rival-cannot-be-rejected",))
-        return _result(claim, session, instance, prediction, judgement, (), declared, declared, 0, time.perf_counter() - start)
-    measurement = Measurement(claim.id, instance, statement, session, 1.0 / instances)
+        seconds = time.perf_counter() - start
+        return Examined(_result(claim, session, instance, prediction, judgement, (), declared, declared, 0, seconds), weight)
+    measurement = Measurement(claim.id, instance, statement, session, weight)
     judgement, contract = _look_until_settled(measurement, prediction, declared, session)
-    draws, first = measurement.draws, measurement.points()
+    undecided = Undecided(claim, prediction, measurement, contract) if judgement.verdict is Verdict.INCONCLUSIVE else None
+    result = _concluded(claim, session, measurement, prediction, judgement, contract, declared)
+    return Examined(replace(result, seconds=time.perf_counter() - start), weight, undecided)
+
+
+def _concluded(
+    claim: Claim,
+    session: Session,
+    measurement: Measurement,
+    prediction: Prediction,
+    judgement: Judgement,
+    contract: Contract,
+    declared: Contract,
+) -> Result:
+    """Return the result of a measurement that was judged, after confirmation if it was REFUTED by draws."""
+    start, draws, first = time.perf_counter(), measurement.draws, measurement.points()
     if judgement.verdict is Verdict.REFUTED and measurement.decided_by_draws(judgement):
         measurement = measurement.afresh()
         confirmed, contract = _look_until_settled(measurement, prediction, declared, session)
         draws += measurement.draws
         judgement = _after_confirmation(judgement, confirmed)
     judgement = replace(judgement, flags=(*judgement.flags, *sorted(measurement.flags)))
-    seconds = time.perf_counter() - start
-    result = _result(claim, session, instance, prediction, judgement, measurement.points(), contract, declared, draws, seconds)
+    result = _result(
+        claim,
+        session,
+        measurement.instance,
+        prediction,
+        judgement,
+        measurement.points(),
+        contract,
+        declared,
+        draws,
+        time.perf_counter() - start,
+    )
     # To repeat a confirmed refutation is to draw what was drawn first: the confirmation follows from it.
     return replace(result, repeat=repeat_command(claim, session, judgement.flags, first))
+
+
+def _step_down(found: list[Examined], session: Session) -> list[Examined]:
+    """Judge again what is undecided at the rates that refuted hypotheses leave to it, until nothing more falls (Holm).
+
+    An instance refuted at its own share keeps its verdict; one left open is judged from the draws it has, at its last look's
+    share of the larger rate: a refutation at a rate is one at every larger rate, so these are the nested tests that Holm's
+    step-down needs.
+    """
+    rate = profile_named(session.profile).false_refute_rate
+    others = max(session.claims - sum(examined.weight for examined in found), 0.0)
+    while True:
+        rejected = [examined.result.verdict is Verdict.REFUTED for examined in found]
+        rates = planning.holm_rates(rate, [examined.weight for examined in found], rejected, others)
+        again = [_judged_again(examined, session, larger) for examined, larger in zip(found, rates, strict=True)]
+        if [examined.result.verdict is Verdict.REFUTED for examined in again] == rejected:
+            return again
+        found = again
+
+
+def _judged_again(examined: Examined, session: Session, rate: float) -> Examined:
+    """Return what the evidence says at a larger error rate, if it says more, confirmed with other seeds."""
+    undecided = examined.undecided
+    factor = rate / examined.result.false_refute_rate
+    if undecided is None or factor <= 1 + 1e-9:
+        return examined
+    contract = replace(undecided.contract, false_refute_rate=undecided.contract.false_refute_rate * factor)
+    judgement = judge(undecided.prediction, undecided.measurement.points(), contract)
+    if judgement.verdict is not Verdict.REFUTED:
+        return examined
+    declared = replace(contract, false_refute_rate=rate, false_support_rate=profile_named(session.profile).false_support_rate)
+    result = _concluded(undecided.claim, session, undecided.measurement, undecided.prediction, judgement, contract, declared)
+    note = f"{result.judgement.reason} (at the error rate that refuted statements leave to it, Holm)"
+    told = replace(result.judgement, reason=note, flags=(*result.judgement.flags, HOLM))
+    seconds = examined.result.seconds + result.seconds
+    return Examined(replace(result, judgement=told, seconds=seconds), examined.weight)
 
 
 def _after_confirmation(first: Judgement, second: Judgement) -> Judgement:

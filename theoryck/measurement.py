@@ -56,6 +56,7 @@ class Measurement:
         self.edges = _edges(statement)
         self._share = share
         self._blocks_planned: list[int] | None = None
+        self._looks: tuple[float, ...] = (1.0,)
         self._most_draws: list[int] | None = None
         self._samplers: list[Any] = [None] * len(self.sizes)
         self._shelf = session.ledger.shelf(self.quantity) if isinstance(session.ledger, Ledger) else None
@@ -68,13 +69,22 @@ class Measurement:
         return sum(moments.count for moments in self.moments if moments is not None)
 
     def afresh(self) -> Measurement:
-        """Return a new measurement of the same instance: other seeds, and more draws at every size than this one took."""
+        """Return a new measurement of the same instance with other seeds, and at least twice the draws at every size.
+
+        It goes on to twice the budget, since the first may have been quick by luck; it stops as soon as it has confirmed.
+        """
         claim = f"{self.claim}#confirmation"
         fresh = Measurement(claim, self.instance, self.statement, self.session, self._share)
         fresh.exact, fresh.flags = self.exact, self.flags
-        fresh._blocks_planned = [CONFIRMATION_FACTOR * blocks for blocks in self.blocks]
+        factor = CONFIRMATION_FACTOR
         if self._most_draws is not None:
-            fresh._most_draws = [CONFIRMATION_FACTOR * draws for draws in self._most_draws]
+            fresh._most_draws = [factor * draws for draws in self._most_draws]
+        else:
+            spent = sum(map(math.prod, zip(self.blocks, self._spending.per_block, strict=True)))
+            while 2 * factor * spent <= CONFIRMATION_FACTOR * self._spending.budget:
+                factor *= 2
+        fresh._blocks_planned = [factor * blocks for blocks in self.blocks]
+        fresh._looks = tuple(2.0**-step for step in range((factor // CONFIRMATION_FACTOR).bit_length() - 1, -1, -1))
         return fresh
 
     def measure_exactly(self, digits: int) -> None:
@@ -89,16 +99,15 @@ class Measurement:
     def draw_up_to(self, fraction: float) -> None:
         """Draw whole blocks, allotted anew from what was measured so far, until the fraction of the budget is spent."""
         if self._blocks_planned is not None or self.session.draws is not None:
-            wanted = self._fixed_blocks()
+            wanted = [math.ceil(planned * fraction) for planned in self._fixed_blocks()]
         else:
             wanted = self._allot(self._spending.budget * fraction)
         self._draw_blocks([(index, count) for index, count in enumerate(wanted) if count > self.blocks[index]])
 
     def looks(self, fractions: Sequence[float]) -> tuple[float, ...]:
-        """Return those fractions of the budget at which there is something to look at: one draw of the draws that are fixed,
-        and no look before every size has a block."""
+        """Return those of the fractions of the budget at which every size has a block; draws that are fixed are looked at once."""
         if self._blocks_planned is not None or self.session.draws is not None:
-            return (1.0,)
+            return self._looks
         least = sum(self._spending.per_block) / self._spending.budget
         return tuple(fraction for fraction in fractions if fraction >= min(least, 1.0))
 

@@ -41,9 +41,9 @@ def allocate(
     floors do.
 
     >>> allocate([1, 4, 16], 1000.0)
-    [144, 71, 35]
+    [143, 72, 35]
     >>> allocate([1, 2, 4, 8], 1000.0, sizes=[16, 32, 64, 128])
-    [56, 159, 46, 55]
+    [22, 161, 8, 78]
     """
     named = (("costs", costs), ("noise", noise), ("floor", floor))
     cost, unit_noise, least = (column(name, data, len(costs)) for name, data in named)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from theoryck.planning.arguments import probability
@@ -24,32 +24,49 @@ def share(rate: float, among: int) -> float:
     return rate / among
 
 
-def share_over(rate: float, instances: Mapping[str, int]) -> dict[str, float]:
-    """Return for each claim the error rate of one of its instances: ``rate / claims / instances of the claim``.
-
-    >>> share_over(0.01, {"a": 1, "b": 5})
-    {'a': 0.005, 'b': 0.001}
-    """
-    each = share(rate, len(instances))
-    return {claim: share(each, count) for claim, count in instances.items()}
-
-
 def holm(p_values: Sequence[float], rate: float) -> tuple[bool, ...]:
     """Return which hypotheses are rejected at family-wise error ``rate`` (Holm 1979: the i-th smallest p against rate/(m-i+1)).
 
     >>> holm([0.001, 0.02, 0.04, 0.5], 0.05)
     (True, False, False, False)
     """
-    probability("rate", rate)
+    _rates_of(p_values)
+    rejected = [False] * len(p_values)
+    while True:
+        rates = holm_rates(rate, [1.0] * len(p_values), rejected)
+        found = [p <= allowed for p, allowed in zip(p_values, rates)]
+        if found == rejected:
+            return tuple(rejected)
+        rejected = found
+
+
+def _rates_of(p_values: Sequence[float]) -> None:
     for index, p in enumerate(p_values):
         if not 0 <= p <= 1:
             raise ValueError(f"p_values[{index}] = {p!r} must lie between 0 and 1")
-    rejected = [False] * len(p_values)
-    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
-        if p_values[index] > rate / (len(p_values) - rank):
-            break
-        rejected[index] = True
-    return tuple(rejected)
+
+
+def holm_rates(rate: float, weights: Sequence[float], rejected: Sequence[bool], others: float = 0.0) -> tuple[float, ...]:
+    """Return the error rate at which each hypothesis may be tested, those ``rejected`` so far being out of the way.
+
+    ``rate * w_i / (sum of the weights of all that are not rejected)``, for rejected ones at least the rate they were rejected at;
+    with equal weights ``rate / (m - R)``.  ``others`` is the weight of hypotheses that are not listed and not rejected.  Repeated
+    until nothing more is rejected it keeps the probability of any false rejection below ``rate``, whatever the dependence, for
+    tests that are nested (what is rejected at a rate is rejected at every larger one): when the first true hypothesis is
+    rejected, the weights of all true ones are still in the sum, so it was tested at ``rate * w_i / (sum over true hypotheses)``
+    at most, and the union bound over these gives ``rate`` (Holm 1979).
+
+    >>> holm_rates(0.06, [1, 1, 1], [True, False, False])
+    (0.03, 0.03, 0.03)
+    """
+    probability("rate", rate)
+    if len(weights) != len(rejected):
+        raise ValueError(f"weights and rejected must have the same length, got {len(weights)} and {len(rejected)}")
+    for index, weight in enumerate(weights):
+        if not weight > 0:
+            raise ValueError(f"weights[{index}] = {weight!r} must be positive")
+    left = others + sum(weight for weight, done in zip(weights, rejected) if not done)
+    return tuple(rate * weight / max(left, weight) for weight in weights)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,17 @@
 """What a budget can see, and what it takes to see something.
 
-An estimate of an exponent is ``N(s + b, noise**2)``: what repetitions scatter by is the noise part of its standard error, and b is a
-bias, the same in every repetition, that corrections to scaling leave (:func:`theoryck.rates.design.exponent_error`).  Everything here
-holds for the worst b within the correction family:
+An estimate of an exponent is ``N(s + b, noise**2)``: what repetitions scatter by is the noise part of its standard error, and b
+is a bias, the same in every repetition, that corrections to scaling leave (:func:`theoryck.rates.design.exponent_error`).
+ Everything here holds for the worst b within the correction family:
 
 * a claim wrong by v is refuted when ``estimate - z(false_refute_rate) stderr > within``, which has probability p at least if
   ``v >= within + z(false_refute_rate) stderr + bias + z(1 - p) noise``;
 * a true and tight bound is supported when ``estimate + reach(false_support_rate) <= within``, where reach is the one of
   :meth:`~theoryck.rates.design.ExponentError.decision_reach`: probability p if ``within >= reach + bias + z(1 - p) noise``.
 
-A refutation counts when a second run with other seeds and more draws confirms it.  Both together have probability ``power`` if each
-misses at most ``(1 - power)/2`` of the time, by the union bound.  ``contract`` is that of the look at which the verdict is expected,
-usually the last one (:func:`~theoryck.planning.looks`), with its share of the error rates.
+A refutation counts when a second run with other seeds and more draws confirms it.  Both together have probability ``power`` if
+each misses at most ``(1 - power)/2`` of the time, by the union bound.  ``contract`` is that of the look at which the verdict is
+expected, usually the last one (:func:`~theoryck.planning.looks`), with its share of the error rates.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def violation_seen(
     sizes.
 
     >>> round(violation_seen(Contract(), [16, 32, 64, 128, 256, 512, 1024], 1e4, correction=1), 2)
-    0.21
+    0.13
     """
     experiment = Experiment.of(sizes, noise=noise, correction=correction, amplitude=amplitude)
     return contract.within + refuting_reach(experiment.error(draws), contract, power, two_sided=two_sided)
@@ -167,9 +167,7 @@ def draws_to_support(
 ) -> float:
     """Return the draws per size at which a true, tight bound is SUPPORTED with probability ``power``; inf if no number suffices."""
     experiment = Experiment.of(sizes, noise=noise, correction=correction, amplitude=amplitude)
-    return _least(
-        lambda draws: supporting_reach(experiment.error(draws), contract, power, two_sided=two_sided), contract.within
-    )
+    return _least(lambda draws: supporting_reach(experiment.error(draws), contract, power, two_sided=two_sided), contract.within)
 
 
 def _least(reach: Callable[[float], float], allowed: float) -> float:
