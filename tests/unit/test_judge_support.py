@@ -90,7 +90,7 @@ def test_an_excess_that_is_established_is_not_supported(curve: Curve, within: fl
     found = judge(bound(), points(curve, 10**6), Contract(within=within))
     assert (found.verdict, found.tightness) == (Verdict.INCONCLUSIVE, None)
     assert "over the rate d**(-1/2) is established, smaller than within = " in found.reason
-    assert found.reason.endswith("a slower rate, or a factor of log(d), would look like this")
+    assert "a slower rate, or a factor of log(d), would look like this" in found.reason
     assert "excess established" in found.flags
 
 
@@ -130,6 +130,12 @@ def test_exact_values_at_the_corners_of_the_family_are_supported(b: float, b2: f
     """Without noise nothing hides the bias: it must be allowed for in full."""
     curve = corner(b, b2, w)
     exact = [Point({"d": d}, exact=Enclosure(Decimal(curve(d)), Decimal(curve(d)) * Decimal("1e-15"))) for d in SIZES]
+    assert judge(bound(), exact, Contract()).verdict is Verdict.SUPPORTED
+
+
+def test_exact_values_are_not_held_to_a_family_that_is_complete_to_the_last_digit() -> None:
+    """A third term, 5 d^(-3/2), is in no corner of the family; the excess it seems to make is far below any log factor's."""
+    exact = [Point({"d": d}, exact=Enclosure(Decimal(d**-0.5 * (1 + 5 * d**-1.5)), Decimal("1e-18"))) for d in SIZES]
     assert judge(bound(), exact, Contract()).verdict is Verdict.SUPPORTED
 
 

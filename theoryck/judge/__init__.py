@@ -5,8 +5,8 @@ were taken at the same sizes, their comparison.  Conventions, kind by kind (e is
 corrections to scaling in its interval):
 
 * BOUND, LAW with a rate: SUPPORTED if the upper limit of e at ``false_support_rate`` is at most ``within`` and 0 is not excluded;
-  REFUTED if the lower limit at ``false_refute_rate`` exceeds ``within``.  Slack is -e; TIGHT if its interval lies in +-within, LOOSE
-  if above.
+  REFUTED if the lower limit at ``false_refute_rate`` exceeds ``within``.  Slack is -e; TIGHT if its interval lies in +-within,
+  LOOSE if above.
 * BOUND with a constant: size by size.  Rigorous enclosures below (above) the bound certify (refute) it; estimates must lie below
   ``(1 + tolerance) * bound`` with confidence at every size, and refute if one lies above the bound (Bonferroni over sizes).
   A quantity that is exactly 0 at every size is within any bound, and no rival of it can be rejected.
@@ -21,8 +21,8 @@ limits and estimated identities (an exponent off by ``within`` moves a value by 
 relative for identities between enclosures.
 
 Support means that the evidence agrees with what is claimed, not only that it is near: limits that support hold their error rate at
-every truth of the correction family (``decision_upper``), and if the interval at ``level`` excludes the claimed exponent itself, be it
-by less than ``within``, the verdict is INCONCLUSIVE with the flag "excess established", whatever another route supports.
+every truth of the correction family (``decision_upper``), and if the interval at ``level`` excludes the claimed exponent itself,
+be it by less than ``within``, the verdict is INCONCLUSIVE with the flag "excess established", whatever another route supports.
 
 Monte Carlo decides nothing where a few draws carry the mean at half of the sizes (``carried`` in theoryck/rates/evidence.py): its
 route is then INCONCLUSIVE, and other routes decide.  A rival that nothing could reject makes the check VACUOUS (``rival_problem``).

@@ -133,7 +133,7 @@ def _excess_established(case: Case, growth: Growth) -> bool:
     """
     if case.prediction.kind is Kind.LAW and case.rate is None:
         return False
-    return excess_established(growth.fit, case.contract.level, both_sides=case.prediction.kind is Kind.SCALING)
+    return excess_established(growth.fit, case.contract.level, case.within, both_sides=case.prediction.kind is Kind.SCALING)
 
 
 def _growth_decision(case: Case, series: Series, growth: Growth, excess: bool) -> Decision:
@@ -155,7 +155,7 @@ def _excess_clause(case: Case, growth: Growth) -> str:
         found, what = f"an excess of {shown} over the rate {case.rate}", "a slower rate"
     return (
         f"{found} is established, smaller than within = {case.within:g}: {what}, or a factor of log({case.base}), "
-        "would look like this"
+        "would look like this (as would corrections larger than assumed)"
     )
 
 

@@ -16,6 +16,7 @@ from theoryck.records import Tightness, Verdict
 
 MANY_RADII = 10  # separation at which two values of which only digits agree (not proved enclosures) are taken for different
 IDENTITY_TOLERANCE = 1e-15
+LEAST_EXCESS = 0.01  # a factor log(d)^(1/4) makes an excess of 1/(4 log d), which is more for every size below 7e10
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +52,15 @@ def two_sided(fit: RateFit, within: float, false_refute_rate: float, false_suppo
     return Verdict.SUPPORTED if inside else Verdict.INCONCLUSIVE
 
 
-def excess_established(fit: RateFit, level: float, both_sides: bool = False) -> bool:
+def excess_established(fit: RateFit, level: float, within: float, both_sides: bool = False) -> bool:
     """Whether the interval at ``level``, made to hold at every truth of the correction family, lies above 0 (or misses it).
 
     A true claim loses no more than that tail of its power: for 2.5% on d = 16..1024 it loses 0.05% to 0.2% without corrections, and
-    2.5% at the worst corner, from 1e3 to 1e7 draws.  The level is that of the intervals, not a look's share of the error rates: with
-    that an early look would support what a later one excludes.
+    2.5% at the worst corner, from 1e3 to 1e7 draws.  The level is that of the intervals, not a look's share of the error rates:
+    with that an early look would support what a later one excludes.  Estimates below LEAST_EXCESS, and far below ``within``, are
+    left alone: exact values have errors of 1e-7, and no family of corrections is complete to that.
     """
-    if not fit.identifiable:
+    if not fit.identifiable or abs(fit.exponent.estimate) < min(LEAST_EXCESS, within / 5):
         return False
     tail = 0.5 - level / 2
     return fit.decision_lower(tail) > 0 or (both_sides and fit.decision_upper(tail) < 0)
