@@ -52,6 +52,7 @@ def claim(power: int, correction: float | None) -> Prediction:
         rivals=("d**(-(k+1)/2)",),
         parameters={"k": str(power)},
         correction=correction,
+        amplitude=2.0 if correction else None,  # the 1/d coefficient of a sixth moment is 30
     )
 
 
@@ -82,6 +83,7 @@ def test_large_corrections_are_said_to_be_there() -> None:
 
 @pytest.mark.parametrize("power", [2, 4, 6])
 def test_the_twin_with_the_next_rate_is_refuted(power: int) -> None:
-    twin = Prediction(Kind.BOUND, "Q", base="d", rate="d**(-(k+1)/2)", parameters={"k": str(power)}, correction=1.0)
+    rate, parameters = "d**(-(k+1)/2)", {"k": str(power)}
+    twin = Prediction(Kind.BOUND, "Q", base="d", rate=rate, parameters=parameters, correction=1.0, amplitude=2.0)
     assert judge(twin, points(power, 1, 4096), Contract()).verdict is Verdict.REFUTED
     assert judge(twin, points(power, 1, 4096, 1e6), Contract()).verdict is Verdict.REFUTED

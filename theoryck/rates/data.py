@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ Array = NDArray[np.float64]
 
 MIN_SIZES = 3  # distinct sizes: two determine a slope but say nothing of corrections
 NOISE_FLOOR = 5.0  # values below this many stderr are flagged
+ROUNDING = 4 * float(np.finfo(float).eps)
 STANDS_OUT = 3.0  # and at least MIN_SIZES values must exceed this many
 
 
@@ -42,8 +43,12 @@ class Data:
             stderr = size + np.log(e) if log_values else np.log(e)
         signs = np.ones_like(v) if log_values else np.sign(v)
         # The logarithm of a float is known to a few units of its last place: no datum is more exact than that.
-        floor = np.log(4 * np.finfo(float).eps * np.maximum(1.0, np.where(np.isfinite(size), np.abs(size), 0.0)))
+        floor = np.log(ROUNDING * np.maximum(1.0, np.where(np.isfinite(size), np.abs(size), 0.0)))
         return cls(np.log(d), signs, size, np.maximum(stderr, size + floor))
+
+    def no_more_exact_than(self, terms: float) -> Data:
+        """Return the data with errors that the arithmetic of a fit with corrections of size ``terms`` can resolve."""
+        return replace(self, log_stderr=np.maximum(self.log_stderr, self.log_size + math.log(ROUNDING * max(1.0, terms))))
 
     @property
     def z(self) -> Array:

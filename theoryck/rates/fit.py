@@ -91,6 +91,7 @@ class _Options:
 def _attempt(data: Data, sign: int, options: _Options, widening: float = 1.0, birge: bool = False) -> RateFit:
     """Fit with the family widened; with ``birge`` what misfit is left multiplies the error by sqrt(chi2/dof)."""
     family = options.family(data, widening)
+    data = data.no_more_exact_than(math.sqrt(sum(deviation**2 for deviation in family.deviations)))
     system, chi2 = maximise(data, sign, family, options.exponent)
     dof = len(data.x) - system.flat
     if birge and chi2 > dof:
