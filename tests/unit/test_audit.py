@@ -286,6 +286,68 @@ def test_replicates_of_heavy_tails_decide_nothing():
     assert "carried by a few draws" in found.reason
 
 
+# -- rows without errors -------------------------------------------------------------------------------------------------------
+
+
+def test_one_row_a_size_without_errors_is_judged_by_its_scatter_and_says_so():
+    noisy = 2 * D**-0.5 * np.exp(0.001 * NOISE)
+    with_errors = audit({"d": D}, noisy, 0.001 * noisy, "d**(-1/2)", correction=1)
+    found = audit({"d": D}, noisy, rate="d**(-1/2)", correction=1)
+    assert found.verdict is Verdict.SUPPORTED
+    assert "no stderr: residual scatter" in found.judgement.flags
+    assert found.exponent.low < -0.5 < found.exponent.high
+    assert found.exponent.half_width > with_errors.exponent.half_width
+    assert all(0 < point.estimate.stderr < math.inf for point in found.points)
+    check_schema(found)
+    measured = audit({"d": D}, noisy, correction=1)
+    assert measured.exponent.low < -0.5 < measured.exponent.high
+    assert measured.exponent.half_width < found.exponent.half_width
+
+
+def test_the_rates_own_curvature_is_no_scatter():
+    found = audit({"d": D}, np.sqrt(np.log(D) / D), rate="sqrt(log(d)/d)")
+    assert found.verdict is Verdict.SUPPORTED
+    assert found.points[0].estimate.stderr < 0.01 * found.points[0].estimate.value
+
+
+@pytest.mark.parametrize("rate", ["1/sqrt(d)", "1/d", "1/log(d)", "1"])
+def test_growth_without_errors_is_refuted_too(rate):
+    assert audit({"d": D}, D, rate=rate).verdict is Verdict.REFUTED
+    assert audit({"d": D}, 1e300 * D, rate=rate, correction=1).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        (1 / D[:3], "3 sizes without standard errors cannot show"),
+        (0 * D, "every value is zero"),
+        (np.where(D == 64, -1.0, 1.0) / D, "the value at size 64 is zero or has another sign"),
+    ],
+)
+def test_without_errors_some_questions_stay_open(values, reason):
+    for rate in ("1/d", None):
+        found = audit({"d": D[: len(values)]}, values, rate=rate)
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert reason in found.reason
+        assert found.exponent is None
+        check_schema(found)
+
+
+def test_one_repeated_row_among_rows_without_errors_is_one_more_row():
+    sizes, values = np.append(D, 64), np.append(3 / D, 3 / 64)
+    found = audit({"d": sizes}, values, rate="1/d", correction=1)
+    assert len(found.points) == 8
+    assert found.verdict is Verdict.SUPPORTED
+
+
+def test_a_grid_without_errors():
+    sizes, values, _ = grid(-0.5, -1.0, relative=1e-4)
+    assert audit(sizes, values, rate="d**(-1/2)/n", correction=1).verdict is Verdict.SUPPORTED
+    found = audit(sizes, values, rate="d**(-1/2)/n**2", correction=1)
+    assert found.verdict is Verdict.REFUTED
+    assert all(math.isfinite(point.estimate.stderr) for point in found.points)
+
+
 # -- several sizes -------------------------------------------------------------------------------------------------------------
 
 

@@ -33,7 +33,8 @@ def test_a_supported_bound_is_told_in_full(table):
     lines = done.output.splitlines()
     assert lines[0] == "SUPPORTED, TIGHT: audit/runs"
     assert "value = O(d**(-1/2))" in lines[1]
-    assert "exponent -0.500 [-0.507, -0.493], slack 0.000" in done.output
+    assert "exponent -0.500" in done.output
+    assert "slack 0.000" in done.output
     assert "rivals     1/d rejected" in done.output
     assert "notes      column 'seed' is not used" in done.output
     assert "declared: false refutation 0.01, false support 0.025, within" in done.output
@@ -57,7 +58,7 @@ def test_a_supported_bound_is_told_in_full(table):
         (["--rate", "d**(-1/2)", "--constant", 1.9], 1, "REFUTED"),
         (["--rate", "d**(-1/2)", "--correction", 1, "--rival", "d**(-0.501)"], 1, "SUPPORTED, but a rival was not rejected"),
         (["--rate", "d**(-1/2)", "--rival", "1"], 1, "VACUOUS: nothing was tested"),
-        (["--size", "d", "--correction", 1], 0, "MEASURED: audit/runs: exponent -0.500 [-0.507, -0.493]"),
+        (["--size", "d", "--correction", 1], 0, "MEASURED: audit/runs: exponent -0.5"),
     ],
 )
 def test_verdicts_and_exit_codes(table, options, code, first):

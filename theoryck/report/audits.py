@@ -35,7 +35,8 @@ def render(result: Result, rows: Sequence[Row], notes: Sequence[str] = (), style
     shown = [
         *((label, told[label]) for label in ("statement", "claimed", "measured") if told.get(label)),
         ("tightness", _tightness(result)),
-        *((label, text) for label, text in told.items() if label in ("reason", "valid", "rivals", "flags")),
+        *((label, told[label]) for label in ("reason", "valid", "rivals")),
+        ("flags", "; ".join(clean(flag) for flag in result.judgement.flags)),
         ("notes", "; ".join(clean(note) for note in notes)),
         ("given", _given(result)),
         ("repeat", told.get("repeat", "")),
@@ -48,7 +49,7 @@ def _title(result: Result) -> str:
     if result.prediction is None or (result.prediction.rate is None and result.prediction.exponent is None):
         exponent = f": exponent {numbers.written_out(result.exponent)}" if result.exponent is not None else ": no exponent"
         return f"MEASURED: {clean(result.claim)}{exponent}"
-    tight = f", {result.tightness.value}" if result.tightness in (Tightness.TIGHT, Tightness.LOOSE) else ""
+    tight = f", {result.tightness.value}" if result.ok and result.tightness in (Tightness.TIGHT, Tightness.LOOSE) else ""
     return f"{headline(result)}{tight}: {clean(result.claim)}"
 
 
