@@ -131,7 +131,7 @@ def one_round(folder: Path, rng: random.Random, workers: int, expected: object, 
         (folder / "report.json").unlink(missing_ok=True)
         process = start(folder, workers, ledger=True)
         try:
-            _, errors = process.communicate(timeout=rng.uniform(0.2, 1.0) * longest if tally.kills < most else None)
+            _, errors = process.communicate(timeout=rng.uniform(0.3, 0.9) * longest if tally.kills < most else None)
         except subprocess.TimeoutExpired:
             tally.moments[when(folder)] += 1
             kill(process, rng)

@@ -18,8 +18,8 @@ from theoryck.profiles import Profile
 
 PATH = tc.ScalingPath(d=tc.doubling(8, 64))
 CALLS = deque()  # no part of the fingerprint: its value is not told, its module's source is
-SMALL = Profile("small", instances=2, random_numbers=2.0**14, seconds=0.05, within=0.15)
-LARGE = Profile("large", instances=2, random_numbers=2.0**17, seconds=0.4, within=0.15)
+SMALL = Profile("small", instances=2, random_numbers=2.0**13, seconds=0.05, within=0.15)
+LARGE = Profile("large", instances=2, random_numbers=2.0**16, seconds=0.2, within=0.15)
 
 
 def noisy(rng, draws, *, d):
