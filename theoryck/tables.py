@@ -40,9 +40,9 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Which columns are sizes, which is the value, which the standard error (or one number for all), and what is left unused."""
+    """Which columns are sizes (by the name a rate gives them), the value, the standard error (or one number), and notes."""
 
-    sizes: tuple[str, ...]
+    sizes: Mapping[str, str]
     value: str
     stderr: str | float | None = None
     notes: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Roles:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns to be read."""
-        return (*self.sizes, self.value, *((self.stderr,) if isinstance(self.stderr, str) else ()))
+        return (*self.sizes.values(), self.value, *((self.stderr,) if isinstance(self.stderr, str) else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,35 +78,46 @@ def choose_columns(
 ) -> Roles:
     """Return what each column is for, as named or else by these rules; a choice that is not forced is an error, never a guess.
 
-    Sizes: ``size``, else the ``needed`` names (those of the rate), else the one column that is left.  Value: ``value``, else the
-    column called "value", else the one column that is left.  Standard error: ``stderr`` (a column, or one number for every row),
-    else the column called "stderr", else none.
+    Sizes: ``size`` (a column, or ``name=column`` where the rate calls it otherwise) and the ``needed`` names (those of the rate),
+    else the one column that is left.  Value: ``value``, else the column called "value", else the one column that is left.
+    Standard error: ``stderr`` (a column, or one number for every row), else the column called "stderr", else none.
 
     >>> choose_columns(["d", "loss", "stderr", "seed"], value="loss", needed=["d"])
-    Roles(sizes=('d',), value='loss', stderr='stderr', notes=("column 'seed' is not used",))
+    Roles(sizes={'d': 'd'}, value='loss', stderr='stderr', notes=("column 'seed' is not used",))
     """
     number = stderr if isinstance(stderr, float | int) else _constant(stderr, header)
     error = number if number is not None else stderr if stderr is not None else "stderr" if "stderr" in header else None
-    named = [("a size", name) for name in size]
+    sizes = dict(_size_column(item, header) for item in size)
+    named = [("a size", column) for column in sizes.values()]
     named += [("the value", value)] if value is not None else []
     named += [("the standard error", error)] if isinstance(error, str) else []
     for role, name in named:
         _require_column(name, header, source, f"{role} is to be the column {name!r}")
-    for name in needed if not size else ():
-        _require_column(name, header, source, f"the rate needs a column {name!r} (sizes in columns of other names: --size)")
-    taken = {name for _, name in named} | set(size or needed)
+    for name in needed:
+        if name not in sizes:
+            _require_column(name, header, source, f"the rate needs a column {name!r} (or say which it is: --size {name}=COLUMN)")
+            sizes[name] = name
+    taken = {name for _, name in named} | set(sizes.values())
     left = [name for name in header if name not in taken]
     if value is None:
-        value = "value" if "value" in left else _only(left, source, "the value", "--value", bool(size or needed))
+        value = "value" if "value" in left else _only(left, source, "the value", "--value", bool(sizes))
         left.remove(value)
-    sizes = tuple(dict.fromkeys(size or needed)) or (_only(left, source, "the size", "--size", True),)
-    chosen = [*sizes, value, *([error] if isinstance(error, str) else [])]
+    if not sizes:
+        only = _only(left, source, "the size", "--size", True)
+        sizes[only] = only
+    chosen = [*sizes.values(), value, *([error] if isinstance(error, str) else [])]
     for name in chosen:
         if chosen.count(name) > 1:
             raise TableError(
-                f"{source}: column {name!r} cannot be two things at once: the sizes are {', '.join(sizes)}, the value {value}"
+                f"{source}: column {name!r} cannot be two things at once: "
+                f"the sizes are {', '.join(sizes.values())}, the value {value}"
             )
     return Roles(sizes, value, error, tuple(_unused([name for name in header if name not in chosen], error is None)))
+
+
+def _size_column(item: str, header: Sequence[str]) -> tuple[str, str]:
+    name, equals, column = item.partition("=")
+    return (name.strip(), column.strip()) if equals and item not in header else (item, item)
 
 
 def _constant(stderr: str | None, header: Sequence[str]) -> float | None:
@@ -197,7 +208,7 @@ def _read(stream: TextIO, name: str, format: str | None, choose: Callable[[Seque
         numbers = [row for row, _ in chunk]
         for role, j, parts in zip(roles.columns, wanted, columns):
             parts.append(_numbers([row[j] for _, row in chunk], numbers, f"{name}, {lines.word}", role))
-            if role in roles.sizes:
+            if role in roles.sizes.values():
                 check_sizes(parts[-1], numbers, f"{name}, column {role!r}, {lines.word}")
             elif role == roles.stderr:
                 check_stderr(parts[-1], numbers, f"{name}, column {role!r}, {lines.word}")

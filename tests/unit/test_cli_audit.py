@@ -106,6 +106,19 @@ def test_standard_input_in_any_format(table):
     assert done.output.startswith("SUPPORTED, TIGHT"), done.output
 
 
+def test_a_column_may_have_another_name_than_the_rate_gives_it(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("network width,error\n" + "".join(f"{d},{3 / d!r}\n" for d in SIZES))
+    done = run(path, "--rate", "1/d", "--size", "d=network width", "--stderr", "0", "--correction", 1)
+    assert done.output.startswith("SUPPORTED, TIGHT"), done.output
+    assert "error = O(1/d)" in done.output
+    bad = tmp_path / "bad.csv"
+    bad.write_text("network width,error\n16,1\n1.5,2\n")
+    assert "column 'network width', line 3: a size must be" in " ".join(
+        run(bad, "--rate", "1/d", "--size", "d=network width").output.split()
+    )
+
+
 def test_long_format_has_a_column_of_rows(tmp_path):
     path = tmp_path / "seeds.tsv"
     spread = (-2, -1, 0, 1, 2)

@@ -158,13 +158,15 @@ HEADER = ["d", "n", "loss", "value", "stderr", "seed"]
 
 def test_columns_by_rule():
     roles = choose_columns(["d", "loss"], needed=["d"])
-    assert (roles.sizes, roles.value, roles.stderr, roles.notes) == (("d",), "loss", None, ())
+    assert (roles.sizes, roles.value, roles.stderr, roles.notes) == ({"d": "d"}, "loss", None, ())
     roles = choose_columns(HEADER, needed=["d", "n"])
-    assert (roles.sizes, roles.value, roles.stderr) == (("d", "n"), "value", "stderr")
+    assert (list(roles.sizes), roles.value, roles.stderr) == (["d", "n"], "value", "stderr")
     assert roles.notes == ("column 'loss' is not used", "column 'seed' is not used")
     roles = choose_columns(HEADER, size=["n"], value="loss", stderr="seed", needed=["d"])
-    assert (roles.sizes, roles.value, roles.stderr) == (("n",), "loss", "seed")
-    assert choose_columns(["width", "value"]).sizes == ("width",)
+    assert (list(roles.sizes), roles.value, roles.stderr) == (["n", "d"], "loss", "seed")
+    assert choose_columns(["width", "value"]).sizes == {"width": "width"}
+    roles = choose_columns(["network width", "n", "value"], size=["d=network width"], needed=["d", "n"])
+    assert (roles.sizes, roles.columns) == ({"d": "network width", "n": "n"}, ("network width", "n", "value"))
     assert choose_columns(["d", "value"], stderr="0").stderr == 0.0
 
 
@@ -183,6 +185,8 @@ def test_an_error_column_of_another_name_is_not_guessed_but_told():
         (["D", "value"], {"needed": ["d"]}, "did you mean 'D'?"),
         (["d", "value"], {"needed": ["d"], "value": "valu"}, "the value is to be the column 'valu', which is not there"),
         (["d", "value"], {"size": ["m"]}, "a size is to be the column 'm'"),
+        (["d", "value"], {"size": ["m=widht"]}, "a size is to be the column 'widht'"),
+        (["w", "value"], {"needed": ["d"]}, "the rate needs a column 'd' (or say which it is: --size d=COLUMN)"),
         (["d", "value"], {"needed": ["d"], "stderr": "se"}, "the standard error is to be the column 'se'"),
         (["d", "value"], {"needed": ["d"], "stderr": "-1"}, "stderr must be a column or a number >= 0, got '-1'"),
         (["d", "value"], {"needed": ["d"], "value": "d"}, "column 'd' cannot be two things at once"),

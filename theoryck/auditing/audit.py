@@ -49,7 +49,7 @@ def audit(
 
     ``sizes`` are the columns of sizes by name, ``values`` (rows,) what was measured, ``stderr`` (rows,) its standard errors: 0 is
     exact, one number is that of all rows.  Or ``sizes`` is a DataFrame (or a mapping with all columns), ``values`` and ``stderr``
-    name columns of it (by default "value" and, if there, "stderr"), and ``size`` its sizes (by default those of the rate).
+    name columns of it (by default "value" and, if there, "stderr"), and ``size`` its sizes besides those of the rate.
 
     One row a size with its stderr; rows of equal sizes with stderr are independent measurements; rows of equal sizes without are
     replicates, whose scatter gives the error; one row a size without stderr takes it from the residual scatter about the fit.

@@ -44,7 +44,7 @@ def _chosen(
     if stderr is not None and not isinstance(stderr, str | float | int):
         raise TableError(f"stderr must be the name of a column or a number, as values is a column too, got {type(stderr).__name__}")
     roles = choose_columns(header, size=size, value=value, stderr=stderr, needed=needed, source="the data")
-    columns = {name: column(f"column {name!r}", frame[name]) for name in roles.sizes}
+    columns = {name: column(f"column {given!r}", frame[given]) for name, given in roles.sizes.items()}
     values = column(f"column {roles.value!r}", frame[roles.value])
     errors = column(f"column {roles.stderr!r}", frame[roles.stderr]) if isinstance(roles.stderr, str) else roles.stderr
     label = f"column {roles.stderr!r}" if isinstance(roles.stderr, str) else "stderr"

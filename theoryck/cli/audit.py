@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Whether values are at most a constant times the rate, or follow it.",
 )
-@click.option("--size", multiple=True, metavar="COL", help="Column of a size; may be repeated.  [default: the names in the rate]")
+@click.option(
+    "--size", multiple=True, metavar="COL", help="Column of a size, or NAME=COL where the rate calls it NAME; repeatable."
+)
 @click.option("--value", metavar="COL", help='Column of the values.  [default: "value", else the one that is left]')
 @click.option(
     "--stderr", metavar="COL", help='Column of the standard errors, or 0 for exact values.  [default: "stderr", if there]'

@@ -102,8 +102,9 @@ def _value_axis(axes: Any, traces: Sequence[Trace]) -> int:
     if values and all(value < 0 for value in values):
         axes.set_yscale("log", nonpositive="mask")
         return -1
-    magnitudes = [abs(value) for value in values if value != 0]
-    axes.set_yscale("symlog", linthresh=min(magnitudes, default=1.0))
+    # What is smaller than its error is no size worth a decade of the axis.
+    reach = [max(abs(e.value), e.stderr if math.isfinite(e.stderr) else 0.0) for trace in traces for _, e in trace.points]
+    axes.set_yscale("symlog", linthresh=min((size for size in reach if size > 0), default=1.0))
     axes.axhline(0, color="0.6", linewidth=0.8)
     return 1
 
