@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from theoryck.auditing.directions import Direction
 from theoryck.rates import Rate
-from theoryck.rates.scatter import residual_stderrs
+from theoryck.rates.scatter import MIN_SCATTER_SIZES, residual_stderrs
 from theoryck.records import Point, Prediction
 
 
@@ -23,7 +23,9 @@ def with_scatter(
     rate = None if template.rate is None else Rate.parse(template.rate)
     relative = [0.0] * len(points)
     place = {id(point): i for i, point in enumerate(points)}
-    for line in lines:
+    # A line too short to show scatter gets the errors that its points have on the lines that cross it.
+    long = [line for line in lines if len({point.sizes[line.base] for point in line.points}) >= MIN_SCATTER_SIZES]
+    for line in long or lines:
         found, reason = _relative(line, rate, template, tail)
         if reason:
             return tuple(points), reason

@@ -158,6 +158,8 @@ def _draw(result: Result, path: str) -> None:
             claimed=curve.claimed,
         )
         for curve in curves(result)
+        # Of a grid, the lines along the size of the verdict: on one axis they can be told apart.
+        if not curve.direction.fixed or result.prediction is None or curve.direction.base == result.prediction.base
     ]
     try:
         draw(result, traces, path)
