@@ -100,3 +100,36 @@ def test_a_bound_is_refuted_where_both_ends_grow_on_one_side():
     points = along(lambda d: 0.1 * d, lambda d: 0.11 * d)
     prediction = Prediction(Kind.BOUND, "q", base="d", rate="1/d", correction=1, amplitude=0.1)
     assert judge(prediction, points, Contract()).verdict is Verdict.REFUTED
+
+
+def skewed(skewness, draws=10_000):
+    ends = {"draws": draws, "low_skewness": skewness, "high_skewness": skewness}
+    return [Point({"d": d}, bracket=Bracket(0.99 / d, 1.01 / d, 1e-3 / d, 1e-3 / d, **ends)) for d in SIZES]
+
+
+def test_brackets_whose_ends_a_few_draws_carry_decide_nothing():
+    """The squared skewness over draws is 0.04 and 0.81; 0.05 is the most that is trusted."""
+    prediction = Prediction(Kind.BOUND, "q", base="d", rate="1", rivals=("d**(-2)",), correction=1, amplitude=0.1)
+    assert judge(prediction, skewed(20.0), Contract()).verdict is Verdict.SUPPORTED
+    found = judge(prediction, skewed(90.0), Contract())
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "the mean is carried by a few draws" in found.reason
+    assert not found.rivals[0].rejected
+    growing = Prediction(Kind.BOUND, "q", base="d", rate="d**(-2)", correction=1, amplitude=0.1)
+    assert judge(growing, skewed(20.0), Contract()).verdict is Verdict.REFUTED
+    assert judge(growing, skewed(90.0), Contract()).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("skewness", "disagree"), [(0.0, True), (20.0, False), (-20.0, True)])
+def test_an_end_that_may_have_missed_its_tail_is_given_more_room(skewness, disagree):
+    """5 standard errors above the upper end: with 400 draws of skewness 20 the limit is z + 2 (2 z^2 + 1) 20 / (6 * 20) > 8."""
+    bracket = Bracket(0.5, 0.5, 0.001, 0.001, (), 400, skewness, skewness)
+    point = Point({}, exact=number(0.505), bracket=bracket)
+    found = judge(Prediction(Kind.IDENTITY, "q", value=number(0.505), tolerance="0.1"), [point], Contract())
+    assert ("routes-disagree" in found.flags) is disagree
+
+
+def test_the_skewness_of_a_bracket_survives_a_round_trip():
+    bracket = Bracket(0.1, 0.2, 0.01, 0.02, (TAIL_UNSEEN,), 64, 3.5, -2.0)
+    assert Bracket.from_json(bracket.to_json()) == bracket
+    assert Bracket.from_json({"low": 0.1, "high": 0.2, "low_stderr": 0.01, "high_stderr": 0.02}).draws == 0  # an older file

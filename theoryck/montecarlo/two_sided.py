@@ -61,9 +61,9 @@ class TwoSidedMoments:
         )
 
     def bracket(self) -> Bracket:
-        """Return the two ends with their standard errors."""
+        """Return the two ends with their standard errors, and with the skewness that says how far these can be trusted."""
         low, high = self.low.estimate(), self.high.estimate()
-        return Bracket(low.value, high.value, low.stderr, high.stderr)
+        return Bracket(low.value, high.value, low.stderr, high.stderr, (), self.count, low.skewness, high.skewness)
 
     def estimate(self) -> Estimate:
         """Return the mean of the point values; its flags are those of all three columns."""

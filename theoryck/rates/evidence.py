@@ -153,16 +153,24 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
     brackets = [(point.sizes, point.bracket) for point in points if point.bracket is not None]
     flags.extend(f"{flag} at {_sizes_text(sizes)}" for sizes, bracket in brackets for flag in bracket.flags)
     if brackets:
-        where = tuple(sizes for sizes, _ in brackets)
+        where, found = tuple(sizes for sizes, _ in brackets), [bracket for _, bracket in brackets]
         routes["bracket"] = (
-            Series("bracket-low", where, *_columns([(b.low, b.low_stderr) for _, b in brackets])),
-            Series("bracket-high", where, *_columns([(b.high, b.high_stderr) for _, b in brackets])),
+            _ends("bracket-low", where, [(b.low, b.low_stderr, b.low_skewness, b.draws) for b in found]),
+            _ends("bracket-high", where, [(b.high, b.high_stderr, b.high_skewness, b.draws) for b in found]),
         )
     return routes, tuple(flags)
 
 
-def _columns(pairs: Sequence[tuple[float, float]]) -> tuple[tuple[Decimal, ...], tuple[Decimal, ...]]:
-    return tuple(Decimal(value) for value, _ in pairs), tuple(Decimal(error) for _, error in pairs)
+def _ends(route: str, where: tuple[Mapping[str, int], ...], ends: Sequence[tuple[float, float, float, int]]) -> Series:
+    """Return one end of the brackets; those that were proved have no tail."""
+    return Series(
+        route,
+        where,
+        tuple(Decimal(value) for value, _, _, _ in ends),
+        tuple(Decimal(error) for _, error, _, _ in ends),
+        draws=sum(draws for _, _, _, draws in ends),
+        tails=tuple(skewness**2 / draws if draws else 0.0 for _, _, skewness, draws in ends),
+    )
 
 
 def log_rates(rate: Rate, series: Series) -> list[float]:
@@ -214,27 +222,32 @@ class _Pair:
 
 def _pairs(point: Point) -> list[_Pair]:
     made = []
-    estimate, where = point.estimate, _sizes_text(point.sizes)
+    estimate, bracket, where = point.estimate, point.bracket, _sizes_text(point.sizes)
     if estimate is not None and estimate.draws >= MIN_COMPARED_DRAWS and TAIL_UNSEEN not in estimate.flags:
         shown = f"Monte Carlo {with_error(estimate.value, estimate.stderr)}"
         if point.exact is not None:
             pull, below = _pull(point.exact, estimate), Decimal(estimate.value) < point.exact.midpoint
-            made.append(_Pair(pull, _unseen(estimate, below), f"{where}: exact {_short(point.exact)}, {shown}"))
-        if point.bracket is not None:
-            below = estimate.value < point.bracket.low
-            gap = max(point.bracket.low - estimate.value, estimate.value - point.bracket.high)
-            error = math.hypot(estimate.stderr, point.bracket.low_stderr if below else point.bracket.high_stderr)
+            unseen = _unseen(estimate.skewness, estimate.draws, below)
+            made.append(_Pair(pull, unseen, f"{where}: exact {_short(point.exact)}, {shown}"))
+        if bracket is not None:
+            below = estimate.value < bracket.low
+            gap = max(bracket.low - estimate.value, estimate.value - bracket.high)
+            end, skewness = (bracket.low_stderr, bracket.low_skewness) if below else (bracket.high_stderr, bracket.high_skewness)
+            error = math.hypot(estimate.stderr, end)
+            # Each mean may miss its own tail, on the side that makes the gap: the shifts add, in units of the common error.
+            shift = estimate.stderr * _unseen(estimate.skewness, estimate.draws, below) + end * _unseen(
+                skewness, bracket.draws, not below
+            )
             pull = _excess(gap - 1e-14 * abs(estimate.value), error)
-            made.append(_Pair(pull, _unseen(estimate, below), f"{where}: {_bracket_text(point.bracket)}, {shown}"))
-    if point.exact is not None and point.bracket is not None and TAIL_UNSEEN not in point.bracket.flags:
-        pull = _bracket_pull(point.exact, point.bracket)
-        made.append(_Pair(pull, 0.0, f"{where}: exact {_short(point.exact)}, {_bracket_text(point.bracket)}"))
+            made.append(_Pair(pull, shift / error if error > 0 else 0.0, f"{where}: {_bracket_text(bracket)}, {shown}"))
+    if point.exact is not None and bracket is not None and TAIL_UNSEEN not in bracket.flags:
+        made.append(_bracket_pair(point.exact, bracket, where))
     return made
 
 
-def _unseen(estimate: Estimate, below: bool) -> float:
+def _unseen(skewness: float, draws: int, below: bool) -> float:
     """Twice Johnson's skewness term, on the side of the tail that may not have been seen."""
-    return 2 * max(estimate.skewness if below else -estimate.skewness, 0.0) / (6 * math.sqrt(estimate.draws))
+    return 2 * max(skewness if below else -skewness, 0.0) / (6 * math.sqrt(draws)) if draws else 0.0
 
 
 def _bracket_text(bracket: Bracket) -> str:
@@ -247,11 +260,13 @@ def _pull(exact: Enclosure, estimate: Estimate) -> float:
     return _excess(abs(float(Decimal(estimate.value) - exact.midpoint)) - slack, estimate.stderr)
 
 
-def _bracket_pull(exact: Enclosure, bracket: Bracket) -> float:
+def _bracket_pair(exact: Enclosure, bracket: Bracket, where: str) -> _Pair:
     slack = 1e-14 * abs(float(exact.midpoint))
-    below = _excess(bracket.low - float(exact.high) - slack, bracket.low_stderr)
-    above = _excess(float(exact.low) - bracket.high - slack, bracket.high_stderr)
-    return max(below, above)
+    above = _excess(bracket.low - float(exact.high) - slack, bracket.low_stderr)
+    below = _excess(float(exact.low) - bracket.high - slack, bracket.high_stderr)
+    skewness = bracket.high_skewness if below > above else bracket.low_skewness
+    unseen = _unseen(skewness, bracket.draws, below > above)
+    return _Pair(max(above, below), unseen, f"{where}: exact {_short(exact)}, {_bracket_text(bracket)}")
 
 
 def _excess(gap: float, stderr: float) -> float:

@@ -194,7 +194,8 @@ class Enclosure:
 class Bracket:
     """A number known to lie between ``low`` and ``high``, each with a standard error (0 where the end is proved).
 
-    ``flags`` say what makes the standard errors doubtful.
+    ``flags`` say what makes the standard errors doubtful; so do ``draws``, over which the ends are means (0 where they are proved),
+    and the skewness of one draw of either end, as far as it was seen.
     """
 
     low: float
@@ -202,21 +203,28 @@ class Bracket:
     low_stderr: float = 0.0
     high_stderr: float = 0.0
     flags: tuple[str, ...] = ()
+    draws: int = 0
+    low_skewness: float = 0.0
+    high_skewness: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict."""
+        drawn = {"draws": self.draws, "low_skewness": _finite(self.low_skewness), "high_skewness": _finite(self.high_skewness)}
         return {
             "low": _finite(self.low),
             "high": _finite(self.high),
             "low_stderr": _finite(self.low_stderr),
             "high_stderr": _finite(self.high_stderr),
-        } | ({"flags": list(self.flags)} if self.flags else {})
+            **({"flags": list(self.flags)} if self.flags else {}),
+            **(drawn if self.draws else {}),
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Bracket:
         """Inverse of :meth:`to_json`."""
         low, high, low_stderr, high_stderr = (_number(data[key]) for key in ("low", "high", "low_stderr", "high_stderr"))
-        return cls(low, high, low_stderr, high_stderr, tuple(data.get("flags", ())))
+        skewness = (_number(data.get(key, 0.0)) for key in ("low_skewness", "high_skewness"))
+        return cls(low, high, low_stderr, high_stderr, tuple(data.get("flags", ())), int(data.get("draws", 0)), *skewness)
 
 
 @dataclass(frozen=True, slots=True)
