@@ -148,3 +148,33 @@ def test_a_wide_route_does_not_outweigh_a_narrow_one() -> None:
     found = judge(bound(), both, contract)
     assert {route.name: route.verdict for route in found.routes}["montecarlo"] is Verdict.SUPPORTED
     assert found.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("draws", "said"), [(10**3, True), (10**8, False)])
+def test_a_logarithm_that_cannot_be_resolved_is_flagged(draws: int, said: bool) -> None:
+    claim = Prediction(Kind.BOUND, "Q", base="d", rate="sqrt(log(d)/d)")
+    found = judge(claim, points(logarithmic, draws), Contract(within=0.2))
+    assert found.verdict is Verdict.SUPPORTED
+    assert ("the factor log(d)^(1/2) cannot be resolved on this window" in found.flags) is said
+
+
+@pytest.mark.parametrize(
+    ("exponent", "draws", "flag"),
+    [
+        (-0.5, 40, "a factor log(d) would fit as well"),  # it moves the exponent by less than 0.19, the half-width
+        (-0.5, 10**3, "a factor log(d)^(1/2) would fit as well"),  # 0.07 and 0.08
+        (-0.5, 10**4, ""),  # 0.06 and 0.04
+        (-1.0, 10**4, ""),  # a loose bound has room for more than a logarithm
+    ],
+)
+def test_a_logarithm_that_could_hide_is_flagged(exponent: float, draws: int, flag: str) -> None:
+    found = judge(bound(), points(lambda d: d**exponent, draws), Contract(within=0.25))
+    assert found.verdict is Verdict.SUPPORTED
+    assert [said for said in found.flags if "factor" in said] == ([flag] if flag else [])
+
+
+def test_a_scaling_may_hide_a_logarithm_below_the_line_too() -> None:
+    claim = Prediction(Kind.SCALING, "Q", base="d", exponent=-0.5)
+    found = judge(claim, points(lambda d: d**-0.5 / math.log(d) ** 0.5, 10**3), Contract(within=0.25))
+    assert found.verdict is Verdict.SUPPORTED
+    assert "a factor log(d)^(-1) would fit as well" in found.flags

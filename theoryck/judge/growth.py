@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from theoryck.judge.case import CONSTANT_TOLERANCE, Case
 from theoryck.rates.data import MIN_SIZES
 from theoryck.rates.decisions import (
@@ -15,6 +17,7 @@ from theoryck.rates.decisions import (
 )
 from theoryck.rates.evidence import Series, log_rates, with_error
 from theoryck.rates.growth import Growth, draws_can_help, error_if, quantile, refuting, supporting
+from theoryck.rates.logs import log_resolution
 from theoryck.rates.outcomes import INSIDE, Outcome, shifted
 from theoryck.rates.parsing import to_fraction
 from theoryck.records import Interval, Kind, Tightness, Verdict
@@ -60,7 +63,7 @@ def grown(case: Case, series: Series) -> Outcome:
         and (draws_can_help(fit) or (not finite and len(set(series.base(case.base))) >= MIN_SIZES)),
         correction="" if by_size else fit.family.text(case.base),
         window=fit.window,
-        flags=(*fit.flags, EXCESS) if excess else fit.flags,
+        flags=(*fit.flags, *([EXCESS] if excess else []), *_log_flags(case, series, decision, by_size)),
         offsets=_offsets(case, growth),
         contradicts=excess,
     )
@@ -90,6 +93,35 @@ def _zero(case: Case, series: Series) -> Outcome:
         complete=len(series) == len(case.points),
         window=(min(sizes), max(sizes)),
     )
+
+
+def _log_flags(case: Case, series: Series, decision: Decision, by_size: bool) -> tuple[str, ...]:
+    """Say that a logarithm of the rate cannot be told from none or, where a rate without is supported, that one could hide.
+
+    On a window log(d)**r looks like a power r / log(d), which corrections imitate.  Nothing is said of a bound with a constant,
+    which is no statement about growth.
+    """
+    if by_size:
+        return ()
+    if case.rate is not None:
+        options = {"correction": case.prediction.correction, "amplitude": case.prediction.amplitude}
+        resolution = log_resolution(series, case.base, case.rate, level=case.contract.level, **options)
+        if resolution is not None:
+            return (resolution.text,) if resolution.text else ()
+    claims_growth = case.rate is not None or case.prediction.kind is Kind.SCALING
+    if decision.verdict not in INSIDE or not claims_growth or min(series.base(case.base)) < 2:
+        return ()
+    return _hidden_log(case, series)
+
+
+def _hidden_log(case: Case, series: Series) -> tuple[str, ...]:
+    base, rates = case.base, case.log_rates(series)
+    both_ways = case.prediction.kind is Kind.SCALING  # a bound holds all the more with a factor that falls
+    for power, shown in ((1.0, ""), (0.5, "^(1/2)"), (-1.0, "^(-1)"), (-0.5, "^(-1/2)"))[: 4 if both_ways else 2]:
+        steeper = [rate + power * math.log(math.log(size)) for rate, size in zip(rates, series.base(base))]
+        if case.fit(series, steeper).fit.interval(case.contract.level).contains(0.0):
+            return (f"a factor log({base}){shown} would fit as well",)
+    return ()
 
 
 def _scaling_constant(case: Case, series: Series) -> tuple[Interval, Decision]:
