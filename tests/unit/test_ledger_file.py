@@ -204,6 +204,9 @@ def test_a_lock_that_lasts_is_said(ledger, monkeypatch):
 
 def test_an_empty_file_becomes_a_ledger(path):
     path.touch()
+    with pytest.raises(LedgerError, match=r"is empty: theoryck check PATH --ledger .* fills it"):
+        Ledger(path, read_only=True)
+    assert everything(path.parent) == {path.name: b""}
     with Ledger(path) as ledger:
         assert ledger.entries() == []
     header = path.read_bytes()[:100]

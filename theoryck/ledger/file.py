@@ -130,30 +130,36 @@ def open_whole(path: Path, read_only: bool) -> sqlite3.Connection:
         if check_header(path):
             _roll_back_a_creation(path)
             verify(path)
-        if read_only:
-            return reader(path)
-        db = connect(path, "rwc")
+        db = reader(path) if read_only else connect(path, "rwc")
         try:
-            _make(db)
+            if not read_only:
+                _make(path, db)
+            elif _is_empty(db):
+                raise LedgerError(f"the ledger {path} is empty: theoryck check PATH --ledger {path} fills it")
         except BaseException:
             db.close()
             raise
         return db
 
 
+def _is_empty(db: sqlite3.Connection) -> bool:
+    count: int = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    return count == 0
+
+
 def _roll_back_a_creation(path: Path) -> None:
     # Only while it is made has a ledger a rollback journal: the process that made it was killed, and SQLite undoes what it began.
     if beside(path, "-journal").exists():
         with closing(connect(path, "rw")) as db:
-            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            _is_empty(db)
 
 
-def _make(db: sqlite3.Connection) -> None:
+def _make(path: Path, db: sqlite3.Connection) -> None:
     """Make the tables where there are none, in one transaction, and use a write-ahead log."""
     db.execute("PRAGMA synchronous=NORMAL")
     db.execute("BEGIN IMMEDIATE")
     try:
-        if db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+        if _is_empty(db):
             db.execute(f"PRAGMA application_id={APPLICATION_ID}")
             db.execute(f"PRAGMA user_version={SCHEMA}")
             for statement in _TABLES.values():
@@ -172,7 +178,7 @@ def _make(db: sqlite3.Connection) -> None:
             if time.monotonic() > deadline:
                 raise
         if time.monotonic() > deadline:
-            raise LedgerError("a ledger needs a disk on which SQLite can keep a write-ahead log: name a file on a local disk")
+            raise LedgerError(f"the ledger {path} is where SQLite can keep no write-ahead log: name a file on a local disk")
         time.sleep(0.01)
 
 
