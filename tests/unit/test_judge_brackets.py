@@ -108,7 +108,7 @@ def skewed(skewness, draws=10_000):
 
 
 def test_brackets_whose_ends_a_few_draws_carry_decide_nothing():
-    """The squared skewness over draws is 0.04 and 0.81; 0.05 is the most that is trusted."""
+    """The squared skewness over draws is 0.04 and 0.81; 0.125 is the most that is trusted."""
     prediction = Prediction(Kind.BOUND, "q", base="d", rate="1", rivals=("d**(-2)",), correction=1, amplitude=0.1)
     assert judge(prediction, skewed(20.0), Contract()).verdict is Verdict.SUPPORTED
     found = judge(prediction, skewed(90.0), Contract())
@@ -118,6 +118,15 @@ def test_brackets_whose_ends_a_few_draws_carry_decide_nothing():
     growing = Prediction(Kind.BOUND, "q", base="d", rate="d**(-2)", correction=1, amplitude=0.1)
     assert judge(growing, skewed(20.0), Contract()).verdict is Verdict.REFUTED
     assert judge(growing, skewed(90.0), Contract()).verdict is Verdict.INCONCLUSIVE
+
+
+def test_skewness_of_an_end_widens_its_error():
+    """At error rate 1e-3, z = 3.09: the limit is z + 2 (2 z^2 + 1) 20 / (6 * 100), z * 1.43, and no verdict is nearer."""
+    prediction = Prediction(Kind.IDENTITY, "q", value=number(0.5), tolerance="0.1")
+    for skewness, distance, verdict in ((0.0, 3.5, Verdict.REFUTED), (20.0, 4.5, Verdict.SUPPORTED), (20.0, 5.2, Verdict.REFUTED)):
+        end = 0.5 + distance * 1e-3
+        point = Point({}, bracket=Bracket(end, end, 1e-3, 1e-3, (), 10_000, skewness, skewness))
+        assert judge(prediction, [point], Contract()).verdict is verdict, (skewness, distance)
 
 
 @pytest.mark.parametrize(("skewness", "disagree"), [(0.0, True), (20.0, False), (-20.0, True)])

@@ -18,6 +18,8 @@ def outcome(case: Case, name: str, parts: tuple[Series, ...]) -> Outcome:
     judges = {Kind.IDENTITY: identity, Kind.LIMIT: limiting}
     if case.one_number:
         judges = {Kind.BOUND: number}
+    if name == "bracket":
+        parts = tuple(series.widened(min(case.rates)) for series in parts)
     outcomes = [judges.get(case.prediction.kind, grown)(case, series) for series in parts]
     combine = between if case.prediction.kind in (Kind.IDENTITY, Kind.LIMIT) else both
     found = replace(outcomes[0] if len(outcomes) == 1 else combine(outcomes), name=name)
