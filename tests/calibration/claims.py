@@ -1,0 +1,168 @@
+"""Claims by the thousand: a truth, a noise and a budget, looked at as ``check`` looks, refutations confirmed with fresh draws."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tests.calibration.draws import BLOCKS, NOISES, Array, Bank, bank, means
+from tests.calibration.simulator import COEFFICIENTS, SIZES, Truth
+from tests.calibration.tallies import Tally
+from theoryck import planning
+from theoryck.judge import judge
+from theoryck.measurement import CONFIRMATION_FACTOR
+from theoryck.profiles import PROFILES
+from theoryck.records import Contract, Estimate, Judgement, Kind, Point, Prediction, Verdict
+
+ONE_LOOK = (1.0,)
+ALL_LOOKS = PROFILES["quick"].looks
+LOOKS = ALL_LOOKS[::2]  # every other look: what is not drawn for is not judged, and the thousands are done in half the time
+RATES = {-0.25: "d**(-1/4)", -0.5: "d**(-1/2)", -1.0: "1/d", -2.0: "d**(-2)", 0.5: "sqrt(d)"}
+
+
+Curve = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement about ``truth``: a bound ``d**claimed`` or, with ``kind=SCALING``, the exponent ``claimed`` itself."""
+
+    truth: Truth | Curve
+    claimed: float
+    noise: str = "gaussian"
+    draws: int = 10_000  # per size, for all looks together
+    kind: Kind = Kind.BOUND
+    correction: float | None = None
+    sizes: tuple[int, ...] = tuple(int(size) for size in SIZES)
+
+    @property
+    def prediction(self) -> Prediction:
+        if self.kind is Kind.SCALING:
+            return Prediction(Kind.SCALING, "Q", base="d", exponent=self.claimed, correction=self.correction)
+        return Prediction(Kind.BOUND, "Q", base="d", rate=RATES[self.claimed], correction=self.correction)
+
+
+@dataclass
+class _Running:
+    """Power sums of all draws so far, size by size."""
+
+    claim: Claim
+    bank: Bank
+    rng: np.random.Generator
+    draws: int = 0
+    sums: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sums = np.zeros((len(self.claim.sizes), 4))
+        self.curve = self.claim.truth(np.array(self.claim.sizes, dtype=float))
+
+    def up_to(self, draws: int) -> list[Point]:
+        self.sums = self.sums + self.bank.sums(self.rng, (len(self.sums),), draws - self.draws)
+        self.draws = draws
+        found = means(self.sums, draws)
+        columns = zip(self.claim.sizes, self.curve * found.values, self.curve * found.stderrs, found.skewness)
+        return [Point({"d": d}, Estimate(float(v), float(e), draws, (), float(s))) for d, v, e, s in columns]
+
+
+FEWEST = 64  # draws per size before which ``check`` does not look
+
+
+def look_until_settled(claim: Claim, contract: Contract, running: _Running, fractions: Sequence[float]) -> Judgement:
+    """Judge at every look until nothing is left to draw for, as ``check`` does.
+
+    ``final=False`` only spares the search for the budget that would decide; the tests are the same.
+    """
+    worth = tuple(fraction for fraction in fractions if claim.draws * fraction >= FEWEST or fraction == 1)
+    for look in planning.looks(contract, worth):
+        points = running.up_to(max(2, math.ceil(claim.draws * look.fraction)))
+        judgement = judge(claim.prediction, points, look.contract, final=False)
+        if judgement.settled:
+            break
+    return judgement
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What was found at first, and what is reported: a refutation that fresh draws do not confirm is INCONCLUSIVE."""
+
+    first: Verdict
+    reported: Verdict
+
+
+def verdicts(
+    claim: Claim, contract: Contract, rng: np.random.Generator, *, fractions: Sequence[float] = LOOKS, blocks: int = BLOCKS
+) -> Verdicts:
+    """Simulate the measurement of one claim, and its confirmation where it is refuted."""
+    source = bank(claim.noise, blocks)
+    running = _Running(claim, source, rng)
+    first = look_until_settled(claim, contract, running, fractions).verdict
+    if first is not Verdict.REFUTED:
+        return Verdicts(first, first)
+    fresh = _Running(claim, source, rng)
+    again = judge(claim.prediction, fresh.up_to(CONFIRMATION_FACTOR * running.draws), contract, final=False).verdict
+    return Verdicts(first, again if again is Verdict.REFUTED else Verdict.INCONCLUSIVE)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How often each verdict was found at first, and reported."""
+
+    first: Counter[Verdict]
+    reported: Counter[Verdict]
+
+    def tally(self, wanted: Verdict, *, confirmed: bool = True) -> Tally:
+        counts = self.reported if confirmed else self.first
+        return Tally(counts[wanted], counts.total())
+
+
+def count(
+    claims: Sequence[Claim], contract: Contract, seed: int, *, fractions: Sequence[float] = LOOKS, blocks: int = BLOCKS
+) -> Counts:
+    """Judge every claim on draws of its own."""
+    found = [
+        verdicts(claim, contract, np.random.default_rng([seed, index]), fractions=fractions, blocks=blocks)
+        for index, claim in enumerate(claims)
+    ]
+    return Counts(Counter(v.first for v in found), Counter(v.reported for v in found))
+
+
+CORNERS = tuple((w, b, c) for w in (0.5, 1.0) for b in (-2.0, 0.0, 2.0) for c in (-2.0, 0.0, 2.0) if (w, b, c) != (1.0, 0.0, 0.0))
+HARD = ((0.5, 2.0, -2.0), (0.5, -2.0, -2.0), (0.5, 2.0, 2.0), (0.5, -2.0, 2.0), (0.5, 2.0, 0.0), (1.0, -2.0, -2.0))
+
+
+def random_claims(
+    number: int, seed: int, *, excess: float | None = None, kinds: Sequence[Kind] = (Kind.BOUND, Kind.SCALING)
+) -> list[Claim]:
+    """Return true claims: any truth of the family, any noise, 1e3 to 1e6 draws per size; half of the bounds on their edge.
+
+    ``excess`` is the exponent of quantity/rate; without it 0 for scalings and for half of the bounds, else uniform in [-1/2, 0].
+    """
+    rng, claims = np.random.default_rng(seed), []
+    for index in range(number):
+        kind = kinds[index % len(kinds)]
+        claimed = float(rng.choice(list(RATES)))
+        loose = -0.5 * rng.random() if rng.random() < 0.5 and kind is Kind.BOUND else 0.0
+        first, second = (float(rng.choice(COEFFICIENTS)) if rng.random() < 0.5 else float(rng.uniform(-2, 2)) for _ in range(2))
+        truth = Truth(claimed + (loose if excess is None else excess), first, second, float(rng.choice([0.5, 1.0])))
+        draws = int(10 ** rng.uniform(3, 6))
+        claims.append(Claim(truth, claimed, str(rng.choice(NOISES)), draws, kind))
+    return claims
+
+
+def wrong_claims(excess: float, draws: int, noise: str, repeats: int, corners: Sequence[tuple[float, float, float]]) -> list[Claim]:
+    """Return bounds ``d**(-1/2)`` on quantities whose exponent is larger by ``excess``, ``repeats`` for each corner."""
+    truths = [Truth(-0.5 + excess, first, second, power) for power, first, second in corners]
+    return [Claim(truth, -0.5, noise, draws) for truth in truths for _ in range(repeats)]
+
+
+def log_factor(sizes: Array) -> Array:
+    """``sqrt(log d / d)``: not of the order of d^(-1/2), and on d = 16..1024 next to it."""
+    return np.sqrt(np.log(sizes) / sizes)
+
+
+NEAR_MISSES: dict[str, Truth | Curve] = {"sqrt(log d / d)": log_factor, "d^-0.45 (1 + 2 d^-1/2)": Truth(-0.45, 2.0, 0.0, 0.5)}
+"""Laws that are larger than d^(-1/2) by less than a window shows: a claim of d^(-1/2) about them is wrong."""
