@@ -26,7 +26,7 @@ __all__ = ["GOOD_FIT", "POOR_FIT", "LocalSlope", "RateFit", "fit_rate"]
 
 POOR_FIT = 0.01  # below this p-value larger corrections and larger errors are allowed for: chance alone falls there once in 100
 GOOD_FIT = 0.25  # as far as the corrections are then enlarged
-_WIDENINGS = tuple(2 ** (step / 2) for step in range(1, 7))
+WIDENINGS = tuple(2 ** (step / 2) for step in range(1, 7))
 
 
 def fit_rate(
@@ -111,7 +111,7 @@ def _reconcile(data: Data, sign: int, options: _Options, first: RateFit) -> Rate
     The first is right for high moments at small sizes, the second for underestimated errors or an oscillation; the data cannot
     tell which, so the interval is the hull of the two, unless the errors are trusted and larger corrections do explain the data.
     """
-    for widening in _WIDENINGS:
+    for widening in WIDENINGS:
         larger = _attempt(data, sign, options, widening, birge=True)
         if larger.p_value >= GOOD_FIT:
             break

@@ -62,6 +62,12 @@ def maximise(data: Data, sign: int, family: CorrectionFamily, fixed: float | Non
     first, last = math.exp(data.x.min()), math.exp(data.x.max())
     design = design_matrix(data.x, first, last, family, fixed is None)
     offset = np.zeros_like(data.x) if fixed is None else fixed * (data.x - math.log(last))
+    theta, weights, covariance, objective = descend(data, sign, design, offset, flat)
+    return System(design, weights, theta, covariance, flat, np.exp(data.x), last, first, family, fixed or 0.0), objective
+
+
+def descend(data: Data, sign: int, design: Array, offset: Array, flat: int) -> tuple[Array, Array, Array, float]:
+    """Return the mode of ``sign * exp(offset + design theta)``, the weights and the covariance there, and the minimum of chi2."""
     theta = _starting_point(data, sign, design, offset, flat)
     objective = _objective(data, sign, design @ theta + offset, theta[flat:])
     covariance = np.zeros((design.shape[1], design.shape[1]))
@@ -83,7 +89,7 @@ def maximise(data: Data, sign: int, family: CorrectionFamily, fixed: float | Non
     eta = design @ theta + offset
     weights = np.exp(np.minimum(eta - data.log_stderr, 600.0))
     _, covariance, _ = solve(design, eta, weights, flat)
-    return System(design, weights, theta, covariance, flat, np.exp(data.x), last, first, family, fixed or 0.0), objective
+    return theta, weights, covariance, objective
 
 
 def _starting_point(data: Data, sign: int, design: Array, offset: Array, flat: int) -> Array:
