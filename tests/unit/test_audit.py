@@ -16,7 +16,8 @@ import pytest
 import theoryck as tc
 from theoryck import __version__
 from theoryck.auditing import audit
-from theoryck.records import Kind, Report, Result, Status, Tightness, Verdict
+from theoryck.auditing.jointly import fit_grid
+from theoryck.records import Contract, Kind, Prediction, Report, Result, Status, Tightness, Verdict
 from theoryck.report.json import schema
 from theoryck.tables import TableError
 
@@ -386,7 +387,47 @@ def test_on_a_grid_every_line_is_judged(rate, kind, verdict):
     found = audit(sizes, values, stderr, rate, kind, correction=1)
     assert found.verdict is verdict
     assert "13 lines of the grid" in found.reason
+    assert set(found.judgement.exponents) == {"d", "n"}
+    assert found.judgement.exponents["d"].contains(-0.5)
+    assert found.judgement.exponents["n"].contains(-1.0)
     check_schema(found)
+
+
+def test_a_grid_is_measured_with_an_exponent_for_each_size():
+    sizes, values, stderr = grid(-0.5, -1.0)
+    found = audit(sizes, values, stderr, correction=1)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.reason.startswith("no rate was given")
+    assert found.judgement.exponents["d"].contains(-0.5)
+    assert found.judgement.exponents["n"].contains(-1.0)
+    check_schema(found)
+
+
+@pytest.mark.parametrize(
+    ("exponent", "kind", "falls"),
+    [
+        (-1.0, "bound", ""),
+        (-0.9, "bound", "n"),
+        (-1.1, "bound", ""),
+        (-1.1, "scaling", "n"),
+        (-0.9, "scaling", "n"),
+        (-1.0, "scaling", ""),
+    ],
+)
+def test_all_sizes_fitted_at_once_say_along_which_the_claim_falls(exponent, kind, falls):
+    # 42 points at noise of 1% know the exponent of n to some 0.01: 0.1 is far outside 0.02, and 0 far inside.
+    sizes, values, stderr = grid(-0.5, exponent, relative=0.01)
+    points = audit(sizes, values, stderr).points
+    joint = fit_grid(points, Prediction(Kind(kind), "Q", rate="d**(-1/2)/n", correction=1), Contract(1e-2, within=0.02), 15)
+    assert joint.falls == falls
+    assert bool(joint.reason) == bool(falls)
+    assert joint.exponents["n"].contains(exponent)
+
+
+def test_a_rate_that_is_no_power_has_no_exponent_for_each_size():
+    sizes, values, stderr = grid(-0.5, -1.0)
+    points = audit(sizes, values, stderr).points
+    assert fit_grid(points, Prediction(Kind.BOUND, "Q", rate="1/n + 1/d"), Contract(), 15).exponents == {}
 
 
 def test_rivals_on_a_grid_are_put_where_they_can_be_rejected():

@@ -6,6 +6,7 @@ of a grid.  Support needs every path, so its error rate is not divided.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import Any
 
 from theoryck.auditing.columns import measurements
 from theoryck.auditing.directions import Direction, as_path, slices
+from theoryck.auditing.jointly import fit_grid
 from theoryck.auditing.rows import Gathered, gather, grouped, place
 from theoryck.auditing.scattered import with_scatter
 from theoryck.judge import judge, rival_problem
@@ -97,9 +99,10 @@ def audit_rows(
     contract = contract or Contract(1e-2, within=DEFAULT_WITHIN)
     template = _template(measured, rate, kind, correction, amplitude, constant, rivals)
     groups = grouped(measured)
-    lines = max(1, len(_lines([Point(sizes) for sizes, _ in groups])[1]))
+    path, lines = _lines([Point(sizes) for sizes, _ in groups])
+    tests = 1 if path is not None else len(lines) + len(measured.sizes)
     # The smallest error rate at which any limit will be taken, one-sided.
-    tail = min(contract.false_refute_rate / lines / 2, contract.false_support_rate, 0.5 - contract.level / 2)
+    tail = min(contract.false_refute_rate / tests / 2, contract.false_support_rate, 0.5 - contract.level / 2)
     gathered = gather(measured, groups, tail)
     judgement, prediction, points = _judged(gathered, template, contract, tail)
     flags = (*gathered.flags, *judgement.flags)
@@ -187,7 +190,7 @@ def _judged(
     elif by_size:
         judgement, prediction = _size_by_size(points, template, contract)
     else:
-        judgement, prediction = _on_grid(lines, template, contract)
+        judgement, prediction = _on_grid(points, lines, template, contract)
     if gathered.without_errors:
         judgement = replace(judgement, flags=(NO_STDERR, *judgement.flags))
     return judgement, prediction, points
@@ -257,7 +260,9 @@ def _constant_in_base(direction: Direction, template: Prediction, exponent: Frac
     assert template.rate is not None
     assert template.constant is not None
     sizes = direction.points[-1].sizes
-    return float(template.constant * Rate.parse(template.rate)(sizes) / sizes[direction.base] ** float(exponent))
+    # On logarithms: d**(-300) is no float, the quotient of two such powers is.
+    log_ratio = Rate.parse(template.rate).log_value(sizes) - float(exponent) * math.log(sizes[direction.base])
+    return template.constant * math.exp(log_ratio)
 
 
 def _size_by_size(points: Sequence[Point], template: Prediction, contract: Contract) -> tuple[Judgement, Prediction]:
@@ -273,9 +278,13 @@ def _size_by_size(points: Sequence[Point], template: Prediction, contract: Contr
 # -- a grid --------------------------------------------------------------------------------------------------------------------
 
 
-def _on_grid(lines: Sequence[Direction], template: Prediction, contract: Contract) -> tuple[Judgement, Prediction]:
-    """Judge every line at its share of the false-refute rate: one that falls refutes, all that stand support."""
-    shared = replace(contract, false_refute_rate=contract.false_refute_rate / len(lines))
+def _on_grid(
+    points: Sequence[Point], lines: Sequence[Direction], template: Prediction, contract: Contract
+) -> tuple[Judgement, Prediction]:
+    """Judge every line and the joint fit at their shares of the false-refute rate: one that falls refutes, all lines support."""
+    tests = len(lines) + len(points[0].sizes)
+    shared = replace(contract, false_refute_rate=contract.false_refute_rate / tests)
+    joint = fit_grid(points, template, contract, tests)
     judged = []
     for line in lines:
         own = replace(template, rivals=tuple(r for r in template.rivals if not _no_rival(r, line, template)))
@@ -298,17 +307,19 @@ def _on_grid(lines: Sequence[Direction], template: Prediction, contract: Contrac
     if template.rate is None:
         reason = f"{NO_RATE}; of {len(lines)} lines of the grid the one along {where} is shown"
     tight = {found.tightness for _, found, _ in judged}
-    return (
-        replace(
-            worst,
-            reason=reason,
-            tightness=None if worst.tightness is None else worst.tightness if len(tight) == 1 else Tightness.UNDETERMINED,
-            rivals=tuple(Rival(text, text in rejected) for text in template.rivals),
-            flags=tuple(dict.fromkeys(flag for _, found, _ in judged for flag in found.flags)),
-            settled=all(found.settled for _, found, _ in judged) or worst.verdict is Verdict.REFUTED,
-        ),
-        replace(prediction, rivals=template.rivals),
+    judgement = replace(
+        worst,
+        reason=reason,
+        tightness=None if worst.tightness is None else worst.tightness if len(tight) == 1 else Tightness.UNDETERMINED,
+        rivals=tuple(Rival(text, text in rejected) for text in template.rivals),
+        flags=tuple(dict.fromkeys(flag for _, found, _ in judged for flag in found.flags)),
+        settled=all(found.settled for _, found, _ in judged) or worst.verdict is Verdict.REFUTED,
+        exponents={} if joint is None else joint.exponents,
     )
+    if joint is not None and joint.falls and judgement.verdict is not Verdict.REFUTED:
+        reason = f"{joint.reason}; {reason}"
+        judgement = replace(judgement, verdict=Verdict.REFUTED, tightness=None, reason=reason, settled=True)
+    return judgement, replace(prediction, rivals=template.rivals)
 
 
 def _rejected(judgement: Judgement) -> set[str]:

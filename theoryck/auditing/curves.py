@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from theoryck.auditing.directions import Direction, as_path, slices
 from theoryck.rates import Rate
 from theoryck.rates.evidence import log_rates, read_routes
 from theoryck.rates.growth import fit_growth
-from theoryck.records import Result
+from theoryck.records import Kind, Result
+
+Array = NDArray[np.float64]
 
 STEPS = 100  # sizes at which a curve is given
 
@@ -57,29 +61,32 @@ def _curve(result: Result, line: Direction) -> Curve:
         return Curve(line)
     first, last = min(series.base(line.base)), max(series.base(line.base))
     sizes = np.exp(np.linspace(math.log(first), math.log(last), STEPS))
-    scale = math.exp(-growth.scale)
-    along = np.array([_log_rate(rate, line, float(size)) for size in sizes])
+    along = _log_rates(rate, line, sizes)
     bands = [growth.fit.value_at(float(size), result.contract.level) for size in sizes]
-    with np.errstate(over="ignore"):
-        centre, low, high = (
-            np.exp(along) * scale * np.array([getattr(b, end) for b in bands]) for end in ("estimate", "low", "high")
-        )
-    claimed: tuple[float, ...] = ()
-    if rate is not None:
-        constant = prediction.constant if prediction is not None and prediction.constant is not None else None
-        # Without a constant the claim is drawn through the fitted curve at the largest size.
-        factor = constant if constant is not None else float(centre[-1]) / math.exp(along[-1])
-        claimed = tuple((factor * np.exp(along)).tolist())
-    return Curve(line, tuple(sizes.tolist()), tuple(centre.tolist()), tuple(low.tolist()), tuple(high.tolist()), claimed)
+    # The fit is one of the ratio times exp(scale).
+    centre, low, high = (_scaled([getattr(b, end) for b in bands], along - growth.scale) for end in ("estimate", "low", "high"))
+    claimed: Array = np.empty(0)
+    if prediction is not None and rate is not None:
+        claimed = _scaled([centre[-1]] * STEPS, along - along[-1])  # through the fitted curve at the largest size
+        if prediction.constant is not None:
+            power = prediction.kind is Kind.SCALING  # whose constant is in units of base**exponent
+            logs = float(prediction.exponent or 0) * np.log(sizes) if power else along
+            claimed = _scaled([prediction.constant] * STEPS, logs)
+    return Curve(line, *(tuple(column.tolist()) for column in (sizes, centre, low, high, claimed)))
 
 
-def _log_rate(rate: Rate | None, line: Direction, size: float) -> float:
+def _scaled(values: Sequence[float], logs: Array) -> Array:
+    """Return values * exp(logs): infinite or 0 only where the product is beyond the range of floats."""
+    with np.errstate(divide="ignore", over="ignore", under="ignore"):
+        return np.asarray(np.sign(values) * np.exp(np.log(np.abs(values)) + logs), dtype=float)
+
+
+def _log_rates(rate: Rate | None, line: Direction, sizes: Array) -> Array:
     """Return log(rate) between the sizes measured: the other sizes are interpolated on the logarithm."""
     if rate is None:
-        return 0.0
+        return np.zeros_like(sizes)
     known = sorted({point.sizes[line.base]: point.sizes for point in line.points}.items())
-    x = np.log([base for base, _ in known])
-    return float(np.interp(math.log(size), x, [rate.log_value(sizes) for _, sizes in known]))
+    return np.interp(np.log(sizes), np.log([base for base, _ in known]), [rate.log_value(where) for _, where in known])
 
 
 def ratios(result: Result) -> list[tuple[float, float] | None]:

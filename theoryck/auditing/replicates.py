@@ -91,7 +91,7 @@ def _common_law(sizes: Sequence[Mapping[str, int]], moments: Sequence[Moments]) 
     fitted = _gamma_regression(x, logs, degrees, used)
     excess = logs[used] - fitted[used]
     k = degrees[used]
-    deviance = float((k * (np.expm1(excess) - excess)).sum())
+    deviance = float((k * (np.expm1(np.minimum(excess, 300.0)) - excess)).sum())
     # Of a chi2_k variance the deviance has the mean k (log(k/2) - psi(k/2)), slightly above 1: Bartlett's correction.
     expected = float((k * (np.log(k / 2) - scipy.special.digamma(k / 2))).mean())
     if float(scipy.special.chdtrc(int(used.sum()) - p, deviance / expected)) < CHANCE:
@@ -124,12 +124,13 @@ def _gamma_regression(x: Array, logs: Array, degrees: Array, used: NDArray[np.bo
     def objective(at: Array) -> float:
         eta = xs @ at
         with np.errstate(over="ignore"):
-            return float((k * (eta + np.exp(np.minimum(ys - eta, 700.0)))).sum())
+            return float((k * (eta + np.exp(np.minimum(ys - eta, 300.0)))).sum())
 
     value = objective(beta)
     for _ in range(_STEPS):
-        ratio = np.exp(np.minimum(ys - xs @ beta, 700.0))
-        step = np.linalg.solve((xs * (k * ratio)[:, None]).T @ xs, xs.T @ (k * (ratio - 1.0)))
+        # Fisher scoring: the expected curvature does not depend on the variances, so that none of them can make it singular.
+        ratio = np.exp(np.minimum(ys - xs @ beta, 300.0))
+        step = np.linalg.solve((xs * k[:, None]).T @ xs, xs.T @ (k * (ratio - 1.0)))
         while (better := objective(beta + step)) > value and np.abs(step).max() > 1e-12:
             step = 0.5 * step
         gain, value, beta = value - better, better, beta + step

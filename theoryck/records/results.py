@@ -151,7 +151,8 @@ class Route:
 class Judgement:
     """A verdict with its reason and everything a reader needs to weigh it; what :func:`theoryck.judge.judge` returns.
 
-    ``settled`` is False while a larger budget could still change or sharpen the verdict.
+    ``settled`` is False while a larger budget could still change or sharpen the verdict.  ``exponents`` has one entry per size
+    where a grid of several sizes was fitted at once.
     """
 
     verdict: Verdict
@@ -167,6 +168,7 @@ class Judgement:
     assuming: str = ""
     flags: tuple[str, ...] = ()
     settled: bool = True
+    exponents: Mapping[str, Interval] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +273,7 @@ class Result:
             "contract": self.contract.to_json(),
             "prediction": self.prediction.to_json() if self.prediction else None,
             "points": [point.to_json() for point in self.points],
-        }
+        } | ({"exponents": {name: interval.to_json() for name, interval in j.exponents.items()}} if j.exponents else {})
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
@@ -294,6 +296,7 @@ class Result:
             assuming=data.get("assuming", ""),
             flags=tuple(data.get("flags", ())),
             settled=bool(data.get("settled", True)),
+            exponents={name: Interval.from_json(found) for name, found in data.get("exponents", {}).items()},
         )
         return cls(
             claim=data["claim"],

@@ -33,7 +33,7 @@ def render(result: Result, rows: Sequence[Row], notes: Sequence[str] = (), style
     lines = [style.paint(line, _COLOR[outcome(result)]) for line in wrap(_title(result), style.width, rest="  ")]
     told = dict(facts(result))
     shown = [
-        *((label, told[label]) for label in ("statement", "claimed", "measured") if told.get(label)),
+        *((label, told[label]) for label in ("statement", "claimed", "measured", "jointly") if told.get(label)),
         ("tightness", _tightness(result)),
         *((label, told[label]) for label in ("reason", "valid", "rivals")),
         ("flags", "; ".join(clean(flag) for flag in result.judgement.flags)),

@@ -43,6 +43,7 @@ def facts(result: Result) -> list[tuple[str, str]]:
         ("statement", clean(result.statement)),
         ("claimed", _claimed(result)),
         ("measured", _measured(result)),
+        ("jointly", _jointly(result)),
         ("reason", clean_lines(judgement.reason)),
         ("window", _window(result)),
         ("valid", clean(judgement.assuming)),
@@ -98,6 +99,13 @@ def _measured(result: Result) -> str:
     if len(result.points) == 1 and judgement.exponent is None:
         text = ", ".join(part for part in (text, point_text(result.points[0])) if part)
     return text
+
+
+def _jointly(result: Result) -> str:
+    found = result.judgement.exponents
+    level = " and ".join(f"{100 * level:g}%" for level in sorted({interval.level for interval in found.values()}))
+    shown = ", ".join(f"{clean(name)}^{numbers.written_out(interval)}" for name, interval in found.items())
+    return f"{shown} (all sizes fitted at once, at level {level})" if found else ""
 
 
 def point_text(point: Point) -> str:
