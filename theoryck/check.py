@@ -15,6 +15,7 @@ import hashlib
 import os
 import shlex
 import time
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -114,9 +115,25 @@ class Session:
                 }
             )
 
+    def instances(self, claim: Claim) -> list[tuple[dict[str, Any], Statement]]:
+        """Return the claim's instances under the session's profile and seed, made once."""
+        return _instances(claim, profile_named(self.profile).instances, self.structure_seed(claim))
+
     def structure_seed(self, claim: Claim) -> int:
         """Return the seed from which hypothesis picks the claim's instances."""
         return int.from_bytes(hashlib.sha256(f"{self.seed}:{claim.id}".encode()).digest()[:4], "big")
+
+
+_Instances = list[tuple[dict[str, Any], Statement]]
+_MADE: weakref.WeakKeyDictionary[Any, dict[tuple[str, int, int], _Instances]] = weakref.WeakKeyDictionary()
+
+
+def _instances(claim: Claim, most: int, seed: int) -> _Instances:
+    made = _MADE.setdefault(claim.function, {})
+    key = (f"{claim.id} {id(claim.strategies)}", most, seed)  # one function may serve several claims
+    if key not in made:
+        made[key] = claim.instances(most, seed)
+    return made[key]
 
 
 def check_claims(
@@ -208,7 +225,7 @@ def check_claim(claim: Claim, session: Session, keep_going: bool = False) -> lis
 
 
 def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Examined]:
-    instances = claim.instances(profile_named(session.profile).instances, session.structure_seed(claim))
+    instances = session.instances(claim)
     if not instances:
         reason = "no instance met the assumptions of the claim: widen its strategies or its assume()"
         return [Examined(_vacuous(claim, session, reason))]

@@ -80,8 +80,8 @@ class Measurement:
         if self._most_draws is not None:
             fresh._most_draws = [factor * draws for draws in self._most_draws]
         else:
-            spent = sum(map(math.prod, zip(self.blocks, self._spending.per_block, strict=True)))
-            while 2 * factor * spent <= CONFIRMATION_FACTOR * self._spending.budget:
+            spent = sum(map(math.prod, zip(self.blocks, self.spending.per_block, strict=True)))
+            while 2 * factor * spent <= CONFIRMATION_FACTOR * self.spending.budget:
                 factor *= 2
         fresh._blocks_planned = [factor * blocks for blocks in self.blocks]
         fresh._looks = tuple(2.0**-step for step in range((factor // CONFIRMATION_FACTOR).bit_length() - 1, -1, -1))
@@ -101,14 +101,14 @@ class Measurement:
         if self._blocks_planned is not None or self.session.draws is not None:
             wanted = [math.ceil(planned * fraction) for planned in self._fixed_blocks()]
         else:
-            wanted = self._allot(self._spending.budget * fraction)
+            wanted = self.allot(self.spending.budget * fraction)
         self._draw_blocks([(index, count) for index, count in enumerate(wanted) if count > self.blocks[index]])
 
     def looks(self, fractions: Sequence[float]) -> tuple[float, ...]:
         """Return those of the fractions of the budget at which every size has a block; draws that are fixed are looked at once."""
         if self._blocks_planned is not None or self.session.draws is not None:
             return self._looks
-        least = sum(self._spending.per_block) / self._spending.budget
+        least = sum(self.spending.per_block) / self.spending.budget
         return tuple(fraction for fraction in fractions if fraction >= min(least, 1.0))
 
     def _draw_blocks(self, wanted: Sequence[tuple[int, int]], reuse: bool = True) -> None:
@@ -154,7 +154,7 @@ class Measurement:
         return self.quantity.block_draws(self.sizes[index])
 
     @functools.cached_property
-    def _spending(self) -> _Spending:
+    def spending(self) -> Spending:
         """What may be spent on this instance and what a block costs, settled before the first look."""
         profile = profile_named(self.session.profile)
         blocks = [self._block_draws(index) for index in range(len(self.sizes))]
@@ -164,11 +164,15 @@ class Measurement:
             costs = [*self._timings()]
             budget = profile.seconds
             self.flags.add(BY_THE_CLOCK)
-        return _Spending(budget * self._share, [float(cost or 0.0) * block for cost, block in zip(costs, blocks, strict=True)])
+        per_block = [float(cost or 0.0) * block for cost, block in zip(costs, blocks, strict=True)]
+        return Spending(budget * self._share, per_block, "seconds" if BY_THE_CLOCK in self.flags else "random numbers")
 
-    def _allot(self, spend: float) -> list[int]:
-        """Return the blocks at every size after ``spend``, given what was drawn: the same draws give the same answer."""
-        costs = self._spending.per_block
+    def allot(self, spend: float, anew: bool = False) -> list[int]:
+        """Return the blocks at every size after ``spend``, given what was drawn: the same draws give the same answer.
+
+        ``anew`` forgets the blocks that were drawn, but not what they showed of the noise.
+        """
+        costs = self.spending.per_block
         along = getattr(self.statement, "along", None)
         if along is None or len(self.sizes) < 2:
             return [max(1, int(spend / cost)) for cost in costs]
@@ -177,8 +181,8 @@ class Measurement:
             costs,
             spend,
             sizes=[sizes[along.base] for sizes in self.sizes],
-            floor=self._floors(spend, blocks),
-            noise=[noise * block**-0.5 for noise, block in zip(self._noise(), blocks, strict=True)],
+            floor=1.0 if anew else self._floors(spend, blocks),
+            noise=[noise * block**-0.5 for noise, block in zip(self.noise(), blocks, strict=True)],
             correction=self.statement.correction,
             amplitude=self.statement.amplitude,
         )
@@ -189,7 +193,7 @@ class Measurement:
         Monte Carlo decides nothing where the squared skewness over the draws is large at half of the sizes or more: the cheaper
         ones see to it.
         """
-        costs = self._spending.per_block
+        costs = self.spending.per_block
         cheaper = sorted(range(len(costs)), key=lambda index: costs[index] / blocks[index])[: len(costs) // 2 + 1]
         tails = [0.0] * len(costs)
         for index in cheaper:
@@ -203,7 +207,7 @@ class Measurement:
                 floors = raised
         return floors
 
-    def _noise(self) -> list[float]:
+    def noise(self) -> list[float]:
         """The relative standard deviation of a draw at every size: 1 where nothing was drawn, or where a law is compared."""
         return [1.0 if moments is None or self.edges is not None else _relative_noise(moments) for moments in self.moments]
 
@@ -264,11 +268,12 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spending:
+class Spending:
     """The budget of an instance and what one block costs at each size, in random numbers or in seconds."""
 
     budget: float
     per_block: list[float]
+    unit: str = "random numbers"
 
 
 def _relative_noise(moments: Any) -> float:

@@ -322,6 +322,22 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     for index, item in enumerate(claims):
         item.index = index
     session.config.stash[_STATE].selected = max(1, len(claims))
+    if claims and not session.config.getoption("collectonly") and not _is_xdist_worker(session.config):
+        _say_what_is_hopeless(session.config, [item.claim for item in claims])
+
+
+def _say_what_is_hopeless(config: pytest.Config, claims: list[Claim]) -> None:
+    """Print a line for each claim that the budget cannot settle, before anything is drawn; no claim fails by it."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or config.getoption("theoryck_draws") is not None:
+        return
+    from theoryck.check import Session
+    from theoryck.montecarlo import SerialExecutor
+    from theoryck.prospects import hopeless
+
+    options = {name: config.getoption(f"theoryck_{name}") for name in ("profile", "seed")}
+    for line in hopeless(claims, Session(executor=SerialExecutor(), claims=len(claims), **options)):
+        reporter.write_line(f"theoryck: {line}")
 
 
 # Reporting -------------------------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ class Equal(Allotted):
     def _block_draws(self, index):
         return min(self.first, super()._block_draws(index))
 
-    def _allot(self, spend):
+    def allot(self, spend, anew=False):
         draws = spend / sum(self.quantity.cost(sizes) for sizes in self.sizes)
         return [max(round(draws / self._block_draws(index)), 1) for index in range(len(self.sizes))]
 

@@ -34,6 +34,7 @@ ALLOWED = {
 ALLOWED["ledger"] = {"montecarlo", "quantities"}
 ALLOWED["measurement"] = {*ALLOWED} - {"report", "collecting", "judge"}
 ALLOWED["check"] = {*ALLOWED} - {"report", "collecting"}
+ALLOWED["prospects"] = {"planning", "check", "claims", "measurement", "profiles", "records"}
 ALLOWED["tables"] = set()
 ALLOWED["auditing"] = {"records", "montecarlo", "rates", "judge", "tables"}
 EVERYTHING = {*ALLOWED, "cli", "pytest_plugin"}

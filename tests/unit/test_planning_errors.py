@@ -1,4 +1,4 @@
-"""planning: shares, looks that are paid for, and Holm's step-down, whose family-wise error is measured over thousands of sessions."""
+"""planning: shares, looks that are paid for, and Holm's step-down, whose family-wise error is measured over many sessions."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ COMMANDS = {
     "check": "Measure and judge the claims found in files or folders.",
     "list": "List what is claimed, and where.",
     "show": "Show one claim in full: statement, setting, rates, rivals, instances.",
+    "plan": "Say what the budget of a profile can see of a claim, before it is spent.",
     "measure": "Measure one quantity at one instance by every route.",
     "audit": "Judge a table of sizes, values and error bars against a rate, or measure its exponent.",
     "ledger": "Show or prune a file in which draws are kept.",

@@ -17,7 +17,7 @@ from theoryck.cli.common import DrawsType, Usage, find_claims, profile_option, s
 from theoryck.report.layout import shorten, style_for
 
 if TYPE_CHECKING:
-    from theoryck.claims import Claim
+    from theoryck.claims import Claim, Statement
     from theoryck.ledger import Ledger
     from theoryck.records import Report
 
@@ -61,8 +61,8 @@ def command(
       theoryck check my_conjecture.py --draws 10000 --json - > report.json
       theoryck check proofs --profile thorough --ledger draws.ledger
 
-    Exit status: 0 all well; 1 a claim was REFUTED or VACUOUS, or a falsehood was not refuted; 2 wrong usage; 3 undecided
-    under thorough; 130 interrupted.
+    Exit status: 0 all well; 1 a claim was REFUTED or VACUOUS, or a falsehood was not refuted; 2 wrong usage, or a file that
+    cannot be imported (the claims of the others are checked); 3 undecided under thorough; 130 interrupted.
     """
     from theoryck.report.json import ReportFileError, check_writable, write_json
     from theoryck.report.text import render
@@ -72,7 +72,8 @@ def command(
             check_writable(json_path)
         except ReportFileError as error:
             raise Usage(str(error)) from error
-    claims = find_claims(paths, only)
+    problems: list[str] = []
+    claims = find_claims(paths, only, problems)
     with _ledger(ledger_path) as ledger:
         report = _measure(claims, profile=profile, seed=seed, workers=workers, draws=draws, sharing=sharing, ledger=ledger)
     if json_path != "-":
@@ -91,20 +92,47 @@ def command(
         }
         click.echo(_continue(report, claims, paths, settings), err=True)
         sys.exit(INTERRUPTED)
-    sys.exit(report.exit_code)
+    sys.exit(Usage.exit_code if problems else report.exit_code)
 
 
 def _measure(claims: Sequence[Claim], **options: Any) -> Report:
     from theoryck.check import check_claims
-    from theoryck.collecting import CollectionError, build_once
 
-    try:
-        for claim in claims:
-            build_once(claim)
-    except CollectionError as error:
-        raise Usage(str(error)) from error
+    buildable = _buildable(claims, options["draws"])
+    if options["draws"] is None:
+        _say_what_is_hopeless(buildable, options["profile"], options["seed"], options["sharing"] or len(claims))
     with _terminated_as_interrupted(), _Progress(len(claims)) as progress:
         return check_claims(claims, progress=progress, **options)
+
+
+def _buildable(claims: Sequence[Claim], draws: int | tuple[int, ...] | None) -> list[Claim]:
+    """Return the claims that can be built, and say what is wrong with the others: they will be VACUOUS, and stop nobody.
+
+    Draws for each size that are not as many as the sizes end the program with status 2.
+    """
+    from theoryck.collecting import CollectionError, build_once
+
+    good = []
+    for claim in claims:
+        try:
+            statements = build_once(claim)
+        except CollectionError as error:
+            click.echo(f"theoryck: {error}", err=True)
+            continue
+        good.append(claim)
+        if isinstance(draws, tuple):
+            _check_draws(claim, statements, len(draws))
+    return good
+
+
+def _check_draws(claim: Claim, statements: Sequence[Statement], given: int) -> None:
+    for statement in statements:
+        sizes = len(statement.sizes())
+        if statement.measured().can_draw and sizes != given:
+            raise Usage(
+                f"--draws gives {given} numbers, but claim {claim.id!r} is measured at {sizes} sizes: give one number for all "
+                f"sizes, or {sizes} separated by commas (and --only {claim.id})"
+            )
 
 
 @contextmanager
@@ -121,6 +149,16 @@ def _ledger(path: str | None) -> Iterator[Ledger | None]:
             click.echo(ledger.summary(), err=True)
     except LedgerError as error:
         raise Usage(str(error)) from error
+
+
+def _say_what_is_hopeless(claims: Sequence[Claim], profile: str, seed: int, sharing: int) -> None:
+    """Write a line for each claim that the budget cannot settle on standard error, before anything is drawn."""
+    from theoryck.check import Session
+    from theoryck.montecarlo import SerialExecutor
+    from theoryck.prospects import hopeless
+
+    for line in hopeless(claims, Session(profile, seed, SerialExecutor(), sharing)):
+        click.echo(f"theoryck: {line}", err=True)
 
 
 @contextmanager

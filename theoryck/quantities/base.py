@@ -78,6 +78,10 @@ class Quantity:
         """Return the random numbers one draw takes (None when unknown)."""
         return None
 
+    def relative_noise(self, sizes: Sizes) -> float | None:
+        """Return roughly the standard deviation of a draw over its mean, for plans made without draws (None when unknown)."""
+        return None
+
     def exact_cost(self, sizes: Sizes) -> float | None:
         """Return roughly the seconds that ``exact`` takes (None when unknown)."""
         return None

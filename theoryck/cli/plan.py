@@ -1,0 +1,135 @@
+"""``theoryck plan``: what the budget of a profile can see of a claim, before it is spent."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+import click
+
+from theoryck.cli.common import Usage, find_claim, profile_option, seed_option, stdout_style
+from theoryck.cli.show import build_once_or_usage
+from theoryck.report import numbers
+from theoryck.report.claims import clean, instance_text
+from theoryck.report.layout import Style, fields, pad, wrap
+
+if TYPE_CHECKING:
+    from theoryck.prospects import Prospect
+
+
+@click.command("plan")
+@click.argument("claim")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@profile_option()
+@seed_option()
+@click.option("--violation", type=float, metavar="X", help="Say what refutes a claim whose exponent is wrong by X.")
+@click.option("--power", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.9, show_default=True, metavar="P")
+@click.option("--sharing", type=click.IntRange(1), default=1, show_default=True, help="Claims that will share the error rate.")
+@click.option("--no-pilot", is_flag=True, help="Draw nothing: take the noise of a draw to be 1 relative to its mean.")
+@click.option("--json", "as_json", is_flag=False, flag_value="-", metavar="FILE|-", help="Write the plan to FILE, or print it.")
+def command(
+    claim: str,
+    paths: tuple[str, ...],
+    profile: str,
+    seed: int,
+    violation: float | None,
+    power: float,
+    sharing: int,
+    no_pilot: bool,
+    as_json: str | None,
+) -> None:
+    """Say what the budget of a profile can see of a claim, and what it would take to see more.
+
+    For each instance: sizes, what a draw costs and how much it scatters (a short pilot measures it), the draws that would be taken,
+    the error of the exponent, the smallest violation that is refuted, and the budget that supports a true claim, all with
+    probability --power at the least favourable corrections.  CLAIM is an id, or what follows its last slash; claims are looked for
+    in PATH (default: ./proofs).
+
+    \b
+    Examples:
+      theoryck plan moment-control
+      theoryck plan moment-control --violation 0.1 --profile standard
+      theoryck plan spectral-gap my_conjecture.py --no-pilot --json -
+
+    Exit status: 0 the budget can settle every instance; 2 wrong usage; 3 it cannot settle some instance.
+    """
+    from theoryck.check import Session
+    from theoryck.prospects import plan_claim
+
+    if violation is not None and not (math.isfinite(violation) and violation > 0):
+        raise Usage(f"--violation must be a positive exponent, got {violation:g}")
+    found = find_claim(claim, paths)
+    build_once_or_usage(found)
+    with Session(profile=profile, seed=seed, workers=1, claims=sharing) as session:
+        planned = plan_claim(found, session, power=power, violation=violation, pilot=not no_pilot)
+    if not planned:
+        raise Usage(f"{found.id} states no exponent along a path that draws could show: there is nothing to plan")
+    if as_json is None:
+        click.echo("\n".join(_text(planned, profile, power, stdout_style())), color=True)
+    else:
+        data = {"claim": found.id, "profile": profile, "seed": seed, "instances": [entry.to_json() for entry in planned]}
+        text = json.dumps(data, indent=2)
+        if as_json == "-":
+            click.echo(text)
+        else:
+            with click.open_file(as_json, "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+    raise SystemExit(3 if any(entry.hopeless and not entry.exact for entry in planned) else 0)
+
+
+def _text(planned: list[Prospect], profile: str, power: float, style: Style) -> list[str]:
+    first = planned[0]
+    lines = [style.paint(f"{clean(first.claim)}: what the budget of {profile} can see (probability {power:g})", "head")]
+    for number, entry in enumerate(planned, 1):
+        title = instance_text(dict(entry.instance))
+        lines += ["", *wrap(f"{number}. {title}" if title else f"{number}.", style.width, first="  ", rest="     ")]
+        lines += [f"     {line}" for line in _table(entry)]
+        lines += ["", *fields(_facts(entry, profile), style, indent=5)]
+    return lines
+
+
+def _table(entry: Prospect) -> list[str]:
+    unit = "s/draw" if entry.unit == "seconds" else "numbers/draw"
+    heads = [entry.base, unit, "noise/draw" if entry.noise_measured else "noise (assumed)", "draws"]
+    rows = [
+        [str(size), f"{cost:.3g}", f"{noise:.3g}", numbers.count(draws)]
+        for size, cost, noise, draws in zip(entry.sizes, entry.cost, entry.noise, entry.draws, strict=True)
+    ]
+    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
+    return ["  ".join(pad(text, width, right=True) for text, width in zip(row, widths, strict=True)) for row in [heads, *rows]]
+
+
+def _facts(entry: Prospect, profile: str) -> list[tuple[str, str]]:
+    seen = f"the exponent to +/- {entry.stderr:.2g}; a claim wrong by {entry.violation_seen:.2g} or more is refuted"
+    if math.isinf(entry.violation_seen):
+        seen = "nothing: fewer than three sizes cannot tell an exponent from its corrections"
+    facts = [
+        ("budget", _budget(entry, entry.budget)),
+        ("sees", seen),
+        ("true claim", f"within {entry.within:g} is supported by {_budget(entry, entry.support_budget)}"),
+    ]
+    if math.isinf(entry.support_budget):
+        facts[-1] = ("true claim", f"no number of draws on these sizes supports it within {entry.within:g}: {entry.advice}")
+    if entry.violation is not None and entry.violation_budget is not None:
+        text = f"is refuted by {_budget(entry, entry.violation_budget)}"
+        if math.isinf(entry.violation_budget):
+            small = entry.violation <= entry.within
+            why = f"it is tolerated, being at most {entry.within:g}" if small else "take larger sizes or declare the correction"
+            text = f"no number of draws on these sizes refutes it: {why}"
+        facts.append((f"wrong by {entry.violation:g}", text))
+    if entry.exact:
+        facts.append(("exact route", "decides without draws"))
+    elif entry.hopeless and math.isfinite(entry.support_budget):
+        facts.append(
+            (
+                "warning",
+                f"the budget of {profile} cannot settle this instance: {entry.support_budget / entry.budget:.2g} times could",
+            )
+        )
+    return facts
+
+
+def _budget(entry: Prospect, budget: float) -> str:
+    seconds = f"about {entry.seconds(budget):.2g} s of one core"
+    return seconds if entry.unit == "seconds" else f"{budget:.2g} random numbers, {seconds}"
