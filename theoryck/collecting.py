@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
-    from theoryck.claims import Claim
+    from theoryck.claims import Claim, Statement
 
 PROOFS = "proofs"
 TEST_FILES = ("test_*.py", "*_test.py")
@@ -78,22 +78,36 @@ def belongs(claim: Claim, path: Path) -> bool:
     return made_in == path.resolve() or not (PROOFS in made_in.parts[:-1] or is_test_file(made_in))
 
 
-def collect(paths: Sequence[str | os.PathLike[str]], only: Sequence[str] = ()) -> list[Claim]:
+def collect(paths: Sequence[str | os.PathLike[str]], only: Sequence[str] = (), problems: list[str] | None = None) -> list[Claim]:
     """Return the claims of files and folders, in order, those whose id matches one of the patterns ``only`` (all if empty).
 
     Raises CollectionError for a path that does not exist or holds no claim, a file that cannot be imported, two claims of
-    the same id, and patterns that match nothing.
+    the same id, and patterns that match nothing.  Given a list, files that cannot be imported go to ``problems`` with the reason
+    instead, unless nothing else is found.
     """
     found: dict[str, Claim] = {}
     for given in paths:
         path = Path(given)
         _check_exists(path)
-        claims = [claim for file in claim_files(path) for claim in claims_in(file)]
-        if not claims:
+        before = len(problems or ())
+        claims = [claim for file in claim_files(path) for claim in _claims_or_problem(file, problems)]
+        if not claims and len(problems or ()) == before:
             raise CollectionError(_nothing_in(path))
         for claim in claims:
             _add(found, claim)
+    if problems and not found:
+        raise CollectionError(problems.pop())
     return _select(list(found.values()), only)
+
+
+def _claims_or_problem(file: Path, problems: list[str] | None) -> list[Claim]:
+    try:
+        return claims_in(file)
+    except CollectionError as error:
+        if problems is None:
+            raise
+        problems.append(str(error))
+        return []
 
 
 def _add(found: dict[str, Claim], claim: Claim) -> None:
@@ -259,15 +273,17 @@ def _load(name: str, path: Path, wanted: Path) -> ModuleType:
     return module
 
 
-def build_once(claim: Claim) -> None:
-    """Build one instance's statement and rate, so that an unknown name is an error before anything is drawn.
+def build_once(claim: Claim) -> list[Statement]:
+    """Build one instance's statements and rates, one a path, so that an unknown name is an error before anything is drawn.
 
     Raises CollectionError that points at the claim.
     """
     try:
-        for parameters, statement in claim.instances(1, 0):
+        instances = claim.instances(1, 0)
+        for parameters, statement in instances:
             if getattr(statement, "along", None) is not None and getattr(statement, "rate", None) is not None:
                 statement.prediction(parameters)
+        return [statement for _, statement in instances]
     except Exception as error:
         raise CollectionError(f"{place(claim)}: claim {claim.id!r} cannot be built\n{explain(error, home(claim))}") from error
 

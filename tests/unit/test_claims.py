@@ -9,7 +9,9 @@ from hypothesis import assume
 from hypothesis.strategies import integers, sampled_from
 
 import theoryck as tc
+from theoryck.check import check_claims
 from theoryck.claims import ClaimError, describe_instance
+from theoryck.rates.paths import PathError
 from theoryck.records import Enclosure, Kind, Status
 
 
@@ -105,7 +107,7 @@ def test_instances_are_described_as_json():
     [
         (lambda: tc.Bound("norm", rate="1/d", along=path()), "quantity must be a quantity .* got 'norm'"),
         (lambda: tc.Bound(squared_mean, along=path()), "needs either a rate along a path or at_most"),
-        (lambda: tc.Bound(squared_mean, rate="1/d", along="d"), "along must be a theoryck.ScalingPath, got 'd'"),
+        (lambda: tc.Bound(squared_mean, rate="1/d", along="d"), "along must be a theoryck.ScalingPath or a list of them, got 'd'"),
         (
             lambda: tc.Bound(squared_mean, rate="1/d", along=path(), within=0),
             "within must be a positive number of at most 1, got 0",
@@ -177,3 +179,99 @@ def test_sides_of_an_identity():
         tc.Identity(tc.quantities.sigma(tc.activations.erf, 1), "one").prediction({})
     with pytest.raises(ClaimError, match="rhs must have an exact value, but squared_mean has none"):
         tc.Identity(tc.quantities.sigma(tc.activations.erf, 1), squared_mean).prediction({})
+
+
+def two_paths():
+    return [tc.ScalingPath(d=tc.doubling(16, 256), n="d"), tc.ScalingPath(d=tc.doubling(16, 256), n="d**2")]
+
+
+@tc.quantity(cost=lambda sizes: 1.0)
+def two_sizes(rng, draws, *, d, n):
+    return rng.standard_normal(draws) ** 2 / (d * n)
+
+
+def test_a_statement_along_several_paths_is_an_instance_on_each():
+    @tc.conjecture("demo/paths")
+    @tc.for_all(k=integers(1, 2))
+    def along_two(k):
+        return tc.Bound(two_sizes, rate="(d*n)**(-k)", along=two_paths(), rivals=["(d*n)**(-k-1)"])
+
+    instances = along_two.instances(2)
+    assert [parameters for parameters, _ in instances][:2] == [
+        {"k": instances[0][0]["k"], "along": "n = d, d = 16..256"},
+        {"k": instances[0][0]["k"], "along": "n = d**2, d = 16..256"},
+    ]
+    assert len({str(parameters) for parameters, _ in instances}) == len(instances) == 4
+    for parameters, statement in instances:
+        prediction = statement.prediction(parameters)
+        assert prediction.path["n"] == ("d" if parameters["along"].startswith("n = d,") else "d**2")
+        assert prediction.parameters == {"k": str(parameters["k"])}  # names in rates are resolved
+        assert describe_instance(parameters)["along"] == parameters["along"]
+        assert next(sizes["n"] for sizes in statement.sizes()) in (16, 256)
+
+
+def test_paths_that_differ_in_the_middle_only_have_different_names():
+    paths = [tc.ScalingPath(d=(16, 32, 64)), tc.ScalingPath(d=(16, 48, 64))]
+
+    @tc.conjecture("demo/middle")
+    def middle():
+        return tc.Bound(squared_mean, rate="1/d", along=paths)
+
+    assert [parameters["along"] for parameters, _ in middle.instances(1)] == ["d = 16, 32, 64", "d = 16, 48, 64"]
+
+
+def test_a_list_of_one_path_is_that_path():
+    @tc.conjecture("demo/single")
+    def single():
+        return tc.Scaling(squared_mean, along=[path()], exponent=-1)
+
+    [(parameters, statement)] = single.instances(1)
+    assert (parameters, statement.along) == ({}, path())
+
+
+def test_several_paths_are_checked_as_several_instances():
+    @tc.theorem("demo/checked")
+    def checked():
+        return tc.Bound(two_sizes, rate="1/(d*n)", along=two_paths(), rivals=["(d*n)**(-2)"])
+
+    report = check_claims(checked, workers=1, draws=4000)
+    assert [result.instance["along"] for result in report.results] == ["n = d, d = 16..256", "n = d**2, d = 16..256"]
+    assert {result.verdict.value for result in report.results} == {"SUPPORTED"}
+    assert report.results[0].points[0].estimate != report.results[1].points[0].estimate
+    alike = check_claims(checked, workers=1, draws=4000)
+    assert [result.points for result in alike.results] == [result.points for result in report.results]
+
+
+@pytest.mark.parametrize(
+    ("along", "message"),
+    [
+        ([], "along must name at least one theoryck.ScalingPath, got an empty list"),
+        ([path(), "d"], "along must be a list of theoryck.ScalingPath only, got 'd' at position 1"),
+        ([path(), path()], r"along names the path d = 16..256 twice, at positions 0 and 1"),
+        (tc.ScalingPath(n=[16, 32, 64]), r"along: squared_mean needs the size 'd', the sizes given are 'n'"),
+    ],
+)
+def test_paths_that_cannot_be_used(along, message):
+    with pytest.raises(ClaimError, match=message):
+        tc.Bound(squared_mean, rate="1/d", along=along)
+
+
+def test_an_argument_called_along_cannot_be_had_with_several_paths():
+    @tc.conjecture("demo/taken")
+    @tc.for_all(along=integers(1, 2))
+    def taken(along):
+        return tc.Bound(two_sizes, rate="1/d", along=two_paths())
+
+    with pytest.raises(ClaimError, match="call the argument of that name something else"):
+        taken.instances(1)
+
+
+@pytest.mark.parametrize("exponent", [float("nan"), float("inf"), Decimal("NaN")])
+def test_an_exponent_is_a_finite_number(exponent):
+    with pytest.raises(ClaimError, match="exponent must be a finite number or a text such as '-k/2', got"):
+        tc.Scaling(squared_mean, along=path(), exponent=exponent)
+
+
+def test_doubling_that_reaches_no_second_size():
+    with pytest.raises(PathError, match=r"stop must be at least 8 for a second size, got doubling\(4, 7\)"):
+        tc.doubling(4, 7)

@@ -136,11 +136,42 @@ def test_a_file_that_cannot_be_written_is_refused_before_measuring(folder, monke
     assert "there is no folder nowhere" in result.stderr
 
 
-def test_a_claim_that_cannot_be_built_is_wrong_usage(folder):
-    result = check()
-    assert result.exit_code == 2
+def test_a_claim_that_cannot_be_built_is_vacuous_and_stops_nobody(folder):
+    result = check("--only", "toy/unknown-name", "--only", "toy/holds", "--json", "report.json")
+    assert result.exit_code == 1
     assert "toy_claims.py" in result.stderr
     assert "claim 'toy/unknown-name' cannot be built" in result.stderr
+    verdicts = {entry.claim: entry.verdict for entry in read_json("report.json").results}
+    assert verdicts == {"toy/unknown-name": Verdict.VACUOUS, "toy/holds": Verdict.SUPPORTED}
+    assert "nothing was tested: RateError: " in result.stdout
+
+
+def test_list_shows_a_claim_that_cannot_be_built_with_the_error(folder):
+    result = call("list")
+    assert result.exit_code == 0
+    assert result.output.count("cannot be built:") == 1
+    assert "RateError" in result.output
+    entries = {entry["claim"]: entry["error"] for entry in json.loads(call("list", "--json").stdout)}
+    assert entries["toy/holds"] is None
+    assert "RateError" in entries["toy/unknown-name"]
+
+
+def test_a_file_that_cannot_be_imported_stops_nobody(folder):
+    (folder / "proofs" / "broken.py").write_text("import theoryck as tc\n\nx = 1 / 0\n")
+    for result in (check("--only", "toy/holds"), call("list", "--only", "toy/holds")):
+        assert result.exit_code == 2
+        assert "broken.py:3: ZeroDivisionError: division by zero" in result.stderr
+        assert "toy/holds" in result.stdout or "holds" in result.stdout
+    alone = call("check", "proofs/broken.py")
+    assert alone.exit_code == 2
+    assert alone.stderr.count("ZeroDivisionError") == 1
+
+
+def test_draws_of_the_wrong_number_are_said_once(folder):
+    result = check("--only", "toy/holds", "--draws", "100,200")
+    assert result.exit_code == 2
+    assert result.stderr.count("--draws gives 2 numbers, but claim 'toy/holds' is measured at 7 sizes") == 1
+    assert result.stdout == ""
 
 
 def test_ctrl_c_prints_what_is_known_and_how_to_go_on(folder, monkeypatch):

@@ -11,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from theoryck.claims.statements import ClaimError, Statement
+from theoryck.claims.statements import ClaimError, Statement, path_texts
 from theoryck.models import Activation, DeepNetwork
 from theoryck.records import Status
 
@@ -131,7 +131,8 @@ class Claim:
         """Return at most ``number`` generated instances (and every explicit example), each with its statement.
 
         Hypothesis picks the structure from ``seed`` alone; an instance that does not meet the claim's assumptions
-        (``hypothesis.assume``) is left out, so the list may be empty.
+        (``hypothesis.assume``) is left out, so the list may be empty.  A statement along several paths is an instance for
+        each of them, in addition to ``number``, with the path among its parameters as ``along``.
         """
         found: dict[str, tuple[dict[str, Any], Statement]] = {}
         for example in self.examples:
@@ -143,7 +144,20 @@ class Claim:
                     found.setdefault(_canonical(parameters), (parameters, statement))
         elif not self.examples:
             found["{}"] = ({}, self.build({}))
-        return list(found.values())
+        return [each for parameters, statement in found.values() for each in self._along_each(parameters, statement)]
+
+    def _along_each(self, parameters: dict[str, Any], statement: Statement) -> list[tuple[dict[str, Any], Statement]]:
+        """Return an instance for every path of the statement; with several, the instance says which."""
+        several = statement.along_each()
+        if len(several) == 1:
+            return [(parameters, several[0])]
+        if "along" in parameters:
+            raise ClaimError(
+                f"claim {self.id!r} is made along several paths, and 'along' names the path of an instance: "
+                "call the argument of that name something else"
+            )
+        texts = path_texts(statement.paths())
+        return [({**parameters, "along": text}, each) for text, each in zip(texts, several, strict=True)]
 
 
 def _canonical(parameters: Mapping[str, Any]) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from theoryck.exact.arithmetic import enclose
 from theoryck.quantities import Quantity
+from theoryck.quantities.base import QuantityError, need_sizes
 from theoryck.rates import Rate, ScalingPath
 from theoryck.records import Enclosure, Kind, Prediction
 
@@ -31,10 +32,51 @@ def _quantity(value: Any, argument: str) -> Quantity:
     return value
 
 
-def _path(value: Any) -> ScalingPath:
-    if not isinstance(value, ScalingPath):
-        raise ClaimError(f"along must be a theoryck.ScalingPath, got {value!r}")
-    return value
+Paths = ScalingPath | Sequence[ScalingPath]
+
+
+def _check_paths(value: Any, quantity: Quantity) -> None:
+    """One path, or a list of different paths; each has the sizes that the quantity needs."""
+    if isinstance(value, ScalingPath):
+        try:
+            need_sizes(quantity.name, quantity.size_names or (), value.points[0])
+        except QuantityError as error:
+            raise ClaimError(f"along: {error}") from None
+        return
+    if not isinstance(value, list | tuple):
+        raise ClaimError(f"along must be a theoryck.ScalingPath or a list of them, got {value!r}")
+    if not value:
+        raise ClaimError("along must name at least one theoryck.ScalingPath, got an empty list")
+    for index, path in enumerate(value):
+        if not isinstance(path, ScalingPath):
+            raise ClaimError(f"along must be a list of theoryck.ScalingPath only, got {path!r} at position {index}")
+        if path in value[:index]:
+            raise ClaimError(
+                f"along names the path {path_text(path)} twice, at positions {value.index(path)} and {index}: drop one"
+            )
+        _check_paths(path, quantity)
+
+
+def path_text(path: ScalingPath, whole: bool = False) -> str:
+    """Return a path on one line, its base last; sequences by their ends unless they are wanted whole.
+
+    >>> path_text(ScalingPath(d=(16, 32, 64), n="2*d"))
+    'n = 2*d, d = 16..64'
+    """
+    texts = path.describe()
+    names = [*(name for name in texts if name != path.base), path.base]
+    return ", ".join(f"{name} = {texts[name] if whole else _ends(texts[name])}" for name in names)
+
+
+def path_texts(paths: Sequence[ScalingPath]) -> list[str]:
+    """Return a text for each of several paths, all of them different: they name instances, and seeds are made of them."""
+    short = [path_text(path) for path in paths]
+    return [path_text(path, whole=short.count(text) > 1) for path, text in zip(paths, short, strict=True)]
+
+
+def _ends(text: str) -> str:
+    sizes = text.split(", ")
+    return f"{sizes[0]}..{sizes[-1]}" if len(sizes) > 1 and all(size.isdigit() for size in sizes) else text
 
 
 def _optional_positive(value: Any, argument: str, most: float = math.inf) -> None:
@@ -76,9 +118,33 @@ class Statement:
         """Return the quantity that is to be measured."""
         raise NotImplementedError
 
+    def paths(self) -> tuple[ScalingPath, ...]:
+        """Return the paths along which it is made; none for a statement about one instance."""
+        along = getattr(self, "along", None)
+        return () if along is None else (along,) if isinstance(along, ScalingPath) else tuple(along)
+
+    def along_each(self) -> tuple[Statement, ...]:
+        """Return one statement a path: a statement along several paths is made along each of them."""
+        if not isinstance(getattr(self, "along", None), list | tuple):
+            return (self,)
+        return tuple(replace(self, along=path) for path in self.paths())  # type: ignore[call-arg]
+
+    def path(self) -> ScalingPath | None:
+        """Return the one path along which it is measured, None for a statement about one instance."""
+        several = self.paths()
+        if len(several) > 1:
+            raise ClaimError(f"a statement along {len(several)} paths is measured along one at a time: see along_each()")
+        return several[0] if several else None
+
+    def _path(self) -> ScalingPath:
+        path = self.path()
+        if path is None:
+            raise ClaimError("a rate needs a path: give along=theoryck.ScalingPath(...)")
+        return path
+
     def sizes(self) -> tuple[dict[str, int], ...]:
         """Return the sizes at which it is measured, one mapping a point."""
-        along = getattr(self, "along", None)
+        along = self.path()
         return along.points if along is not None else ({},)
 
     def prediction(self, parameters: Mapping[str, Any], digits: int = 30) -> Prediction:
@@ -86,7 +152,7 @@ class Statement:
         raise NotImplementedError
 
     def _common(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        along = getattr(self, "along", None)
+        along = self.path()
         both = sorted(set(parameters) & set(along.names)) if along is not None else []
         if both:
             raise ClaimError(f"{', '.join(both)} is both a size of the path and an argument of the claim: rename one of them")
@@ -125,13 +191,13 @@ class Bound(Statement):
     Estimates support a pointwise bound with a margin of 5% of it, since draws cannot support an equality.
 
     Without a path, ``Bound(quantity, at_most=other)`` compares two numbers.  ``rivals`` are faster rates (or smaller numbers) that
-    the same evidence must refute.
+    the same evidence must refute.  Along a list of paths it is an instance of the claim on each of them.
     """
 
     kind: ClassVar[Kind] = Kind.BOUND
     quantity: Quantity
     rate: Any = None
-    along: ScalingPath | None = None
+    along: Paths | None = None
     constant: Number | None = None
     at_most: Any = None
 
@@ -143,7 +209,7 @@ class Bound(Statement):
                 "a Bound needs either a rate along a path or at_most, the number it is compared with; give one of them"
             )
         if self.rate is not None:
-            _path(self.along)
+            _check_paths(self.along, self.quantity)
         elif self.along is not None:
             raise ClaimError("at_most compares two numbers at one instance: leave out along, or give a rate instead")
         elif self.constant is not None:
@@ -164,11 +230,10 @@ class Bound(Statement):
             limit = _value(self.at_most, "at_most", digits).midpoint
             rivals = tuple(str(_value(rival, "rivals", digits).midpoint - limit) for rival in self.rivals)
             return Prediction(rate="1", constant=0.0, rivals=rivals, **common)
-        assert self.along is not None
         return Prediction(
-            rate=_check_rate(self.rate, self.along, parameters),
+            rate=_check_rate(self.rate, self._path(), parameters),
             constant=None if self.constant is None else float(self.constant),
-            rivals=tuple(_check_rate(rival, self.along, parameters) for rival in self.rivals),
+            rivals=tuple(_check_rate(rival, self._path(), parameters) for rival in self.rivals),
             **common,
         )
 
@@ -178,12 +243,12 @@ class _Along(Statement):
     """A statement about a quantity along a path."""
 
     quantity: Quantity
-    along: ScalingPath
+    along: Paths
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _quantity(self.quantity, "quantity")
-        _path(self.along)
+        _check_paths(self.along, self.quantity)
 
     def measured(self) -> Quantity:
         """Return the quantity."""
@@ -202,9 +267,16 @@ class Scaling(_Along):
     constant: Any = None
     tolerance: Number | str | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for argument, value in [("exponent", self.exponent), *(("rivals", rival) for rival in self.rivals)]:
+            if isinstance(value, int | float | Decimal) and not math.isfinite(value):
+                raise ClaimError(f"{argument} must be a finite number or a text such as '-k/2', got {value!r}")
+
     def _exponent(self, value: Any, parameters: Mapping[str, Any]) -> float:
-        rate = Rate.parse(f"{self.along.base}**({value})", **numeric(parameters))
-        return float(rate.exponent(self.along))
+        path = self._path()
+        rate = Rate.parse(f"{path.base}**({value})", **numeric(parameters))
+        return float(rate.exponent(path))
 
     def prediction(self, parameters: Mapping[str, Any], digits: int = 30) -> Prediction:
         """Return the prediction as data."""
@@ -230,7 +302,7 @@ class Limit(_Along):
         """Return the prediction as data."""
         return Prediction(
             value=_value(self.value, "value", digits),
-            rate=None if self.rate is None else _check_rate(self.rate, self.along, parameters),
+            rate=None if self.rate is None else _check_rate(self.rate, self._path(), parameters),
             rivals=tuple(str(_value(rival, "rivals", digits).midpoint) for rival in self.rivals),
             tolerance=None if self.tolerance is None else str(self.tolerance),
             **self._common(parameters),
@@ -248,7 +320,7 @@ class Law(Statement):
 
     kind: ClassVar[Kind] = Kind.LAW
     statistic: Quantity
-    along: ScalingPath
+    along: Paths
     distribution: Any
     metric: str = "cramer-von-mises"
     rate: Any = None
@@ -256,7 +328,7 @@ class Law(Statement):
     def __post_init__(self) -> None:
         super().__post_init__()
         _quantity(self.statistic, "statistic")
-        _path(self.along)
+        _check_paths(self.along, self.statistic)
         if self.metric != "cramer-von-mises":
             raise ClaimError(f"metric must be 'cramer-von-mises', got {self.metric!r}")
         for method in ("cdf", "ppf"):
@@ -270,8 +342,8 @@ class Law(Statement):
     def prediction(self, parameters: Mapping[str, Any], digits: int = 30) -> Prediction:
         """Return the prediction as data."""
         return Prediction(
-            rate=None if self.rate is None else _check_rate(self.rate, self.along, parameters),
-            rivals=tuple(_check_rate(rival, self.along, parameters) for rival in self.rivals),
+            rate=None if self.rate is None else _check_rate(self.rate, self._path(), parameters),
+            rivals=tuple(_check_rate(rival, self._path(), parameters) for rival in self.rivals),
             **self._common(parameters),
         )
 

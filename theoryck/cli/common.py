@@ -64,12 +64,18 @@ def seed_option() -> Decorator:
     return click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every draw and instance.")
 
 
-def find_claims(paths: Sequence[str], only: Sequence[str] = ()) -> list[Claim]:
-    """Collect claims; what cannot be found or imported ends the program with status 2 and says why."""
+def find_claims(paths: Sequence[str], only: Sequence[str] = (), problems: list[str] | None = None) -> list[Claim]:
+    """Collect claims; what cannot be found or imported ends the program with status 2 and says why.
+
+    With a list of ``problems`` a file that cannot be imported is said on standard error and added there, and the others go on.
+    """
     try:
-        return collect(_or_default(paths), only)
+        claims = collect(_or_default(paths), only, problems)
     except CollectionError as error:
-        raise Usage(str(error)) from error
+        raise Usage("\n".join([*(problems or ()), str(error)])) from error
+    for problem in problems or ():
+        click.echo(f"theoryck: {problem}", err=True)
+    return claims
 
 
 def _or_default(paths: Sequence[str]) -> list[str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from theoryck.cli.common import find_claims, stdout_style
-from theoryck.collecting import home, place
+from theoryck.cli.common import Usage, find_claims, stdout_style
+from theoryck.collecting import CollectionError, build_once, home, place
 from theoryck.report.claims import clean
 from theoryck.report.layout import Style, cells, pad, wrap
 
@@ -25,7 +27,7 @@ def command(paths: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> Non
     """List the claims made in files and folders (default: ./proofs), without measuring anything.
 
     Each has its status (theorem, conjecture, falsehood), its statement in one line, the file and the line where it is made,
-    and its reference.
+    and its reference; a claim that cannot be built is listed with the reason.
 
     \b
     Examples:
@@ -33,14 +35,27 @@ def command(paths: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> Non
       theoryck list proofs/camilli2025 --only '*moment*'
       theoryck list --json | python -m json.tool
     """
-    claims = find_claims(paths, only)
+    problems: list[str] = []
+    claims = find_claims(paths, only, problems)
+    errors = {claim.id: _error(claim) for claim in claims}
     if as_json:
-        click.echo(json.dumps([_entry(claim) for claim in claims], indent=1, ensure_ascii=False))
+        click.echo(json.dumps([_entry(claim, errors[claim.id]) for claim in claims], indent=1, ensure_ascii=False))
     else:
-        click.echo("\n".join(_lines(claims, stdout_style())))
+        click.echo("\n".join(_lines(claims, errors, stdout_style())))
+    if problems:
+        sys.exit(Usage.exit_code)
 
 
-def _entry(claim: Claim) -> dict[str, object]:
+def _error(claim: Claim) -> str:
+    """Say why a claim cannot be built, or nothing."""
+    try:
+        build_once(claim)
+    except CollectionError as error:
+        return str(error).partition("\n")[2]
+    return ""
+
+
+def _entry(claim: Claim, error: str) -> dict[str, object]:
     return {
         "claim": claim.id,
         "status": claim.status.value,
@@ -49,10 +64,11 @@ def _entry(claim: Claim) -> dict[str, object]:
         "file": str(home(claim)),
         "line": claim.line,
         "arguments": sorted(claim.strategies),
+        "error": error or None,
     }
 
 
-def _lines(claims: list[Claim], style: Style) -> list[str]:
+def _lines(claims: list[Claim], errors: Mapping[str, str], style: Style) -> list[str]:
     reach = max(cells(claim.status.value) for claim in claims)
     indent = " " * (reach + 2)
     lines: list[str] = []
@@ -65,6 +81,8 @@ def _lines(claims: list[Claim], style: Style) -> list[str]:
         lines.append(f"{pad(claim.status.value, reach)}  {style.paint(clean(claim.id), 'head')}")
         lines += wrap(clean(claim.statement) or "(no docstring)", style.width, first=indent)
         lines.append(style.paint(f"{indent}{clean(Path(place(claim)))}", "dim"))
+        if errors[claim.id]:
+            lines += wrap(f"cannot be built: {clean(errors[claim.id])}", style.width, first=indent)
     counts = {status: sum(claim.status.value == status for claim in claims) for status in ("theorem", "conjecture", "falsehood")}
     total = ", ".join(f"{number} {status}{'s' * (number != 1)}" for status, number in counts.items() if number)
     return [*lines[bool(lines and not lines[0]) :], "", total]

@@ -31,6 +31,8 @@ def doubling(start: int, stop: int) -> tuple[int, ...]:
     first, last = _size("start", start), _size("stop", stop)
     if last < first:
         raise PathError(f"stop must be at least start, got doubling({first}, {last})")
+    if first < last < 2 * first:
+        raise PathError(f"stop must be at least {2 * first} for a second size, got doubling({first}, {last})")
     return tuple(first << step for step in range((last // first).bit_length()))
 
 
