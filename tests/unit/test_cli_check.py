@@ -175,14 +175,14 @@ def test_draws_of_the_wrong_number_are_said_once(folder):
 
 
 def test_ctrl_c_prints_what_is_known_and_how_to_go_on(folder, monkeypatch):
-    original = theoryck.check.check_claim
+    original = theoryck.check._examine
 
     def interrupted(claim, session, keep_going):
         if claim.id == "toy/twin":
             raise KeyboardInterrupt
         return original(claim, session, keep_going)
 
-    monkeypatch.setattr(theoryck.check, "check_claim", interrupted)
+    monkeypatch.setattr(theoryck.check, "_examine", interrupted)
     result = check("--only", "toy/holds", "--only", "toy/twin")
     assert result.exit_code == 130
     assert "Interrupted: the rest was not judged. 1 claim" in result.stdout
@@ -190,14 +190,14 @@ def test_ctrl_c_prints_what_is_known_and_how_to_go_on(folder, monkeypatch):
 
 
 def test_termination_is_an_interruption(folder, monkeypatch):
-    original = theoryck.check.check_claim
+    original = theoryck.check._examine
 
     def terminated(claim, session, keep_going):
         if claim.id == "toy/twin":
             signal.raise_signal(signal.SIGTERM)
         return original(claim, session, keep_going)
 
-    monkeypatch.setattr(theoryck.check, "check_claim", terminated)
+    monkeypatch.setattr(theoryck.check, "_examine", terminated)
     before = signal.getsignal(signal.SIGTERM)
     result = check("--only", "toy/holds", "--only", "toy/twin", "--json", "report.json")
     assert result.exit_code == 130

@@ -216,3 +216,11 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         write_json(REPORT, path)
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
+
+
+def test_a_bracket_says_what_it_was_drawn_from(tmp_path):
+    point = Point({"d": 16}, bracket=Bracket(0.1, 0.2, 0.01, 0.01, ("tail-unseen",), 64, 28.0, -math.inf))
+    report = Report("quick", 0, (replace(FULL, points=(point,)),))
+    write_json(report, str(tmp_path / "report.json"))
+    assert read_json(tmp_path / "report.json").results[0].points == (point,)
+    jsonschema.Draft202012Validator(schema()).validate(json.loads((tmp_path / "report.json").read_text()))
