@@ -57,13 +57,14 @@ class Audited:
 def coverage(
     table: Table, truth: Truth, noise: str, relative: float, repeats: int, seed: int = 0, correction: float | None = None
 ) -> Audited:
-    """Repeat an audit that measures the exponent; a table without an interval covers everything."""
-    rng = np.random.default_rng([seed, TABLES.index(table), NOISES.index(noise), round(1e6 * relative)])
+    """Repeat an audit that measures the exponent; tables without an interval are counted apart."""
+    key = [seed, table.stderr, table.replicates, NOISES.index(noise), round(1e6 * relative)]
+    rng = np.random.default_rng(key)
     intervals = [audited(table, truth, noise, relative, rng, correction=correction).exponent for _ in range(repeats)]
     found = [interval for interval in intervals if interval is not None]
     hits = sum(interval.contains(truth.exponent) for interval in found)
     width = float(np.median([interval.high - interval.low for interval in found])) if found else float("inf")
-    return Audited(Tally(hits + repeats - len(found), repeats), width, repeats - len(found))
+    return Audited(Tally(hits, len(found)), width, repeats - len(found))
 
 
 def supported(

@@ -130,8 +130,9 @@ def count(
     return Counts(Counter(v.first for v in found), Counter(v.reported for v in found))
 
 
-CORNERS = tuple((w, b, c) for w in (0.5, 1.0) for b in (-2.0, 0.0, 2.0) for c in (-2.0, 0.0, 2.0) if (w, b, c) != (1.0, 0.0, 0.0))
 HARD = ((0.5, 2.0, -2.0), (0.5, -2.0, -2.0), (0.5, 2.0, 2.0), (0.5, -2.0, 2.0), (0.5, 2.0, 0.0), (1.0, -2.0, -2.0))
+HARD_AT_1 = ((1.0, 2.0, -2.0), (1.0, -2.0, -2.0), (1.0, 2.0, 2.0), (1.0, -2.0, 2.0))
+"""Corners (w, B, B2) of the family, where the bias of a fit is largest."""
 
 
 def random_claims(
