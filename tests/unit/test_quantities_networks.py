@@ -190,7 +190,7 @@ def test_names_costs_and_blocks() -> None:
     assert (norm.cost({"d": 10}), overlap.cost({"d": 10})) == (51, 102)
     assert norm_deviation(DeepNetwork("3*x", depth=5, widths=["d"] * 6)).cost({"d": 10**6}) == 6
     blocks = [norm.block_draws({"d": d}) for d in (1, 16, 1024, 10**7)]
-    assert blocks == [65536, 32768, 512, 1]
+    assert blocks == [65536, 8192, 128, 1]
     assert norm.can_draw
     assert norm.can_exact
     assert overlap.can_exact
