@@ -53,6 +53,8 @@ def limiting(case: Case, series: Series) -> Outcome:
         decisions = [Decision(Verdict.INCONCLUSIVE, fit.reason)]
     else:
         verdict = equivalence(fit.estimate, fit.stderr, 0.0, tolerance, *case.rates)
+        if verdict is Verdict.SUPPORTED and abs(fit.estimate) + fit.decision_reach(case.rates[1]) > tolerance:
+            verdict = Verdict.INCONCLUSIVE
         if verdict is Verdict.REFUTED and fit.estimate * side < 0:
             verdict = Verdict.INCONCLUSIVE  # this end does not contradict a value that lies beyond the other
         half = fit.interval(case.contract.level).half_width

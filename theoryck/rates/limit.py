@@ -13,7 +13,7 @@ import scipy.special
 from theoryck.rates.corrections import CorrectionFamily
 from theoryck.rates.data import MIN_SIZES, Array, require, vector
 from theoryck.rates.fit import POOR_FIT
-from theoryck.rates.linear import solve
+from theoryck.rates.linear import response, solve
 from theoryck.records import Interval
 
 
@@ -31,6 +31,16 @@ class LimitFit:
     flags: tuple[str, ...] = ()
     reason: str = ""
     system: tuple[Array, Array, float] | None = field(default=None, repr=False, compare=False)
+    noise: float = math.inf
+    bias: float = math.inf
+
+    def decision_reach(self, error_rate: float) -> float:
+        """Return how far beyond the estimate a one-sided limit lies that no truth of the family exceeds more often than this.
+
+        As for exponents: ``max(z stderr, z noise + bias)``.  It adds at most 8% to the first on windows of 5 sizes or more.
+        """
+        z = NormalDist().inv_cdf(1 - error_rate)
+        return max(z * self.stderr, z * self.noise + self.bias)
 
     def stderr_with(self, factor: float) -> float:
         """Return the stderr of the limit if every size had ``factor`` times the draws; ``math.inf`` leaves corrections alone."""
@@ -89,4 +99,7 @@ def fit_limit(
     unit = scale * (math.sqrt(chi2 / dof) if poor else 1.0)
     stderr, flags = math.sqrt(covariance[0, 0]) * unit, ("poor-fit",) if poor else ()
     system = (design, 1 / errors, unit)
-    return LimitFit(float(theta[0]) * scale, stderr, chi2, dof, p_value, window, family, flags, "", system)
+    sensitivity = response(design, 1 / errors, 1, 0)
+    noise = float(np.linalg.norm(sensitivity * errors)) * unit
+    bias = float(np.abs(np.expm1(family.truths(d)) @ sensitivity).max()) * scale
+    return LimitFit(float(theta[0]) * scale, stderr, chi2, dof, p_value, window, family, flags, "", system, noise, bias)
