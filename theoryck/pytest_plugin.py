@@ -3,6 +3,9 @@
 Loaded by every pytest run on a machine that has theoryck, so only pytest and the standard library are imported here; the rest
 comes with the first claim.  A claim fails when it is REFUTED or VACUOUS (a falsehood when it is not REFUTED); INCONCLUSIVE
 has its own letter and passes, except under a profile that forbids it (thorough).
+
+An item is decided when it ends, so each claim keeps its equal share of the session's false-refute rate (Bonferroni); ``theoryck
+check`` steps down as Holm does once all claims are measured.
 """
 
 from __future__ import annotations
