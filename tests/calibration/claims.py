@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -54,7 +54,8 @@ class _Running:
     bank: Bank
     rng: np.random.Generator
     draws: int = 0
-    sums: np.ndarray = field(init=False)
+    sums: Array = field(init=False)
+    points: list[Point] = field(init=False)
 
     def __post_init__(self) -> None:
         self.sums = np.zeros((len(self.claim.sizes), 4))
@@ -65,14 +66,17 @@ class _Running:
         self.draws = draws
         found = means(self.sums, draws)
         columns = zip(self.claim.sizes, self.curve * found.values, self.curve * found.stderrs, found.skewness)
-        return [Point({"d": d}, Estimate(float(v), float(e), draws, (), float(s))) for d, v, e, s in columns]
+        self.points = [Point({"d": d}, Estimate(float(v), float(e), draws, (), float(s))) for d, v, e, s in columns]
+        return self.points
 
 
 FEWEST = 64  # draws per size before which ``check`` does not look
 
 
-def look_until_settled(claim: Claim, contract: Contract, running: _Running, fractions: Sequence[float]) -> Judgement:
-    """Judge at every look until nothing is left to draw for, as ``check`` does.
+def look_until_settled(
+    claim: Claim, contract: Contract, running: _Running, fractions: Sequence[float]
+) -> tuple[Judgement, Contract]:
+    """Judge at every look until nothing is left to draw for, as ``check`` does; return the contract of the last look too.
 
     ``final=False`` only spares the search for the budget that would decide; the tests are the same.
     """
@@ -82,7 +86,7 @@ def look_until_settled(claim: Claim, contract: Contract, running: _Running, frac
         judgement = judge(claim.prediction, points, look.contract, final=False)
         if judgement.settled:
             break
-    return judgement
+    return judgement, look.contract
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,26 @@ class Verdicts:
 
     first: Verdict
     reported: Verdict
+    running: _Running
+    last: Contract  # of the look that gave the first verdict
+
+    def at(self, claim: Claim, contract: Contract, factor: float) -> Verdicts:
+        """Judge what is open again from the same draws, at ``factor`` times its last look's error rate, as Holm allows."""
+        if self.first is not Verdict.INCONCLUSIVE:
+            return self
+        larger = replace(self.last, false_refute_rate=factor * self.last.false_refute_rate)
+        first = judge(claim.prediction, self.running.points, larger, final=False).verdict
+        if first is not Verdict.REFUTED:
+            return self
+        wider = replace(contract, false_refute_rate=factor * contract.false_refute_rate)
+        return Verdicts(first, _confirmed(claim, wider, self.running), self.running, larger)
+
+
+def _confirmed(claim: Claim, contract: Contract, running: _Running) -> Verdict:
+    """What fresh and more draws say of a refutation; one that they do not confirm is INCONCLUSIVE."""
+    fresh = _Running(claim, running.bank, running.rng)
+    again = judge(claim.prediction, fresh.up_to(CONFIRMATION_FACTOR * running.draws), contract, final=False).verdict
+    return again if again is Verdict.REFUTED else Verdict.INCONCLUSIVE
 
 
 def verdicts(
@@ -99,12 +123,23 @@ def verdicts(
     """Simulate the measurement of one claim, and its confirmation where it is refuted."""
     source = bank(claim.noise, blocks)
     running = _Running(claim, source, rng)
-    first = look_until_settled(claim, contract, running, fractions).verdict
-    if first is not Verdict.REFUTED:
-        return Verdicts(first, first)
-    fresh = _Running(claim, source, rng)
-    again = judge(claim.prediction, fresh.up_to(CONFIRMATION_FACTOR * running.draws), contract, final=False).verdict
-    return Verdicts(first, again if again is Verdict.REFUTED else Verdict.INCONCLUSIVE)
+    judgement, last = look_until_settled(claim, contract, running, fractions)
+    first = judgement.verdict
+    reported = _confirmed(claim, contract, running) if first is Verdict.REFUTED else first
+    return Verdicts(first, reported, running, last)
+
+
+def session(claims: Sequence[Claim], contract: Contract, seed: int, *, blocks: int = BLOCKS) -> list[Verdicts]:
+    """Judge claims that share the false-refute rate of ``contract``, with Holm's steps after the last one."""
+    shared = replace(contract, false_refute_rate=planning.share(contract.false_refute_rate, len(claims)))
+    found = [verdicts(claim, shared, np.random.default_rng([seed, index]), blocks=blocks) for index, claim in enumerate(claims)]
+    while True:
+        rejected = [one.reported is Verdict.REFUTED for one in found]
+        rates = planning.holm_rates(contract.false_refute_rate, [1.0] * len(claims), rejected)
+        factors = [rate / shared.false_refute_rate for rate in rates]
+        found = [one.at(claim, shared, factor) for one, claim, factor in zip(found, claims, factors)]
+        if [one.reported is Verdict.REFUTED for one in found] == rejected:
+            return found
 
 
 @dataclass(frozen=True)

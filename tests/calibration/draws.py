@@ -77,7 +77,7 @@ class Bank:
         self.levels = [np.concatenate(parts)]
         for _ in range(3):
             fine = self.levels[-1]
-            self.levels.append(sum(fine[rng.integers(len(fine), size=len(fine))] for _ in range(10)))
+            self.levels.append(np.sum([fine[rng.integers(len(fine), size=len(fine))] for _ in range(10)], axis=0))
 
     def sums(self, rng: np.random.Generator, shape: tuple[int, ...], draws: int) -> Array:
         """Return the power sums (*shape, 4) of fresh groups of ``draws`` draws."""

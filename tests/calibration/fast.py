@@ -53,7 +53,7 @@ def fit_many(
     """Fit each row of ``values`` (data sets, sizes); they must be positive for the vectorised part."""
     key = tuple(float(size) for size in sizes)
     with np.errstate(invalid="ignore", divide="ignore"):
-        easy = (values > NOISE_FLOOR * stderrs).all(axis=1)
+        easy: NDArray[np.bool_] = np.all(values > NOISE_FLOOR * stderrs, axis=1)
     estimate, low, high = (np.full(len(values), np.nan) for _ in range(3))
     if easy.any():
         relative = (stderrs / np.where(values > 0, values, 1.0)).min(axis=1)
@@ -64,7 +64,9 @@ def fit_many(
         low[easy], high[easy] = estimate[easy] - Z95 * spread, estimate[easy] + Z95 * spread
         easy[easy] = p_value >= POOR_FIT
     for index in np.flatnonzero(~easy):
-        found = fit_rate(sizes, values[index], stderrs[index], correction=correction, amplitude=amplitude).exponent
+        found = fit_rate(
+            list(sizes), list(values[index]), list(stderrs[index]), correction=correction, amplitude=amplitude
+        ).exponent
         estimate[index], low[index], high[index] = found.estimate, found.low, found.high
     return Fits(estimate, low, high, ~easy)
 
@@ -93,7 +95,7 @@ def largest_difference(sizes: Array, values: Array, stderrs: Array, *, correctio
     """Return the largest distance of an end or an estimate from that of ``fit_rate``, in widths of its interval."""
     fits, worst = fit_many(sizes, values, stderrs, correction=correction), 0.0
     for index, (value, stderr) in enumerate(zip(values, stderrs)):
-        found = fit_rate(sizes, value, stderr, correction=correction).exponent
+        found = fit_rate(list(sizes), list(value), list(stderr), correction=correction).exponent
         gaps = (fits.estimate[index] - found.estimate, fits.low[index] - found.low, fits.high[index] - found.high)
         worst = max(worst, max(abs(gap) for gap in gaps) / (found.high - found.low))
     return worst
