@@ -23,6 +23,7 @@ from tests.calibration.claims import (
     Claim,
     count,
     random_claims,
+    session,
     wrong_claims,
 )
 from tests.calibration.draws import NOISES, STD, bank
@@ -148,3 +149,23 @@ def test_looks_that_are_not_paid_for_break_what_was_declared() -> None:
         paid |= z > NormalDist().inv_cdf(1 - look.contract.false_refute_rate)
     assert paid.sum() <= at_most(repeats, contract.false_refute_rate)
     assert free.sum() > at_most(repeats, 2 * contract.false_refute_rate)
+
+
+def test_holm_keeps_the_rate_of_a_session_with_wrong_claims_in_it() -> None:
+    """Four true, tight claims beside four wrong ones: these fall, and what they leave to the others refutes none of them."""
+    sessions, fallen, refuted = 4, 0, 0
+    for number in range(sessions):
+        true = random_claims(4, 60 + number, excess=0.0)
+        found = session([*true, *wrong_claims(0.5, 100_000, "gaussian", 1, HARD[:4])], DECLARED, 60 + number, blocks=BLOCKS)
+        refuted += any(one.first is Verdict.REFUTED for one in found[:4])
+        fallen += sum(one.reported is Verdict.REFUTED for one in found[4:])
+    assert refuted <= at_most(sessions, DECLARED.false_refute_rate)
+    assert fallen >= at_least(4 * sessions, 0.9)
+
+
+def test_a_session_that_does_not_share_its_rate_breaks_it() -> None:
+    """The rival of sharing: twenty true hypotheses, each tested at 1e-2; some one is rejected in 18% of sessions."""
+    z = np.random.default_rng(51).standard_normal((5000, 20)).max(axis=1)
+    limits = [NormalDist().inv_cdf(1 - rate) for rate in (planning.share(1e-2, 20), 1e-2)]
+    assert (z > limits[0]).sum() <= at_most(5000, 1e-2)
+    assert (z > limits[1]).sum() > at_most(5000, 1e-1)
