@@ -6,10 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 
 import numpy as np
 
 from tests.calibration.draws import BLOCKS, NOISES, Array, Bank, bank, means
+from tests.calibration.fast import estimates
 from tests.calibration.simulator import COEFFICIENTS, SIZES, Truth
 from tests.calibration.tallies import Tally
 from theoryck import planning
@@ -202,3 +204,41 @@ def log_factor(sizes: Array) -> Array:
 
 NEAR_MISSES: dict[str, Truth | Curve] = {"sqrt(log d / d)": log_factor, "d^-0.45 (1 + 2 d^-1/2)": Truth(-0.45, 2.0, 0.0, 0.5)}
 """Laws that are larger than d^(-1/2) by less than a window shows: a claim of d^(-1/2) about them is wrong."""
+
+
+def refutations(claims: Sequence[Claim], contract: Contract, seed: int, *, blocks: int = BLOCKS) -> tuple[Tally, Tally]:
+    """Return how many claims are REFUTED at any look, at first and confirmed, asking the judge only where it might say so.
+
+    Many fits at once leave out the looks whose limits at the look's error rate lie inside the tolerance, where the judge cannot
+    refute.  Support does not stop the looking here, so that what is counted is rather too much.
+    """
+    schedules, rows = [], []
+    for index, claim in enumerate(claims):
+        running = _Running(claim, bank(claim.noise, blocks), np.random.default_rng([seed, index]))
+        schedules.append(running)
+        worth = tuple(f for f in LOOKS if claim.draws * f >= FEWEST or f == 1)
+        for look in planning.looks(contract, worth):
+            points = running.up_to(max(2, math.ceil(claim.draws * look.fraction)))
+            rows.append((index, look.contract, running.draws, points))
+    scale = np.array([[size ** -claims[index].claimed for size in SIZES] for index, *_ in rows])
+    values = np.array([[point.estimate.value for point in points] for *_, points in rows]) * scale  # type: ignore[union-attr]
+    stderrs = np.array([[point.estimate.stderr for point in points] for *_, points in rows]) * scale  # type: ignore[union-attr]
+    estimate, spread, easy = estimates(SIZES, values, stderrs)
+    first: set[int] = set()
+    confirmed: set[int] = set()
+    for (index, share, draws, points), centre, error, known in zip(rows, estimate, spread, easy):
+        claim = claims[index]
+        reach = -NormalDist().inv_cdf(share.false_refute_rate / 2) * error  # of a scaling; a bound's is shorter by 10% and more
+        limit = 0.8 * reach if claim.kind is Kind.BOUND else 0.99 * reach
+        inside = centre - limit <= contract.within and (claim.kind is Kind.BOUND or centre + limit >= -contract.within)
+        if (
+            index in first
+            or (known and inside)
+            or judge(claim.prediction, points, share, final=False).verdict is not Verdict.REFUTED
+        ):
+            continue
+        first.add(index)
+        schedules[index].draws = draws
+        if _confirmed(claim, contract, schedules[index]) is Verdict.REFUTED:
+            confirmed.add(index)
+    return Tally(len(first), len(claims)), Tally(len(confirmed), len(claims))

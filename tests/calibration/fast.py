@@ -47,22 +47,29 @@ def _covariance(sizes: tuple[float, ...], correction: float | None, amplitude: f
     return terms @ terms.T
 
 
+def estimates(
+    sizes: Array, values: Array, stderrs: Array, *, correction: float | None = None, amplitude: float | None = None
+) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Return estimates and stderrs of the exponents, and for which rows they are those of ``fit_rate`` (else NaN or too narrow)."""
+    key = tuple(float(size) for size in sizes)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        easy: NDArray[np.bool_] = np.all(values > NOISE_FLOOR * stderrs, axis=1)
+    estimate, spread = np.full(len(values), np.nan), np.full(len(values), np.nan)
+    if easy.any():
+        steps = np.round(_GRID * np.log((stderrs[easy] / values[easy]).min(axis=1))).astype(int)
+        used, which = np.unique(steps, return_inverse=True)
+        corrections = np.stack([_covariance(key, correction, amplitude, int(step)) for step in used])[which]
+        estimate[easy], spread[easy], p_value = _solve(sizes, values[easy], stderrs[easy], corrections)
+        easy[easy] = p_value >= POOR_FIT
+    return estimate, spread, easy
+
+
 def fit_many(
     sizes: Array, values: Array, stderrs: Array, *, correction: float | None = None, amplitude: float | None = None
 ) -> Fits:
     """Fit each row of ``values`` (data sets, sizes); they must be positive for the vectorised part."""
-    key = tuple(float(size) for size in sizes)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        easy: NDArray[np.bool_] = np.all(values > NOISE_FLOOR * stderrs, axis=1)
-    estimate, low, high = (np.full(len(values), np.nan) for _ in range(3))
-    if easy.any():
-        relative = (stderrs / np.where(values > 0, values, 1.0)).min(axis=1)
-        steps = np.round(_GRID * np.log(relative)).astype(int)
-        used, which = np.unique(steps[easy], return_inverse=True)
-        corrections = np.stack([_covariance(key, correction, amplitude, int(step)) for step in used])[which]
-        estimate[easy], spread, p_value = _solve(sizes, values[easy], stderrs[easy], corrections)
-        low[easy], high[easy] = estimate[easy] - Z95 * spread, estimate[easy] + Z95 * spread
-        easy[easy] = p_value >= POOR_FIT
+    estimate, spread, easy = estimates(sizes, values, stderrs, correction=correction, amplitude=amplitude)
+    low, high = estimate - Z95 * spread, estimate + Z95 * spread
     for index in np.flatnonzero(~easy):
         found = fit_rate(
             list(sizes), list(values[index]), list(stderrs[index]), correction=correction, amplitude=amplitude

@@ -6,7 +6,7 @@
 ``support``, ``power``, ``logs``  false support; a wrong claim is refuted; laws next to the claimed one
 ``audit``  tables with and without error bars, and with replicates
 
-``N`` data sets are simulated for a cell of coverage; the other parts take numbers in proportion: at 200, 5,000 claims for each
+``N`` data sets are simulated for a cell of coverage; the other parts take numbers in proportion: at 200, 10,000 claims for each
 tolerance in ``refute``.
 """
 
