@@ -166,7 +166,8 @@ def audit(repeats: int, seed: int) -> Iterator[Row]:
     for table, noise, relative in itertools.product(audits.TABLES, NOISES, (0.003, 0.05)):
         spread = relative * math.sqrt(table.replicates)  # of a row, so that the mean has the same error
         cells = [audits.coverage(table, truth, noise, spread, repeats, seed + i) for i, truth in enumerate(TEN)]
-        total, worst = sum((c.covered for c in cells), Tally(0, 0)), min((c.covered for c in cells), key=lambda t: t.share)
+        total = sum((c.covered for c in cells), Tally(0, 0))
+        worst = min((c.covered for c in cells if c.covered.trials), key=lambda tally: tally.share, default=total)
         none, width = sum(c.without for c in cells), float(np.median([c.width for c in cells]))
         text = f"{table}, {noise}, error {relative:g}: width {width:.3f}, {none} without interval, worst truth {worst.share:.2f}"
         yield Row("audit", text, total, 0.93, least=True)

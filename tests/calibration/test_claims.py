@@ -23,6 +23,7 @@ from tests.calibration.claims import (
     Claim,
     count,
     random_claims,
+    refutations,
     session,
     wrong_claims,
 )
@@ -38,12 +39,23 @@ DECLARED = Contract(false_refute_rate=1e-2, false_support_rate=0.025, within=0.0
 
 def test_true_claims_are_not_refuted() -> None:
     """Bounds and scalings, of any truth, noise and budget, at every look; the first verdict, before any confirmation."""
-    number = 300
+    number = 120
     found = count(random_claims(number, 41), DECLARED, 41, fractions=LOOKS, blocks=BLOCKS)
     assert found.tally(Verdict.REFUTED, confirmed=False).hits <= at_most(number, DECLARED.false_refute_rate)
     assert found.tally(Verdict.REFUTED).hits <= found.tally(Verdict.REFUTED, confirmed=False).hits
     # The check is about something: half of the claims at least are decided.
     assert found.tally(Verdict.SUPPORTED).hits > number // 4
+
+
+def test_refutations_by_the_thousand_are_those_of_the_judge() -> None:
+    """Many fits at once only leave out looks at which the judge refutes nothing: the same claims fall, wrong ones all of them."""
+    wrong = random_claims(30, 52, excess=0.3)
+    first, confirmed = refutations(wrong, DECLARED, 52, blocks=BLOCKS)
+    assert first.hits == count(wrong, DECLARED, 52, blocks=BLOCKS).tally(Verdict.REFUTED, confirmed=False).hits
+    assert first.hits >= confirmed.hits > 20
+    number = 1000
+    first, confirmed = refutations(random_claims(number, 53), DECLARED, 53, blocks=BLOCKS)
+    assert first.hits <= at_most(number, DECLARED.false_refute_rate)
 
 
 @pytest.mark.parametrize("kind", [Kind.BOUND, Kind.SCALING])
