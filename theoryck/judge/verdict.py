@@ -20,7 +20,7 @@ def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *
     the search for the budget that would decide.  Raises RateError on a rate that names no size of the points, ValueError on values
     that are not finite and on a prediction that lacks what its kind needs.
 
-    >>> from theoryck.records import Estimate
+    >>> from theoryck.records import Estimate, Kind
     >>> points = [Point({"d": d}, Estimate(2 / d, 1e-4 / d, 10**8)) for d in (16, 32, 64, 128, 256, 512, 1024)]
     >>> claim = Prediction(Kind.BOUND, "E S^2", base="d", rate="1/d", rivals=("d**(-3/2)",), correction=1)
     >>> found = judge(claim, points, Contract())
