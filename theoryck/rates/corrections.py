@@ -100,6 +100,11 @@ class CorrectionFamily:
         edges = tuple((power, widening * edge, widening**2 * square) for power, edge, square in bounds)
         return cls(powers, tuple(deviations), correction is not None, edges, logarithmic)
 
+    @property
+    def size(self) -> float:
+        """How large the corrections at the smallest size are, all together."""
+        return math.hypot(*self.deviations)
+
     def truths(self, sizes: Array) -> Array:
         """Return the logarithm of the bracket at ``sizes``, one truth per row, for B and B2 from none to all that is allowed.
 

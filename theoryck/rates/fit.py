@@ -69,8 +69,7 @@ def fit_rate(
         fit = RateFit(nothing, nothing, math.inf, math.nan, 0, math.nan, data.window, sign, family, reason=reason)
     else:
         fit = _attempt(data, sign, options)
-        if fit.p_value < POOR_FIT:
-            fit = _reconcile(data, sign, options, fit)
+        fit = _with_profile(fit, data, options) if fit.p_value >= POOR_FIT else _reconcile(data, sign, options, fit)
     return replace(fit, local_slopes=_local_slopes(data), flags=(*data.flags(), *fit.flags))
 
 
@@ -91,18 +90,23 @@ class _Options:
 def _attempt(data: Data, sign: int, options: _Options, widening: float = 1.0, birge: bool = False) -> RateFit:
     """Fit with the family widened; with ``birge`` what misfit is left multiplies the error by sqrt(chi2/dof)."""
     family = options.family(data, widening)
-    data = data.no_more_exact_than(math.sqrt(sum(deviation**2 for deviation in family.deviations)))
+    data = data.no_more_exact_than(family.size)
     system, chi2 = maximise(data, sign, family, options.exponent)
     dof = len(data.x) - system.flat
     if birge and chi2 > dof:
         system = replace(system, inflation=math.sqrt(chi2 / dof))
     exponent, constant, stderr = _estimates(system, sign, options)
     p_value = float(scipy.special.chdtrc(dof, chi2))
-    fit = RateFit(exponent, constant, stderr, chi2, dof, p_value, data.window, sign, family, system=system)
-    if options.exponent is None and data.below.any():
-        fit = replace(fit, skewed=Profile(data, sign, family, chi2, system.inflation))
-        fit = replace(fit, exponent=fit.interval(options.level))
-    return fit
+    return RateFit(exponent, constant, stderr, chi2, dof, p_value, data.window, sign, family, system=system)
+
+
+def _with_profile(fit: RateFit, data: Data, options: _Options) -> RateFit:
+    """Return the fit with limits by the profile of chi2 where points lie in the noise: it costs dozens of fits."""
+    if options.exponent is not None or not data.below.any() or fit.system is None:
+        return fit
+    seen = data.no_more_exact_than(fit.family.size)
+    fit = replace(fit, skewed=Profile(seen, fit.sign, fit.family, fit.chi2, fit.system.inflation))
+    return replace(fit, exponent=fit.interval(options.level))
 
 
 def _reconcile(data: Data, sign: int, options: _Options, first: RateFit) -> RateFit:
@@ -116,13 +120,14 @@ def _reconcile(data: Data, sign: int, options: _Options, first: RateFit) -> Rate
         if larger.p_value >= GOOD_FIT:
             break
     if options.trusted and larger.p_value >= POOR_FIT:
+        larger = _with_profile(larger, data, options)
         return replace(larger, flags=(f"corrections {widening:.2g} times larger than assumed",))
     noisier, noise = first, data
     while noisier.p_value < POOR_FIT:
         factor = max(noisier.chi2 / noisier.dof, 1.5)
         noise = replace(noise, log_stderr=noise.log_stderr + 0.5 * math.log(factor))
         noisier = _attempt(noise, sign, options)
-    both = (larger, noisier)
+    both = (_with_profile(larger, data, options), _with_profile(noisier, noise, options))
     best = min(both, key=lambda fit: fit.stderr)
     low, high = (min(fit.constant.low for fit in both), max(fit.constant.high for fit in both))
     fit = replace(

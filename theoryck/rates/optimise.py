@@ -42,7 +42,8 @@ class System:
         if self.flat < 2:
             return ExponentError(0.0, 0.0, 0.0, np.zeros(len(self.design)))
         sensitivity = response(self.design, self.weights, self.flat, 1)
-        noise = float(np.linalg.norm(sensitivity / self.weights)) * self.inflation
+        seen = self.weights > 0  # a point whose weight underflows moves nothing
+        noise = float(np.linalg.norm(sensitivity[seen] / self.weights[seen])) * self.inflation
         stderr = math.sqrt(self.covariance[1, 1]) * self.inflation
         bias = self.family.largest_bias(self.sizes, sensitivity)
         return ExponentError(stderr, min(noise, stderr), bias, sensitivity)
@@ -73,7 +74,7 @@ def descend(data: Data, sign: int, design: Array, offset: Array, flat: int) -> t
     covariance = np.zeros((design.shape[1], design.shape[1]))
     for _ in range(_STEPS):
         eta = design @ theta + offset
-        weights = np.exp(np.minimum(eta - data.log_stderr, 600.0))
+        weights = np.exp(np.minimum(eta - data.log_stderr, 300.0))
         residual = _relative_residual(data, sign, eta)
         proposal, covariance, _ = solve(design, eta - offset + residual, weights, flat)
         step = proposal - theta
@@ -87,14 +88,14 @@ def descend(data: Data, sign: int, design: Array, offset: Array, flat: int) -> t
         if gain <= 1e-9 * (1 + objective):
             break
     eta = design @ theta + offset
-    weights = np.exp(np.minimum(eta - data.log_stderr, 600.0))
+    weights = np.exp(np.minimum(eta - data.log_stderr, 300.0))
     _, covariance, _ = solve(design, eta, weights, flat)
     return theta, weights, covariance, objective
 
 
 def _starting_point(data: Data, sign: int, design: Array, offset: Array, flat: int) -> Array:
     usable = data.signs == sign
-    relative = np.exp(data.log_stderr - np.where(usable, data.log_size, 0.0))
+    relative = np.exp(np.minimum(np.where(usable, data.log_stderr - np.where(usable, data.log_size, 0.0), 0.0), 300.0))
     # E log(Q + noise) = log Q - relative^2/2 to second order, hence the shift; points deep in noise start with little weight.
     spread = np.sqrt(np.log1p(relative**2)) + relative**2
     target = np.where(usable, data.log_size, 0.0) + 0.5 * np.minimum(relative, 1.0) ** 2 - offset

@@ -29,6 +29,7 @@ from theoryck.records import Interval
 
 NO_STDERR = "no stderr: residual scatter"
 MIN_SCATTER_SIZES = 4
+LARGEST_RELATIVE = 0.25  # a fit needs values that stand above their errors
 SMALLEST_NOISE, LARGEST_NOISE = 1e-13, 10.0  # of sigma: from the rounding of logarithms to ten times the values
 WIDENING = 1.1  # of the corrections: an unknown noise may be taken for one, and at corners of the family it would be too often
 _NODES = 360  # of log sigma, 9% apart: the densities in it are never narrower than 1/sqrt(2 n), and n is at most some hundreds
@@ -74,6 +75,12 @@ def residual_stderrs(
     if reason:
         return Scatter((math.inf,) * count, math.inf, NO_STDERR, reason)
     relative = _matching(*_posterior(data, correction, amplitude), rate)
+    if relative > LARGEST_RELATIVE:
+        reason = (
+            f"without standard errors the scatter of {count} values allows for errors above {LARGEST_RELATIVE:.0%} of them: "
+            "measure more sizes, or give standard errors or replicates"
+        )
+        return Scatter((math.inf,) * count, math.inf, NO_STDERR, reason)
     stderrs = np.full(count, relative) if log_values else relative * np.abs(np.asarray(values, dtype=float))
     return Scatter(tuple(float(stderr) for stderr in stderrs), relative)
 
@@ -101,7 +108,7 @@ def fit_without_errors(
         sizes, values, correction=correction, amplitude=amplitude, rate=0.5 - level / 2, log_values=log_values
     )
     fitted = partial(fit_rate, sizes, correction=correction, amplitude=amplitude, level=level, log_values=True)
-    data, reason = _read(sizes, values, log_values)
+    data, reason = _read(sizes, values, log_values)[0], scatter.reason
     if reason:
         fit = fitted([0.0] * len(data.x), [1.0] * len(data.x))
         nothing = Interval(math.nan, -math.inf, math.inf, level)
@@ -110,7 +117,10 @@ def fit_without_errors(
         return replace(unknown, local_slopes=(), flags=(NO_STDERR,), reason=reason, system=None)
     fit = fitted(values, scatter.stderrs, log_values=log_values)
     _, centres, errors, weights = _posterior(data, correction, amplitude)
-    fit = replace(fit, mixture=Mixture(weights, centres, errors), flags=(*fit.flags, NO_STDERR))
+    mixture = Mixture(weights, centres, errors)
+    median = mixture.limit(0.5, 1)
+    flags = (*(flag for flag in fit.flags if flag != "poor-fit"), NO_STDERR)
+    fit = replace(fit, exponent=Interval(median, median, median, level), mixture=mixture, flags=flags, skewed=None, explanations=())
     return replace(fit, exponent=fit.interval(level))
 
 
