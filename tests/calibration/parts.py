@@ -80,6 +80,12 @@ def refute(claims: int, seed: int) -> Iterator[Row]:
         yield Row("refute", f"{text}, first verdict (no promise)", first)
         found = count(edge[: claims // 40], Contract(REFUTE, SUPPORT, 0.05), seed + 2)
         yield Row("refute", f"{text}: supported", found.tally(Verdict.SUPPORTED), SUPPORT)
+    for corner in HARD:
+        edge = [c for noise in NOISES for draws in DRAWS[1:] for c in wrong_claims(0.05, draws, noise, claims // 200, [corner])]
+        first, confirmed = refutations(edge, Contract(REFUTE, SUPPORT, 0.05), seed + 3)
+        text = f"bounds wrong by exactly within = 0.05 at w, B, B2 = {corner}"
+        yield Row("refute", f"{text}, confirmed", confirmed, REFUTE)
+        yield Row("refute", f"{text}, first verdict", first, REFUTE)
 
 
 def sessions(claims: int, seed: int, each: int = 20) -> Iterator[Row]:
