@@ -150,8 +150,8 @@ def test_decision_limits_keep_their_rate_at_every_truth(
 ) -> None:
     """The limits that support a claim fail at most as often as declared, at the worst truth, and are at most 1.3 times as far out.
 
-    The worst truth is looked for on a finer grid than the fit uses itself: where brackets are about to change sign (first sizes 2 and 4,
-    B = -2) it lies between the grid points, and 1.05 times the rate is allowed for that.
+    The worst truth is looked for on a finer grid than the fit uses itself: where brackets are about to change sign (first sizes 2
+    and 4, B = -2) it lies between the grid points, and 1.05 times the rate is allowed for that.
     """
     sizes = first * 2.0 ** np.arange(count)
     truths = np.array(allowed(sizes, correction, amplitude))

@@ -29,9 +29,17 @@ def test_the_conjecture_in_ten_lines(tmp_path):
     assert result.ok
 
 
-def test_the_learning_example_is_a_claim_that_can_be_measured():
+def test_the_audit_of_a_table():
     names = {}
     exec(compile(blocks("python")[1], "README.md", "exec"), names)
+    found = names["found"]
+    assert (found.verdict, found.tightness) == ("SUPPORTED", "TIGHT")
+    assert found.exponent.low < -0.5 < found.exponent.high
+
+
+def test_the_learning_example_is_a_claim_that_can_be_measured():
+    names = {}
+    exec(compile(blocks("python")[2], "README.md", "exec"), names)
     claim = names["claim"]
     assert claim.measured().two_sided
     low, high, _ = claim.measured().draw(np.random.default_rng(0), 50, claim.sizes()[0]).mean(axis=0)
