@@ -185,7 +185,7 @@ def test_values_that_differ_have_fingerprints_that_differ():
 @pytest.mark.parametrize(
     "value",
     [object(), iter([1]), np.array([object()]), np.random.default_rng(0), [1, {"a": object()}], Pair(1, object())],
-    ids=repr,
+    ids=["object", "iterator", "array", "generator", "nested", "dataclass"],
 )
 def test_values_that_cannot_be_told_are_named(value):
     with pytest.raises(Undescribable, match=r"'value', which the function .*sampled.*closes over.* whose value cannot be told"):
