@@ -63,7 +63,7 @@ def test_a_network_has_a_bracket(name):
         assert data["bracket"] is None
         return
     bracket = data["bracket"]
-    assert set(bracket) == {"low", "high", "low_stderr", "high_stderr"}
+    assert set(bracket) == {"low", "high", "low_stderr", "high_stderr", "draws", "low_skewness", "high_skewness"}
     assert bracket["low_stderr"] > 0
     assert bracket["high_stderr"] > 0
     assert bracket["low"] < bracket["high"] + 4.5 * (bracket["low_stderr"] + bracket["high_stderr"])
