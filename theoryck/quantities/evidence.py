@@ -4,8 +4,9 @@ With r = P(Y | X) / N(Y; 0, C_B), C_B the covariance of an infinitely wide netwo
     gap  I^(L) - I^(0) = E T(X) - KL,     I^(L) = E T'(X) - KL,     KL = E log r,
 where T and T' need inputs only.  Since E[1/r] = 1 over data of the network, KL = E[log r + 1/r - 1]: an integrand >= 0 and of
 second order in r - 1.  The paths of :mod:`theoryck.montecarlo.annealing` give log R >= log r in the mean and E[1/R] = 1/r exactly,
-WITH THE SAME R, so that the noise of R, too, enters to second order only; :mod:`theoryck.quantities.evidence_scalar` sharpens it.
-T is averaged over more inputs, minus control variates.
+WITH THE SAME R, so that the noise of R, too, enters to second order only.  Rare data with large |Y| make most of it, so these are
+chosen more often and count less (:mod:`theoryck.quantities.evidence_selection`).  T is averaged over more inputs, minus control
+variates.
 
 Samplers are called as ``sampler(rng, draws)``; a draw is one data set, and the columns are low, high and the best value, which is
 their middle: log mean exp is below by half its relative variance per path and above by the same amount, to first order.
@@ -26,9 +27,19 @@ from theoryck.models.activation import Activation
 from theoryck.montecarlo.annealing import Schedule, log_mean_exp, log_weights
 from theoryck.montecarlo.annealing_tuning import PLAIN_PATHS, Tuned, tune
 from theoryck.montecarlo.seeds import block_generator
-from theoryck.quantities.evidence_model import InputTerm, Posterior, Setting, fit_controls, input_nanoseconds, pilot_key, posterior
-from theoryck.quantities.evidence_scalar import g_of
+from theoryck.quantities.evidence_model import (
+    InputTerm,
+    Posterior,
+    Setting,
+    as_target,
+    fit_controls,
+    input_nanoseconds,
+    pilot_key,
+    posterior,
+)
+from theoryck.quantities.evidence_selection import candidates, select
 from theoryck.quantities.evidence_target import NetworkTarget, piece_of
+from theoryck.quantities.kernels import describe
 
 Array = NDArray[np.float64]
 
@@ -40,7 +51,6 @@ NANOSECONDS_PER_NUMBER = 1e9 / 7e7
 LARGEST_CONTROLLED = 0.5
 """1/r - 1 is used as a control variate up to this KL (nats): far beyond, E[1/r] = 1 is made by data that are never drawn."""
 
-LARGEST_BETA = 0.9
 PILOT_NANOSECONDS = 3e8
 PILOT_INPUTS = 256
 TILT_SETS = 16
@@ -50,10 +60,11 @@ MOST_AT_ONCE = 32
 
 @dataclass(frozen=True)
 class Control:
-    """Control variates of the KL: ``beta`` of the scalar mode (0: only 1/r - 1, None: neither), coefficient of the energy."""
+    """How log r is weighted down to less variance: whether 1/r - 1 is added, the coefficient of the energy, a constant near KL."""
 
-    beta: float | None
+    inverse: bool
     energy: float
+    centre: float
 
 
 @dataclass(frozen=True)
@@ -110,47 +121,40 @@ def _spread(setting: Setting, tilted: bool, rng: np.random.Generator) -> float:
 def _control(setting: Setting, tuned: Tuned, tilted: bool, rng: np.random.Generator) -> tuple[Control, float]:
     """Return which control variates serve best, and the standard deviation of the KL of one data set with them."""
     sets = int(min(max(PILOT_NANOSECONDS / tuned.cost, 8), 64))
-    high, log_q, energy = np.empty(sets), np.empty(sets), np.empty(sets)
+    weights, high, energy = np.empty(sets), np.empty(sets), np.empty(sets)
     for index in range(sets):
-        drawn = posterior(setting, rng, 1, tilted)
+        data, weight = select(setting, rng, 1)
+        drawn = as_target(setting, data, tilted)
         high[index] = log_weights(drawn.target, drawn.teachers, tuned.schedule, rng).high[0]
-        log_q[index], energy[index] = drawn.scalar_mode()[1][0], drawn.energy[0]
-    square = float(log_q @ log_q)
-    # With beta = 1, g/r has a heavy tail unless r follows q however large |Y| is, as for linear phi.
-    largest = 1.0 if setting.activation.properties.linear.value else LARGEST_BETA
-    beta = min(max(float(high @ log_q) / square, 0.0), largest) if square else 0.0
-    inverse = np.exp(-high)
-    choices: dict[float | None, Array] = {None: high}
+        weights[index], energy[index] = weight[0], drawn.energy[0]
+    choices = {False: high}
     # Far from r = 1 the mean of 1/r is made by data that a pilot never sees: its spread would then say little.
-    if high.mean() <= LARGEST_CONTROLLED:
-        choices[0.0] = high + inverse
-        choices[beta] = high + inverse * (1.0 - g_of(log_q, beta))
-    energy -= energy.mean()
+    if float((weights * high).mean()) <= LARGEST_CONTROLLED:
+        choices[True] = high + np.expm1(-high)
     best = None
-    for choice, values in choices.items():
+    for inverse, values in choices.items():
+        centre = float((weights * values).sum() / weights.sum())
+        around, along = weights * (values - centre), weights * energy
+        along -= along.mean()
         # Only at depth 1 is C_B the covariance of Y, so that the energy has mean 0.
-        along = float(values @ energy) / float(energy @ energy) if setting.depth == 1 and sets > 8 else 0.0
-        found = Control(choice, along), float((values - along * energy).std(ddof=1))
+        slope = float(around @ along) / float(along @ along) if setting.depth == 1 and sets > 8 else 0.0
+        found = Control(inverse, slope, centre), float((around - slope * along).std(ddof=1))
         if best is None or found[1] < best[1]:
             best = found
     assert best is not None
     return best
 
 
-def control_variates(drawn: Posterior, high: Array, control: Control, rng: np.random.Generator) -> Array:
-    """Return numbers (sets,) of mean exactly 0 over data sets and paths, to be added to log r; ``high`` is log R.
+def controlled(values: Array, drawn: Posterior, high: Array, control: Control, weights: Array) -> Array:
+    """Return numbers (sets,) whose mean is that of log r over data sets and paths; ``high`` is log R, ``values`` it or log r's low.
 
-    -energy * (Y^T C_B^(-1) Y - n)/2, and unless beta is None (1 - g)/R - 1 + E_N[g] with g = s log s - s + 1, s = q^beta of the
-    scalar mode (beta = 0: 1/R - 1).  E[1/R | Y] = 1/r exactly, and E_P[1/r] = 1, E_P[g/r] = E_N[g] are changes of measure.
+    With the weights w of the selection: centre + w (values + 1/R - 1 - slope * (Y^T C_B^(-1) Y - n)/2 - centre).
+    E[1/R | Y] = 1/r exactly and E_P[1/r] = 1, the energy has mean 0, and E w = 1: the mean is as without all of them.
     """
-    result: Array = -control.energy * drawn.energy
-    if control.beta is None:
-        return result
-    inverse = np.exp(-high)
-    if control.beta == 0.0:
-        return result + inverse - 1.0
-    mode, log_q = drawn.scalar_mode()
-    return result + inverse * (1.0 - g_of(log_q, control.beta)) - 1.0 + mode.mean(rng, control.beta)
+    result = values - control.energy * drawn.energy - control.centre
+    if control.inverse:
+        result = result + np.expm1(-high)
+    return control.centre + weights * result
 
 
 @functools.lru_cache(maxsize=256)
@@ -162,7 +166,7 @@ def input_plan(term: InputTerm, target_gap: float) -> InputPlan:
     coefficients, residual = fit_controls(values, controls)
     each = input_nanoseconds(term.setting)
     # Least variance for the time: minimise (residual/m + spread^2) (m each + set).
-    best = math.sqrt(residual * (chosen.nanoseconds + 1e5) / (each * max(chosen.spread**2, 1e-12)))
+    best = math.sqrt(residual * (chosen.nanoseconds + _chosen_cost(term.setting)) / (each * max(chosen.spread**2, 1e-12)))
     count = int(min(max(round(best), 1), 256))
     return InputPlan(count, coefficients, count * each)
 
@@ -171,6 +175,14 @@ def _set_cost(setting: Setting) -> float:
     """Return about how many nanoseconds a data set takes apart from paths and T: kernel, tilt, scalar mode, Python."""
     n, d = setting.samples, setting.widths[0]
     return 2.0 * input_nanoseconds(setting) + 2.0e4 + 2500.0 * n + 10.0 * n**3 + 60.0 * d**3 + 1.5e6 / _at_once(setting)
+
+
+def _chosen_cost(setting: Setting) -> float:
+    """Return about how many nanoseconds it takes to choose a data set among its candidates, and to make a target of it."""
+    n = setting.samples
+    numbers = n * (setting.widths[0] + 2) + sum(rows * (columns + n) for rows, columns in zip(setting.widths[1:], setting.widths))
+    kernel = 1000.0 + 60.0 * n * n + (0.0 if describe(setting.activation)["closed form"] else 8.0e3)
+    return _set_cost(setting) + candidates(setting) * (2000.0 + setting.depth * kernel + 10.0 * numbers + 2.0 * n**3)
 
 
 @dataclass(frozen=True)
@@ -183,13 +195,13 @@ class EvidenceSampler:
     input_plan: InputPlan | None
     scale: float = 1.0
     shift: float = 0.0
-    version: int = 1
+    version: int = 2
 
     @property
     def cost(self) -> float:
         """Random-number equivalents per draw: nanoseconds by the formulas of costs() over 1e9 / 7e7."""
         inputs = 0.0 if self.input_plan is None else self.input_plan.nanoseconds
-        return (self.plan.nanoseconds + inputs + _set_cost(self.setting)) / NANOSECONDS_PER_NUMBER
+        return (self.plan.nanoseconds + inputs + _chosen_cost(self.setting)) / NANOSECONDS_PER_NUMBER
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
         """Return ``draws`` rows low, high, value; the mean of low is at most the quantity, that of high at least."""
@@ -202,10 +214,10 @@ class EvidenceSampler:
         return result
 
     def _piece(self, rng: np.random.Generator, sets: int) -> Array:
-        drawn = posterior(self.setting, rng, sets, self.plan.tilted)
-        weights = log_weights(drawn.target, drawn.teachers, self.plan.schedule, rng)
-        control = control_variates(drawn, weights.high, self.plan.control, rng)
-        low, high = weights.low + control, weights.high + control
+        data, chosen = select(self.setting, rng, sets)
+        drawn = as_target(self.setting, data, self.plan.tilted)
+        paths = log_weights(drawn.target, drawn.teachers, self.plan.schedule, rng)
+        low, high = (controlled(end, drawn, paths.high, self.plan.control, chosen) for end in (paths.low, paths.high))
         if self.term is None:
             return np.column_stack([low, high, 0.5 * (low + high)])
         assert self.input_plan is not None

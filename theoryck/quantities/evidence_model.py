@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.models.activation import Activation
-from theoryck.quantities.evidence_scalar import ScalarMode
 from theoryck.quantities.evidence_target import NetworkTarget, last_layer, tilt
 from theoryck.quantities.kernels import DeepKernel, LayerKernel, describe
 
@@ -110,8 +109,7 @@ def input_nanoseconds(setting: Setting) -> float:
 class Posterior:
     """Data sets as a target of the annealing engine.
 
-    With the teachers' states (sets, dim), ``log_base`` = log N(Y; 0, C_B) and ``energy`` = (Y^T C_B^(-1) Y - n)/2 (sets,), Y, and
-    A = C_B - B and R, R R^T = B^(-1) (sets, n, n).
+    With the teachers' states (sets, dim), ``log_base`` = log N(Y; 0, C_B), ``energy`` = (Y^T C_B^(-1) Y - n)/2 and Y (sets, n).
     """
 
     target: NetworkTarget
@@ -119,43 +117,67 @@ class Posterior:
     log_base: Array
     energy: Array
     outputs: Array
+
+
+@dataclass
+class DataSets:
+    """Data of teachers: X^T X and A = C_B - B (sets, n, n), X (sets, d_0, n), Y (sets, n), and W_l (sets, d_l, d_(l-1))."""
+
+    grams: Array
     kernel: Array
-    root: Array
+    inputs: Array
+    outputs: Array
+    weights: list[Array]
 
-    def scalar_mode(self) -> tuple[ScalarMode, Array]:
-        """Return the scalar mode of these data sets and log q (sets,) at their outputs."""
-        mode = ScalarMode(self.kernel, self.root, self.target.widths)
-        return mode, mode.log_ratio(self.outputs)
+    def __getitem__(self, chosen: Any) -> DataSets:
+        weights = [matrix[chosen] for matrix in self.weights]
+        return DataSets(self.grams[chosen], self.kernel[chosen], self.inputs[chosen], self.outputs[chosen], weights)
 
 
-def posterior(setting: Setting, rng: np.random.Generator, sets: int, tilted: bool) -> Posterior:
-    """Draw ``sets`` data sets from teachers; l is relative to N(Y; 0, C_B), so that Z is P(Y | X) / N(Y; 0, C_B)."""
+def draw_data(setting: Setting, rng: np.random.Generator, sets: int) -> DataSets:
+    """Draw ``sets`` data sets from teachers."""
     widths, n = setting.widths, setting.samples
     inputs = setting.inputs(rng, sets)
     grams = np.swapaxes(inputs, -1, -2) @ inputs
     weights = [rng.standard_normal((sets, rows, columns)) for rows, columns in zip(widths[1:], widths[:-1])]
     signal = np.einsum("sin,si->sn", last_layer(setting.activation, inputs, weights), rng.standard_normal((sets, widths[-1])))
-    white = rng.standard_normal((sets, n))
-    scale = math.sqrt(1.0 - setting.tau)
-    rest = setting.rest(grams)
-    whitening = None
+    noise = rng.standard_normal((sets, n))
     if setting.tau:
-        factor = np.linalg.cholesky(rest)
-        noise = np.einsum("sij,sj->si", factor, white)
-        root = whitening = np.swapaxes(np.linalg.inv(factor), -1, -2)
+        noise = np.einsum("sij,sj->si", np.linalg.cholesky(setting.rest(grams)), noise)
     else:
-        noise = math.sqrt(setting.noise) * white
-        root = np.broadcast_to(np.eye(n) / math.sqrt(setting.noise), (sets, n, n))
-    outputs = scale * signal + noise
+        noise = math.sqrt(setting.noise) * noise
     kernel = (1.0 - setting.tau) * DeepKernel(setting.activation, setting.depth)(grams)
-    log_base, square = log_normal(outputs, kernel + rest)
+    return DataSets(grams, kernel, inputs, math.sqrt(1.0 - setting.tau) * signal + noise, weights)
+
+
+def root_of_rest(setting: Setting, grams: Array) -> Array:
+    """Return R (sets, n, n) with R R^T = B^(-1)."""
+    if setting.tau:
+        return np.swapaxes(np.linalg.inv(np.linalg.cholesky(setting.rest(grams))), -1, -2)
+    return np.broadcast_to(np.eye(setting.samples) / math.sqrt(setting.noise), grams.shape)
+
+
+def posterior(setting: Setting, rng: np.random.Generator, sets: int, tilted: bool) -> Posterior:
+    """Draw ``sets`` data sets from teachers, as a target; see :func:`as_target`."""
+    return as_target(setting, draw_data(setting, rng, sets), tilted)
+
+
+def as_target(setting: Setting, data: DataSets, tilted: bool) -> Posterior:
+    """Return the target of ``data``; l is relative to N(Y; 0, C_B), so that Z is P(Y | X) / N(Y; 0, C_B)."""
+    widths, n = setting.widths, setting.samples
+    rest = setting.rest(data.grams)
+    log_base, square = log_normal(data.outputs, data.kernel + rest)
     proposal = None
     if tilted:
         linear = (1.0 - setting.tau) * setting.eta0**2
         fixed = rest + (1.0 - setting.tau) * setting.gamma0 * np.eye(n)
-        proposal = tilt(inputs, outputs, fixed, linear, widths[1])
-    target = NetworkTarget(setting.activation, widths, inputs, outputs, setting.noise, log_base, proposal, whitening, scale)
-    return Posterior(target, target.coordinates(weights), log_base, 0.5 * (square - n), outputs, kernel, root)
+        proposal = tilt(data.inputs, data.outputs, fixed, linear, widths[1])
+    whitening = root_of_rest(setting, data.grams) if setting.tau else None
+    scale = math.sqrt(1.0 - setting.tau)
+    target = NetworkTarget(
+        setting.activation, widths, data.inputs, data.outputs, setting.noise, log_base, proposal, whitening, scale
+    )
+    return Posterior(target, target.coordinates(data.weights), log_base, 0.5 * (square - n), data.outputs)
 
 
 def log_normal(outputs: Array, covariance: Array) -> tuple[Array, Array]:

@@ -1,14 +1,10 @@
-"""The scalar mode of a network, a control variate for its relative entropy to N(Y; 0, C_B).
+"""The scalar mode of a network, a guess of its density relative to N(Y; 0, C_B) that costs no path.
 
 Given the readout vector a the covariance of Y is t A + B with t = |a|^2 / d_L and C_B = A + B (depth 1), and for linear phi that
 is all there is: P(Y | X) is then the mixture of N(0, t A + B) over a product t of independent chi^2_(d_l) / d_l.  So
     q(Y) = E_t N(Y; 0, t A + B) / N(Y; 0, A + B)
-follows r = P(Y | X) / N(Y; 0, C_B) closely where the network has learned nothing but its scale.  For f(r) = log r + 1/r - 1 and
-g = s f(s) = s log s - s + 1, s = q^beta, the change of measure E_P[g/r] = E_N[g] is exact, so that
-    KL = E_P[f(r) - g/r] + E_N[g],     and f(r) - g/r vanishes where r = s.
-beta < 1 fits bounded activations, whose r grows less than q where |Y| is large: the tail of g/r would be heavy with beta = 1.
-E_N[g] = E_Q[g/q] under the mixture Q needs Gaussian vectors and no network.  All this holds for every law of t; here it is
-a Gamma law with mean 1 and the variance of that product, by Gauss-Laguerre.
+follows r = P(Y | X) / N(Y; 0, C_B) closely where the network has learned nothing but its scale.  Here the law of t is a Gamma law
+with mean 1 and the variance of that product, by Gauss-Laguerre; q is a guess, and nothing rests on how good it is.
 """
 
 from __future__ import annotations
@@ -22,8 +18,6 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 NODES = 11
-REPEATS = 24
-"""Vectors per node of t and data set for E_Q[f(q)]; each node is one stratum."""
 
 
 @functools.lru_cache(maxsize=256)
@@ -36,17 +30,6 @@ def _gamma_nodes(shape: float) -> tuple[Array, Array]:
     return values / shape, np.square(vectors[0])
 
 
-def g_of(log_q: Array, beta: float) -> Array:
-    """Return g = s log s - s + 1 for s = q^beta: it is >= 0 and vanishes at q = 1.
-
-    >>> g_of(np.array([0.0, 1.0]), 1.0).tolist()
-    [0.0, 1.0]
-    """
-    log_s = beta * log_q
-    result: Array = np.exp(log_s) * (log_s + np.expm1(-log_s))
-    return result
-
-
 class ScalarMode:
     """q for data sets with C_t = t A + B: ``kernel`` A (sets, n, n), ``root`` R (sets, n, n), R R^T = B^(-1), and the widths."""
 
@@ -55,27 +38,18 @@ class ScalarMode:
         values, vectors = np.linalg.eigh(transposed @ kernel @ root)
         self.root = root @ vectors
         variance = math.prod(1.0 + 2.0 / width for width in widths[1:]) - 1.0
-        scales, self.weights = _gamma_nodes(1.0 / variance)
-        self.log_weights = np.log(self.weights)
+        scales, weights = _gamma_nodes(1.0 / variance)
+        self.log_weights = np.log(weights)
         # In the basis that makes B = 1 and A diagonal, coordinate i has variance t a_i + 1.
-        self.variances = scales[:, None] * values[:, None, :] + 1.0
+        variances = scales[:, None] * values[:, None, :] + 1.0
         ones = values + 1.0
-        self.log_ratios = -0.5 * np.log(self.variances / ones[:, None, :]).sum(axis=-1)
-        self.forms = -0.5 * (1.0 / self.variances - 1.0 / ones[:, None, :])
+        self.log_ratios = -0.5 * np.log(variances / ones[:, None, :]).sum(axis=-1)
+        self.forms = -0.5 * (1.0 / variances - 1.0 / ones[:, None, :])
 
     def log_ratio(self, outputs: Array) -> Array:
         """Return log q (sets,) at outputs Y (sets, n)."""
         coordinates = np.matmul(outputs[:, None, :], self.root)
         return self._log_ratio(np.square(coordinates))[:, 0]
-
-    def mean(self, rng: np.random.Generator, beta: float) -> Array:
-        """Return unbiased estimates (sets,) of E_Q[g/q] = E_N[g]."""
-        sets, nodes, n = self.variances.shape
-        squares = np.square(rng.standard_normal((sets, nodes, REPEATS, n)))
-        squares *= self.variances[:, :, None, :]
-        logs = self._log_ratio(squares.reshape(sets, nodes * REPEATS, n)).reshape(sets, nodes, REPEATS)
-        result: Array = (g_of(logs, beta) * np.exp(-logs)).mean(axis=-1) @ self.weights
-        return result
 
     def _log_ratio(self, squares: Array) -> Array:
         """Return log q (sets, m) for squared coordinates (sets, m, n)."""

@@ -31,15 +31,6 @@ TILT_ROUNDS = 6
 SMALLEST_PRECISION = 0.2
 
 
-@dataclass
-class DataSets:
-    """Data (sets): X (sets, d_0, n), Y (sets, n), and the teacher's weights, W_l (sets, d_l, d_(l-1)), that made them."""
-
-    inputs: Array
-    outputs: Array
-    weights: list[Array]
-
-
 def last_layer(activation: Activation, inputs: Array, weights: list[Array]) -> Array:
     """Return x_L (..., d_L, n), x_l = phi(W_l x_(l-1)) / sqrt(d_l)."""
     hidden = inputs
