@@ -12,6 +12,7 @@ from theoryck.rates.rate import Rate
 from theoryck.records import Bracket, Enclosure, Estimate, Point
 
 DIGITS = 50
+RATIO_DIGITS = 25  # of what becomes a float of 17
 MIN_COMPARED_DRAWS = 4096
 TAIL_UNSEEN = "tail-unseen"
 
@@ -115,14 +116,20 @@ class Series:
 
     def over(self, log_rates: Sequence[float]) -> tuple[list[float], list[float], float]:
         """Return values and errors divided by the rate, times exp(scale) so that they are representable, and that scale."""
+        logs = [_log(value) - rate for value, rate in zip(self.values, log_rates) if value != 0]
+        scale = -sorted(logs)[len(logs) // 2] if logs else 0.0
         with localcontext() as context:
-            context.prec = DIGITS
-            logs = [float(abs(value).ln()) - rate for value, rate in zip(self.values, log_rates) if value != 0]
-            scale = -sorted(logs)[len(logs) // 2] if logs else 0.0
+            context.prec = RATIO_DIGITS
             factors = [Decimal(scale - rate).exp() for rate in log_rates]
             values = [float(value * factor) for value, factor in zip(self.values, factors)]
             errors = [float(error * factor) for error, factor in zip(self.errors, factors)]
         return values, errors, scale
+
+
+def _log(value: Decimal) -> float:
+    """Return log|value| to the accuracy of floats, beyond their range too."""
+    power = value.adjusted()
+    return math.log(abs(float(value.scaleb(-power)))) + power * math.log(10)
 
 
 def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]], tuple[str, ...]]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dgeqp3, dormqr, dtrtri
 
 from theoryck.rates.corrections import CorrectionFamily
 from theoryck.rates.data import Array
 
 Order = NDArray[np.intp]
+_WORK = 64  # floats of workspace: enough for one right side
 
 
 def design_matrix(x: Array, first: float, last: float, family: CorrectionFamily, free: bool) -> Array:
@@ -27,16 +29,21 @@ def solve(design: Array, target: Array, weights: Array, flat: int) -> tuple[Arra
     Rows of very different weight (1e12 for exact data, 1 for a prior) are safe in Householder QR if the heavy rows come first and
     columns are pivoted (Higham, Accuracy and Stability of Numerical Algorithms, section 20.3).
     """
-    inverse, q, pivot, order = _factor(design, weights, flat)
-    unknowns = design.shape[1]
-    right = np.concatenate([(target * weights)[order], np.zeros(unknowns - flat)])
-    theta = np.empty(unknowns)
-    theta[pivot] = inverse @ (q.T @ right)
-    covariance = np.empty((unknowns, unknowns))
-    covariance[np.ix_(pivot, pivot)] = inverse @ inverse.T
+    factors = _Factors.of(design, weights, flat)
+    theta = factors.minimiser(target * weights)
     with np.errstate(over="ignore"):  # a minimum beyond the range of floats is infinite
         misfit = (target - design @ theta) * weights
-        return theta, covariance, float(misfit @ misfit + theta[flat:] @ theta[flat:])
+        return theta, factors.covariance(), float(misfit @ misfit + theta[flat:] @ theta[flat:])
+
+
+def minimiser(design: Array, target: Array, weights: Array, flat: int) -> Array:
+    """Return the first result of :func:`solve` alone."""
+    return _Factors.of(design, weights, flat).minimiser(target * weights)
+
+
+def covariance(design: Array, weights: Array, flat: int) -> Array:
+    """Return the second result of :func:`solve` alone, which does not depend on the target."""
+    return _Factors.of(design, weights, flat).covariance()
 
 
 def response(design: Array, weights: Array, flat: int, unknown: int) -> Array:
@@ -44,22 +51,62 @@ def response(design: Array, weights: Array, flat: int, unknown: int) -> Array:
 
     Taken from the factors: ``C X^T W^2`` would square the weights, and loses every digit where errors are below 1e-8.
     """
-    inverse, q, pivot, order = _factor(design, weights, flat)
-    row = inverse[list(pivot).index(unknown)] @ q.T
-    moved = np.empty(len(design))
-    moved[order] = row[: len(design)]
-    return np.asarray(moved * weights)
+    return _Factors.of(design, weights, flat).row(unknown, len(design)) * weights
 
 
-def _factor(design: Array, weights: Array, flat: int) -> tuple[Array, Array, Order, Order]:
-    """Return R^-1, Q, the order of the unknowns and the order of the rows."""
-    unknowns = design.shape[1]
-    order = np.argsort(-weights, kind="stable")
-    matrix = np.vstack([(design * weights[:, None])[order], np.eye(unknowns)[flat:]])
-    q, r, pivot = scipy.linalg.qr(matrix, mode="economic", pivoting=True, check_finite=False)
-    # A column that the data cannot tell from the others has a diagonal of 0 up to rounding: at eps times the largest its unknown
-    # gets an immense variance, which is what it has.
-    diagonal = np.abs(np.diag(r))
-    blind = diagonal < np.finfo(float).eps * diagonal.max()
-    r[np.diag_indices(unknowns)] = np.where(blind, np.finfo(float).eps * max(diagonal.max(), 1.0), np.diag(r))
-    return scipy.linalg.solve_triangular(r, np.eye(unknowns), check_finite=False), q, pivot, order
+@dataclass(frozen=True)
+class _Factors:
+    """The pivoted QR factors of the weighted rows, heaviest first, with those of the priors below: Q as LAPACK keeps it, and R.
+
+    The fits are small, a dozen rows and columns, and made by the thousand: LAPACK is called itself, since the wrappers of
+    scipy.linalg take several times as long as what they wrap.
+    """
+
+    packed: Array
+    tau: Array
+    inverse: Array  # R^-1
+    pivot: Order
+    order: Order
+
+    @classmethod
+    def of(cls, design: Array, weights: Array, flat: int) -> _Factors:
+        """Factor the weighted rows and the priors of all unknowns from ``flat`` on."""
+        unknowns = design.shape[1]
+        order = np.argsort(-weights, kind="stable")
+        matrix = np.zeros((len(design) + unknowns - flat, unknowns), order="F")
+        matrix[: len(design)] = (design * weights[:, None])[order]
+        matrix[np.arange(len(design), len(matrix)), np.arange(flat, unknowns)] = 1.0
+        packed, pivot, tau, _, _ = dgeqp3(matrix, overwrite_a=True)
+        r = np.asfortranarray(packed[:unknowns])
+        # A column that the data cannot tell from the others has a diagonal of 0 up to rounding: at eps times the largest its
+        # unknown gets an immense variance, which is what it has.
+        diagonal = np.abs(r.diagonal())
+        blind = diagonal < np.finfo(float).eps * diagonal.max()
+        if blind.any():
+            r[np.flatnonzero(blind), np.flatnonzero(blind)] = np.finfo(float).eps * max(diagonal.max(), 1.0)
+        inverse, _ = dtrtri(r)
+        return cls(packed, tau, np.triu(inverse), pivot - 1, order)
+
+    def minimiser(self, right: Array) -> Array:
+        """Return theta for the weighted target ``right``."""
+        column = np.zeros((len(self.packed), 1), order="F")
+        column[: len(right), 0] = right[self.order]
+        rotated = dormqr("L", "T", self.packed, self.tau, column, _WORK)[0]
+        theta = np.empty(len(self.inverse))
+        theta[self.pivot] = self.inverse @ rotated[: len(self.inverse), 0]
+        return theta
+
+    def covariance(self) -> Array:
+        """Return the covariance of theta."""
+        made = np.empty_like(self.inverse)
+        made[np.ix_(self.pivot, self.pivot)] = self.inverse @ self.inverse.T
+        return made
+
+    def row(self, unknown: int, rows: int) -> Array:
+        """Return d theta[unknown] / d (weighted target)."""
+        column = np.zeros((len(self.packed), 1), order="F")
+        column[: len(self.inverse), 0] = self.inverse[list(self.pivot).index(unknown)]
+        rotated = dormqr("L", "N", self.packed, self.tau, column, _WORK)[0]
+        moved = np.empty(rows)
+        moved[self.order] = rotated[:rows, 0]
+        return moved

@@ -10,7 +10,7 @@ import numpy as np
 from theoryck.rates.corrections import CorrectionFamily
 from theoryck.rates.data import Array, Data
 from theoryck.rates.design import ExponentError
-from theoryck.rates.linear import design_matrix, response, solve
+from theoryck.rates.linear import covariance, design_matrix, minimiser, response
 
 _STEPS = 40
 
@@ -53,8 +53,7 @@ class System:
         if self.flat < 2:
             return 0.0
         weights = self.weights * math.sqrt(factor) if math.isfinite(factor) else np.full_like(self.weights, 1e14)
-        _, covariance, _ = solve(self.design, np.zeros(len(self.design)), weights, self.flat)
-        return math.sqrt(covariance[1, 1])
+        return math.sqrt(covariance(self.design, weights, self.flat)[1, 1])
 
 
 def maximise(data: Data, sign: int, family: CorrectionFamily, fixed: float | None) -> tuple[System, float]:
@@ -63,21 +62,19 @@ def maximise(data: Data, sign: int, family: CorrectionFamily, fixed: float | Non
     first, last = math.exp(data.x.min()), math.exp(data.x.max())
     design = design_matrix(data.x, first, last, family, fixed is None)
     offset = np.zeros_like(data.x) if fixed is None else fixed * (data.x - math.log(last))
-    theta, weights, covariance, objective = descend(data, sign, design, offset, flat)
-    return System(design, weights, theta, covariance, flat, np.exp(data.x), last, first, family, fixed or 0.0), objective
+    theta, weights, spread, objective = descend(data, sign, design, offset, flat)
+    return System(design, weights, theta, spread, flat, np.exp(data.x), last, first, family, fixed or 0.0), objective
 
 
 def descend(data: Data, sign: int, design: Array, offset: Array, flat: int) -> tuple[Array, Array, Array, float]:
     """Return the mode of ``sign * exp(offset + design theta)``, the weights and the covariance there, and the minimum of chi2."""
     theta = _starting_point(data, sign, design, offset, flat)
     objective = _objective(data, sign, design @ theta + offset, theta[flat:])
-    covariance = np.zeros((design.shape[1], design.shape[1]))
     for _ in range(_STEPS):
         eta = design @ theta + offset
         weights = np.exp(np.minimum(eta - data.log_stderr, 300.0))
         residual = _relative_residual(data, sign, eta)
-        proposal, covariance, _ = solve(design, eta - offset + residual, weights, flat)
-        step = proposal - theta
+        step = minimiser(design, eta - offset + residual, weights, flat) - theta
         for _ in range(30):
             trial = theta + step
             better = _objective(data, sign, design @ trial + offset, trial[flat:])
@@ -89,8 +86,7 @@ def descend(data: Data, sign: int, design: Array, offset: Array, flat: int) -> t
             break
     eta = design @ theta + offset
     weights = np.exp(np.minimum(eta - data.log_stderr, 300.0))
-    _, covariance, _ = solve(design, eta, weights, flat)
-    return theta, weights, covariance, objective
+    return theta, weights, covariance(design, weights, flat), objective
 
 
 def _starting_point(data: Data, sign: int, design: Array, offset: Array, flat: int) -> Array:
@@ -99,8 +95,7 @@ def _starting_point(data: Data, sign: int, design: Array, offset: Array, flat: i
     # E log(Q + noise) = log Q - relative^2/2 to second order, hence the shift; points deep in noise start with little weight.
     spread = np.sqrt(np.log1p(relative**2)) + relative**2
     target = np.where(usable, data.log_size, 0.0) + 0.5 * np.minimum(relative, 1.0) ** 2 - offset
-    theta, _, _ = solve(design[usable], target[usable], 1 / spread[usable], flat)
-    return theta
+    return minimiser(design[usable], target[usable], 1 / spread[usable], flat)
 
 
 def _relative_residual(data: Data, sign: int, eta: Array) -> Array:

@@ -188,6 +188,16 @@ class Profile:
         """Return where chi2, minimised over everything else, has risen by ``z**2``; infinite if it never does."""
         if z < 0:
             return self.limit(estimate, stderr, -z, -side)
+        asked = (estimate, stderr, z, side)
+        if asked not in self._known:  # a verdict asks for the same limits again and again, and each costs half a dozen fits
+            self._known[asked] = self._search(*asked)
+        return self._known[asked]
+
+    @cached_property
+    def _known(self) -> dict[tuple[float, float, float, int], float]:
+        return {}
+
+    def _search(self, estimate: float, stderr: float, z: float, side: int) -> float:
         inner, below, outer, step = 0.0, -z, z * stderr, z * stderr
         while (above := self._root_rise(estimate + side * outer) - z) < 0:
             inner, below, outer = outer, above, 2 * outer

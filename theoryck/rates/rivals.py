@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation, localcontext
 from fractions import Fraction
+from typing import Any
 
 from theoryck.rates.parsing import to_fraction
 from theoryck.rates.paths import PathError, ScalingPath
@@ -48,7 +50,8 @@ def coincides(prediction: Prediction, rival: str, sizes: Sizes) -> bool:
         return decimal_number(rival) == Decimal(str(prediction.constant))
     if prediction.kind in (Kind.BOUND, Kind.LAW):
         gaps = _log_gaps(prediction, rival, sizes)
-        size = max(abs(_rate(prediction.rate or "1", prediction).log_value(point)) for point in sizes)
+        claim = _rate(prediction.rate or "1", prediction)
+        size = max(abs(claim.log_value(point)) for point in sizes)
         if prediction.rate is None or max(gaps) - min(gaps) > SAME_LOG * (1 + size):
             return False
         return prediction.constant is None or abs(gaps[0]) < SAME_LOG
@@ -98,7 +101,12 @@ def decimal_number(text: str) -> Decimal:
 
 
 def _rate(text: str, prediction: Prediction) -> Rate:
-    return Rate.parse(text, **prediction.parameters)
+    return _parsed(text, tuple(prediction.parameters.items()))
+
+
+@functools.lru_cache(maxsize=256)  # the same few rates are asked for at every look
+def _parsed(text: str, parameters: tuple[tuple[str, Any], ...]) -> Rate:
+    return Rate.parse(text, **dict(parameters))
 
 
 def _log_gaps(prediction: Prediction, rival: str, sizes: Sizes) -> list[float]:
