@@ -185,6 +185,7 @@ class Measurement:
             noise=[noise * block**-0.5 for noise, block in zip(self.noise(), blocks, strict=True)],
             correction=self.statement.correction,
             amplitude=self.statement.amplitude,
+            error_rate=profile_named(self.session.profile).false_support_rate,
         )
 
     def _floors(self, spend: float, blocks: Sequence[int]) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -46,22 +47,27 @@ def test_allotment_beats_equal_draws(growth: int, correction: float | None) -> N
     assert planning.stderr_of_exponent(SIZES, units, correction=correction) < (0.85 if growth else 1.0) * equal
 
 
-def test_allotment_is_the_best_there_is_but_for_the_share_that_tests_the_fit() -> None:
-    """Against scipy's minimiser over all allotments of the same cost; the share is a tenth."""
+@pytest.mark.parametrize("amplitude", [0.1, 2.0])
+def test_allotment_is_the_best_there_is_but_for_the_share_that_tests_the_fit(amplitude: float) -> None:
+    """Against scipy's minimiser of the reach over all allotments of the same cost; the share is 3%."""
     costs = np.array([2.0 * size for size in SIZES])
     budget = 1e7
+    experiment = planning.Experiment.of(SIZES, correction=1.0, amplitude=amplitude)
 
-    def stderr(logs: np.ndarray) -> float:
+    def reach(units: Sequence[float]) -> float:
+        return experiment.error(units).decision_reach(0.025)
+
+    def scaled(logs: np.ndarray) -> float:
         units = np.exp(logs - logs.max())
-        return planning.stderr_of_exponent(SIZES, list(units * budget / float(units @ costs)), correction=1.0, amplitude=2.0)
+        return reach(list(units * budget / float(units @ costs)))
 
     starts = [np.zeros(len(SIZES)), -0.5 * np.log(costs)]
-    found = [scipy.optimize.minimize(stderr, start, method="Nelder-Mead", options={"maxfev": 600}) for start in starts]
-    units = planning.allocate(list(costs), budget, sizes=SIZES, correction=1.0, amplitude=2.0)
-    mine = planning.stderr_of_exponent(SIZES, units, correction=1.0, amplitude=2.0)
-    assert mine**2 < min(result.fun for result in found) ** 2 / 0.9
+    found = [scipy.optimize.minimize(scaled, start, method="Nelder-Mead", options={"maxfev": 1500}) for start in starts]
+    units = planning.allocate(list(costs), budget, sizes=SIZES, correction=1.0, amplitude=amplitude)
+    # The share costs at most 1.5% of the noise; as much is left for an iteration that stops at 1%.
+    assert reach([float(count) for count in units]) < 1.03 * min(result.fun for result in found)
     even = planning.allocate(list(costs), budget)
-    assert all(count >= 0.09 * other for count, other in zip(units, even))
+    assert all(count >= 0.029 * other for count, other in zip(units, even))
 
 
 def test_allotment_goes_on_from_what_was_drawn() -> None:
