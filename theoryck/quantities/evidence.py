@@ -37,9 +37,8 @@ from theoryck.quantities.evidence_model import (
     pilot_key,
     posterior,
 )
-from theoryck.quantities.evidence_selection import candidates, select
+from theoryck.quantities.evidence_selection import candidate_nanoseconds, candidates, select
 from theoryck.quantities.evidence_target import NetworkTarget, piece_of
-from theoryck.quantities.kernels import describe
 
 Array = NDArray[np.float64]
 
@@ -71,12 +70,13 @@ class Control:
 class Plan:
     """What the pilot fixed.
 
-    The schedule, whether the proposal is tilted, control variates of the KL, the standard deviation of the KL of one data set with
-    them, and nanoseconds per data set by formula.
+    The schedule, whether the proposal is tilted, candidates per data set, control variates of the KL, the standard deviation of the
+    KL of one data set with them, and nanoseconds that its paths take by formula.
     """
 
     schedule: Schedule
     tilted: bool
+    candidates: int
     control: Control
     spread: float
     nanoseconds: float
@@ -106,7 +106,8 @@ def plan(setting: Setting, target_gap: float) -> Plan:
     rng = _generator(setting, "schedule")
     tilted = _spread(setting, True, rng) < _spread(setting, False, rng)
     tuned = tune(functools.partial(_make, setting, tilted), target_gap, LIMIT, rng)
-    return Plan(tuned.schedule, tilted, *_control(setting, tuned, tilted, rng), tuned.cost)
+    count = candidates(setting, tuned.cost)
+    return Plan(tuned.schedule, tilted, count, *_control(setting, tuned, tilted, count, rng), tuned.cost)
 
 
 def _spread(setting: Setting, tilted: bool, rng: np.random.Generator) -> float:
@@ -118,12 +119,12 @@ def _spread(setting: Setting, tilted: bool, rng: np.random.Generator) -> float:
     return total / TILT_SETS
 
 
-def _control(setting: Setting, tuned: Tuned, tilted: bool, rng: np.random.Generator) -> tuple[Control, float]:
+def _control(setting: Setting, tuned: Tuned, tilted: bool, count: int, rng: np.random.Generator) -> tuple[Control, float]:
     """Return which control variates serve best, and the standard deviation of the KL of one data set with them."""
     sets = int(min(max(PILOT_NANOSECONDS / tuned.cost, 8), 64))
     weights, high, energy = np.empty(sets), np.empty(sets), np.empty(sets)
     for index in range(sets):
-        data, weight = select(setting, rng, 1)
+        data, weight = select(setting, rng, 1, count)
         drawn = as_target(setting, data, tilted)
         high[index] = log_weights(drawn.target, drawn.teachers, tuned.schedule, rng).high[0]
         weights[index], energy[index] = weight[0], drawn.energy[0]
@@ -166,7 +167,8 @@ def input_plan(term: InputTerm, target_gap: float) -> InputPlan:
     coefficients, residual = fit_controls(values, controls)
     each = input_nanoseconds(term.setting)
     # Least variance for the time: minimise (residual/m + spread^2) (m each + set).
-    best = math.sqrt(residual * (chosen.nanoseconds + _chosen_cost(term.setting)) / (each * max(chosen.spread**2, 1e-12)))
+    data_set = chosen.nanoseconds + _chosen_cost(term.setting, chosen.candidates)
+    best = math.sqrt(residual * data_set / (each * max(chosen.spread**2, 1e-12)))
     count = int(min(max(round(best), 1), 256))
     return InputPlan(count, coefficients, count * each)
 
@@ -177,12 +179,9 @@ def _set_cost(setting: Setting) -> float:
     return 2.0 * input_nanoseconds(setting) + 2.0e4 + 2500.0 * n + 10.0 * n**3 + 60.0 * d**3 + 1.5e6 / _at_once(setting)
 
 
-def _chosen_cost(setting: Setting) -> float:
-    """Return about how many nanoseconds it takes to choose a data set among its candidates, and to make a target of it."""
-    n = setting.samples
-    numbers = n * (setting.widths[0] + 2) + sum(rows * (columns + n) for rows, columns in zip(setting.widths[1:], setting.widths))
-    kernel = 1000.0 + 60.0 * n * n + (0.0 if describe(setting.activation)["closed form"] else 8.0e3)
-    return _set_cost(setting) + candidates(setting) * (2000.0 + setting.depth * kernel + 10.0 * numbers + 2.0 * n**3)
+def _chosen_cost(setting: Setting, count: int) -> float:
+    """Return about how many nanoseconds it takes to choose a data set among ``count`` candidates, and to make a target of it."""
+    return _set_cost(setting) + count * candidate_nanoseconds(setting)
 
 
 @dataclass(frozen=True)
@@ -201,7 +200,7 @@ class EvidenceSampler:
     def cost(self) -> float:
         """Random-number equivalents per draw: nanoseconds by the formulas of costs() over 1e9 / 7e7."""
         inputs = 0.0 if self.input_plan is None else self.input_plan.nanoseconds
-        return (self.plan.nanoseconds + inputs + _chosen_cost(self.setting)) / NANOSECONDS_PER_NUMBER
+        return (self.plan.nanoseconds + inputs + _chosen_cost(self.setting, self.plan.candidates)) / NANOSECONDS_PER_NUMBER
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
         """Return ``draws`` rows low, high, value; the mean of low is at most the quantity, that of high at least."""
@@ -214,7 +213,7 @@ class EvidenceSampler:
         return result
 
     def _piece(self, rng: np.random.Generator, sets: int) -> Array:
-        data, chosen = select(self.setting, rng, sets)
+        data, chosen = select(self.setting, rng, sets, self.plan.candidates)
         drawn = as_target(self.setting, data, self.plan.tilted)
         paths = log_weights(drawn.target, drawn.teachers, self.plan.schedule, rng)
         low, high = (controlled(end, drawn, paths.high, self.plan.control, chosen) for end in (paths.low, paths.high))

@@ -42,7 +42,7 @@ class ScalarMode:
         self.log_weights = np.log(weights)
         # In the basis that makes B = 1 and A diagonal, coordinate i has variance t a_i + 1.
         variances = scales[:, None] * values[:, None, :] + 1.0
-        ones = values + 1.0
+        self.ones = ones = values + 1.0
         self.log_ratios = -0.5 * np.log(variances / ones[:, None, :]).sum(axis=-1)
         self.forms = -0.5 * (1.0 / variances - 1.0 / ones[:, None, :])
 
@@ -50,6 +50,12 @@ class ScalarMode:
         """Return log q (sets,) at outputs Y (sets, n)."""
         coordinates = np.matmul(outputs[:, None, :], self.root)
         return self._log_ratio(np.square(coordinates))[:, 0]
+
+    def energy(self, outputs: Array) -> Array:
+        """Return (Y^T C_B^(-1) Y - n)/2 (sets,)."""
+        squares = np.square(np.matmul(outputs[:, None, :], self.root))[:, 0]
+        result: Array = 0.5 * ((squares / self.ones).sum(axis=-1) - outputs.shape[-1])
+        return result
 
     def _log_ratio(self, squares: Array) -> Array:
         """Return log q (sets, m) for squared coordinates (sets, m, n)."""
