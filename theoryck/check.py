@@ -362,6 +362,8 @@ def _look_until_settled(
         if settled and profile.every_route_settles and judgement.verdict is not Verdict.REFUTED:
             settled = _draws_settle(judgement, judge(prediction, measurement.points(exact=False), look.contract, final=False))
         session.tell(measurement, look.fraction, judgement)
+        if settled and not final and judgement.verdict is Verdict.INCONCLUSIVE:
+            judgement = judge(prediction, measurement.points(), look.contract)  # says what would decide: no more draws follow
         if settled or final:
             return judgement, look.contract
     raise AssertionError("a schedule has at least one look")

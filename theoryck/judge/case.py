@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from theoryck.rates import Rate
 from theoryck.rates.decisions import Decision, pointwise
 from theoryck.rates.evidence import Series, log_rates
-from theoryck.rates.growth import Growth, Reach, advice, factor_to_decide, fit_growth
+from theoryck.rates.growth import EXACT, Growth, Reach, advice, factor_to_decide, fit_growth
 from theoryck.rates.outcomes import Outcome
 from theoryck.rates.parsing import to_fraction
 from theoryck.rates.rivals import base_of, claimed_exponent, coincides
@@ -115,7 +115,7 @@ class Case:
 
     def advice(self, series: Series, reaches: Sequence[Reach], gap: float) -> str:
         """Say what would bring one of the reaches down to ``gap``, the first that draws can bring there."""
-        drawn = series.route != "exact"
+        drawn = series.route != "exact" and not series.exact_to(EXACT)
         factors = (factor_to_decide(reach, gap) for reach in reaches if drawn)
         factor = next((factor for factor in factors if math.isfinite(factor)), math.inf)
         text = advice(factor, series.base(self.base), self.prediction.correction is not None)

@@ -16,13 +16,14 @@ from theoryck.rates.decisions import (
     worst_of,
 )
 from theoryck.rates.evidence import Series, log_rates, with_error
-from theoryck.rates.growth import Growth, draws_can_help, error_if, quantile, refuting, supporting
+from theoryck.rates.growth import Growth, draws_can_help, error_if, quantile, refuting, seen_to_rise, supporting
 from theoryck.rates.logs import log_resolution
 from theoryck.rates.outcomes import INSIDE, Outcome, shifted
 from theoryck.rates.parsing import to_fraction
 from theoryck.records import Interval, Kind, Tightness, Verdict
 
 EXCESS = "excess established"
+EXTRAPOLATED = "growth is extrapolated, not seen"
 
 
 def grown(case: Case, series: Series) -> Outcome:
@@ -33,12 +34,13 @@ def grown(case: Case, series: Series) -> Outcome:
     growth = case.fit(series, case.log_rates(series))
     fit = growth.fit
     by_size = prediction.constant is not None and prediction.kind is not Kind.SCALING
-    constant, excess = growth.constant(level), False
+    constant, excess, extrapolated = growth.constant(level), False, False
     if by_size and case.rate is not None:
         decisions = [case.pointwise(series, case.rate)]
     else:
         excess = _excess_established(case, growth)
-        decisions = [_growth_decision(case, series, growth, excess)]
+        extrapolated = _only_extrapolated(case, series, growth)
+        decisions = [_growth_decision(case, series, growth, excess, extrapolated)]
     if prediction.constant is not None and prediction.kind is Kind.SCALING:
         constant, decision = _scaling_constant(case, series)
         decisions.append(decision)
@@ -63,7 +65,11 @@ def grown(case: Case, series: Series) -> Outcome:
         and (draws_can_help(fit) or (not finite and len(set(series.base(case.base))) >= MIN_SIZES)),
         correction="" if by_size else fit.family.text(case.base),
         window=fit.window,
-        flags=(*fit.flags, *([EXCESS] if excess else []), *_log_flags(case, series, decision, by_size)),
+        flags=(
+            *fit.flags,
+            *([EXTRAPOLATED] if extrapolated else [EXCESS] if excess and decision.verdict is Verdict.INCONCLUSIVE else []),
+            *_log_flags(case, series, decision, by_size),
+        ),
         offsets=_offsets(case, growth),
         contradicts=excess,
     )
@@ -150,7 +156,10 @@ def _rejects(case: Case, series: Series, growth: Growth, rival: str) -> bool:
     other = case.rival_rate(rival)
     if case.prediction.constant is not None and case.pointwise(series, other).verdict is Verdict.REFUTED:
         return True
-    return one_sided(case.fit(series, log_rates(other, series)).fit, case.within, *case.rates) is Verdict.REFUTED
+    rates = log_rates(other, series)
+    fit = case.fit(series, rates).fit
+    refuted = one_sided(fit, case.within, *case.rates) is Verdict.REFUTED
+    return refuted and seen_to_rise(series, case.base, rates, fit.sign)
 
 
 def _threshold(case: Case) -> float:
@@ -168,8 +177,28 @@ def _excess_established(case: Case, growth: Growth) -> bool:
     return excess_established(growth.fit, case.contract.level, case.within, both_sides=case.prediction.kind is Kind.SCALING)
 
 
-def _growth_decision(case: Case, series: Series, growth: Growth, excess: bool) -> Decision:
+def _only_extrapolated(case: Case, series: Series, growth: Growth) -> bool:
+    """Whether a bound would be refuted by values that fall relative to its rate at the larger half of the sizes.
+
+    Then the growth is what the fit expects beyond the window, once corrections are taken off: values such as 1 + 256/d, whose
+    corrections are larger than assumed, look like that.  A bound is not refuted by what was not seen.
+    """
+    if case.prediction.kind is Kind.SCALING or case.rate is None:
+        return False
+    refuted = one_sided(growth.fit, _threshold(case), *case.rates) is Verdict.REFUTED
+    return refuted and not seen_to_rise(series, case.base, case.log_rates(series), growth.fit.sign)
+
+
+def _growth_decision(case: Case, series: Series, growth: Growth, excess: bool, extrapolated: bool) -> Decision:
     threshold, fit = _threshold(case), growth.fit
+    if extrapolated:
+        shown = with_error(growth.excess, fit.interval(case.contract.level).half_width)
+        return Decision(
+            Verdict.INCONCLUSIVE,
+            f"relative to the rate {case.rate} the fit grows like {case.base}^({shown}), but the values fall over the larger half "
+            "of the sizes: the growth is extrapolated from corrections that may be larger than assumed; declare correction and "
+            "amplitude, or take larger sizes",
+        )
     if case.prediction.kind is Kind.SCALING:
         verdict = two_sided(fit, case.within, *case.rates)
     else:

@@ -59,6 +59,10 @@ class Series:
         """Whether every value is exactly 0, without error."""
         return all(value == 0 and error == 0 for value, error in zip(self.values, self.errors))
 
+    def exact_to(self, relative: float) -> bool:
+        """Whether every error is at most ``relative`` times its value: more draws would change nothing."""
+        return all(error <= Decimal(relative) * abs(value) for value, error in zip(self.values, self.errors))
+
     @property
     def carried(self) -> str:
         """Say why the error bars cannot be trusted, or nothing: at half of the sizes or more a few draws carry the mean.

@@ -16,6 +16,7 @@ from theoryck.records import Interval
 
 MAX_FACTOR = 1e4  # beyond this many times the draws, advice to draw more is no advice
 ENDLESS = 1e12  # a factor in the draws that leaves nothing but corrections
+EXACT = 1e-9  # relative errors below which draws are not what is missing
 MIN_SPAN = 4  # a window narrower than this factor shows next to nothing of an exponent
 
 
@@ -164,6 +165,22 @@ def error_if(
         return exponent_error(sizes, smaller, correction=correction, amplitude=amplitude)
 
     return error_with
+
+
+def seen_to_rise(series: Series, base: str, log_rates: Sequence[float], sign: int) -> bool:
+    """Whether the ratio to the rate rises over the larger half of the sizes (at least three), with the sign of the fit.
+
+    Weighted least squares on the values themselves, no corrections: not an estimate of the exponent, which a correction can hide at
+    small sizes, but what a growth that is not extrapolated must show where corrections are smallest.
+    """
+    values, errors, _ = series.over(log_rates)
+    points = sorted(zip(series.base(base), values, errors))
+    points = points[-max(MIN_SIZES, math.ceil(len(points) / 2)) :]
+    largest = max(abs(value) for _, value, _ in points)
+    weights = [max(error, EXACT * largest) ** -2.0 if largest else 1.0 for _, _, error in points]
+    x = [math.log(size) for size, _, _ in points]
+    centre = sum(w * a for w, a in zip(weights, x)) / sum(weights)
+    return sign * sum(w * (a - centre) * value for w, a, (_, value, _) in zip(weights, x, points)) > 0
 
 
 def advice(factor: float, sizes: Sequence[int], declared: bool) -> str:
