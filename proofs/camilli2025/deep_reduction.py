@@ -34,7 +34,8 @@ def deep_reduction_linear(pattern):
 
 
 @tc.theorem("camilli2025/deep-reduction", CAMILLI2025)
-@tc.for_all(network=sampled_from([("erf(x)", (1, 1, 1)), ("sin(x)", (1, 2, 1)), ("sin(x)", (1, 1, 1, 1))]))
+# Both depths, both activations and a wide layer in two instances: the budget of quick does not settle a third.
+@tc.for_all(network=sampled_from([("erf(x)", (1, 2, 1)), ("sin(x)", (1, 1, 1, 1))]))
 def deep_reduction(network):
     """|I^(L) - I^(0)|/n = O((1 + sqrt(n/d_min) + n/d_min)/sqrt(d_min)), L = 2 and 3, widths pattern * d"""
     phi, pattern = network
