@@ -151,6 +151,7 @@ class Measurement:
         return self._samplers[index]
 
     def _block_draws(self, index: int) -> int:
+        self._sampler(index)  # what a draw costs may be known from its schedule only, which all workers tune
         return self.quantity.block_draws(self.sizes[index])
 
     @functools.cached_property
