@@ -37,6 +37,20 @@ def test_the_audit_of_a_table():
     assert found.exponent.low < -0.5 < found.exponent.high
 
 
+def test_the_table_is_what_the_readme_says_of_it(tmp_path, monkeypatch):
+    import shlex
+
+    from click.testing import CliRunner
+
+    monkeypatch.chdir(tmp_path)
+    Path("runs.csv").write_text(blocks("csv")[0], encoding="utf-8")
+    [command] = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("theoryck audit runs.csv")]
+    outcome = CliRunner().invoke(main, shlex.split(command)[1:])
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.stdout.startswith("SUPPORTED, TIGHT")
+    assert Path("runs.png").stat().st_size > 0
+
+
 def test_the_learning_example_is_a_claim_that_can_be_measured():
     names = {}
     exec(compile(blocks("python")[2], "README.md", "exec"), names)
