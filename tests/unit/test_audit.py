@@ -335,10 +335,71 @@ def test_without_errors_some_questions_stay_open(values, reason):
 
 
 def test_one_repeated_row_among_rows_without_errors_is_one_more_row():
-    sizes, values = np.append(D, 64), np.append(3 / D, 3 / 64)
-    found = audit({"d": sizes}, values, rate="1/d", correction=1)
+    sizes = np.append(D, 64)
+    found = audit({"d": sizes}, np.append(3 / D, 3.001 / 64), rate="1/d", correction=1)
     assert len(found.points) == 8
-    assert found.verdict is Verdict.SUPPORTED
+    copied = audit({"d": sizes}, np.append(3 / D, 3 / 64), rate="1/d", correction=1)
+    assert len(copied.points) == 7
+    assert copied.verdict is Verdict.SUPPORTED
+    assert "all rows are equal at d = 64: counted once" in copied.judgement.flags
+
+
+# -- copies and rounded values -------------------------------------------------------------------------------------------------
+
+
+def replicates(count, relative, rng):
+    sizes = np.repeat(D, count)
+    return sizes, sizes**-0.5 * (1 + relative * rng.standard_normal(len(sizes)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_that_are_equal_at_one_size_are_one_row_with_the_error_of_the_others(seed):
+    rng = np.random.default_rng(seed)
+    sizes, values = replicates(10, 0.2, rng)
+    first, last = (size**-0.5 * (1 + 0.2 * rng.standard_normal()) for size in (8, 2048))
+    given = {"d": [*sizes, 2048, 2048, 8, 8]}, [*values, last, last * (1 + 2e-16), first, first]
+    found = audit(*given, rate="d**(-1/2)", correction=1)
+    assert found.verdict is not Verdict.REFUTED
+    assert "10 replicates a size: their spread is pooled over 7 sizes" in found.judgement.flags
+    assert any(flag.startswith("all rows are equal at d = 8; d = 2048: the error of one row") for flag in found.judgement.flags)
+    # The spread is 20% of the value, known from 63 rows to some 9% times the t and kurtosis factors (at most 1.15).
+    for point in (found.points[0], found.points[-1]):
+        assert 0.14 < point.estimate.stderr * point.sizes["d"] ** 0.5 < 0.32
+    # A claim that is wrong by far falls none the less.
+    assert audit(*given, rate="1/d", correction=1).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("count", [2, 3, 50])
+def test_rounded_values_are_not_exact(seed, count):
+    sizes, values = replicates(count, 0.05 if count < 50 else 0.02, np.random.default_rng(seed))
+    found = audit({"d": sizes}, np.round(values, 2), rate="d**(-1/2)", correction=1)
+    assert found.verdict is not Verdict.REFUTED
+    # The deviation of what is rounded to steps of 0.01 is 0.01/sqrt(12) = 0.0029.
+    equal = [point for point in found.points if np.ptp(np.round(values, 2)[sizes == point.sizes["d"]]) == 0]
+    assert equal
+    if "no stderr: residual scatter" not in found.judgement.flags:  # as with fewer than three sizes whose replicates differ
+        assert all(point.estimate.stderr >= 0.002886 for point in equal)
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_a_file_written_twice_says_no_more_than_once(copies):
+    values, stderr = powers(-0.5, 0.01)
+    sizes, noisy = replicates(4, 0.05, np.random.default_rng(1))
+    for given in (({"d": D}, values), ({"d": D}, values, stderr), ({"d": sizes}, noisy)):
+        twice = ({"d": np.tile(given[0]["d"], copies)}, *(np.tile(column, copies) for column in given[1:]))
+        once, found = (audit(*columns, rate="d**(-1/2)", correction=1) for columns in (given, twice))
+        said = f"rows occur {'twice' if copies == 2 else '3 times'}: counted once"
+        assert found.judgement.flags == (said, *once.judgement.flags)
+        assert (found.verdict, found.exponent) == (once.verdict, once.exponent)
+
+
+def test_equal_rows_without_a_law_have_no_error_bar():
+    spread = np.repeat([1e-3, 1e-1, 1e-3, 1e-1, 1e-3, 1e-1, 0.0], 4)
+    values = (1 + spread * np.tile([-1.0, -1 / 3, 1 / 3, 1.0], 7)) / np.repeat(D, 4)
+    found = audit({"d": np.repeat(D, 4)}, values, rate="1/d", correction=1)
+    assert found.points[-1].estimate.stderr == math.inf
+    assert "all rows are equal at d = 1024: no error bar, as no law of the spread holds" in found.judgement.flags
 
 
 def test_a_grid_without_errors():

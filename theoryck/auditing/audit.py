@@ -16,7 +16,8 @@ from typing import Any
 from theoryck.auditing.columns import measurements
 from theoryck.auditing.directions import Direction, as_path, slices
 from theoryck.auditing.jointly import fit_grid
-from theoryck.auditing.rows import Gathered, gather, grouped, place
+from theoryck.auditing.replicates import place
+from theoryck.auditing.rows import Gathered, gather, grouped
 from theoryck.auditing.scattered import with_scatter
 from theoryck.judge import judge, rival_problem
 from theoryck.rates import PathError, Rate, RateError, ScalingPath

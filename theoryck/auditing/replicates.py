@@ -4,12 +4,15 @@ The sample variance of k + 1 Gaussian replicates is sigma^2 chi2_k/k: with two o
 Sizes with fewer than 30 replicates are therefore pooled: log sigma^2 = alpha + sum_i beta_i log(size_i), fitted as a Gamma
 regression (the likelihood of chi2 variances), which leaves sum k - p degrees of freedom for the t quantile instead of k.  The law
 is tested by its deviance; where it fails, each size keeps its own variance and its own, much wider, t quantile.
+
+Rows of one size that are all equal were copied or rounded: they are one row, and no evidence that it is exact.  Such a size takes
+the law's error, to which it does not contribute, with that of rounding as the least; or none (infinite) where there is no law.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
@@ -23,34 +26,63 @@ from theoryck.records import Estimate
 from theoryck.tables import Array
 
 CHANCE = 0.01  # what happens so rarely by chance is taken for more than chance
+ROUNDING = 8 * float(np.finfo(float).eps)  # of a value that was summed in another order
 _STEPS = 50
 
 
-def estimates(sizes: Sequence[Mapping[str, int]], moments: Sequence[Moments], tail: float) -> tuple[list[Estimate], str]:
-    """Return the mean at each size with its error bar, and what has to be said about it (or nothing).
+def estimates(
+    sizes: Sequence[Mapping[str, int]], moments: Sequence[Moments], tail: float, resolution: float = 0.0
+) -> tuple[list[Estimate], tuple[str, ...]]:
+    """Return the mean at each size with its error bar, and what has to be said about it.
 
-    ``tail`` is the smallest error rate at which a limit will be taken.  A size with one replicate gets the error bar of the common
-    law, or none (infinite) where there is no such law.
+    ``tail`` is the smallest error rate at which a limit will be taken, ``resolution`` the step to which the values may have been
+    rounded.  A size with one replicate, or with replicates that do not differ, gets the error bar of the common law, or none
+    (infinite) where there is no such law.
     """
     found = [moment.estimate() for moment in moments]
-    few = [i for i, moment in enumerate(moments) if moment.count < FEW_DRAWS]
+    same = [i for i, moment in enumerate(moments) if alike(moment)]
+    few = [i for i, moment in enumerate(moments) if moment.count < FEW_DRAWS or i in same]
     law = _common_law([sizes[i] for i in few], [moments[i] for i in few])
+    if law is None and same:  # what many replicates say of their spread holds for those that do not differ too
+        whole = _common_law(sizes, moments)
+        law = None if whole is None else replace(whole, spread=tuple(whole.spread[i] for i in few))
+        pooled = [i for i in few if i in same or moments[i].count == 1]
+    else:
+        pooled = few
     skewness = _pooled_skewness([moments[i] for i in few])
     for i, moment in enumerate(moments):
-        if law is not None and i in few:
-            scale = law.spread[few.index(i)] / math.sqrt(moment.count)
+        count = 1 if i in same else moment.count
+        if law is not None and i in pooled:
+            scale = law.spread[few.index(i)] / math.sqrt(count)
             stderr = _ldexp(scale * max(student_factor(law.dof, tail), law.inflation), law.exponent)
+        elif count > 1:
+            own = moment.std / math.sqrt(count)
+            stderr = max(found[i].stderr, own * student_factor(count - 1, tail))
         else:
-            own = moment.std / math.sqrt(moment.count) if moment.count > 1 else math.inf
-            stderr = max(found[i].stderr, own * student_factor(moment.count - 1, tail) if moment.count > 1 else own)
+            stderr = math.inf
+        if i in same:
+            stderr = max(stderr, resolution / math.sqrt(12))  # the deviation of what is rounded to a step, which no mean reduces
         found[i] = replace(found[i], stderr=stderr, skewness=skewness if i in few else found[i].skewness)
-        if law is not None and i in few:  # said once for all, in words
+        if law is not None and i in pooled:  # said once for all, in words
             found[i] = replace(found[i], flags=tuple(flag for flag in found[i].flags if flag not in ("few-draws", "constant")))
-    if law is None:
-        return found, ""
-    counts = sorted({moments[i].count for i in few})
-    said = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return found, f"{said} replicates a size: their spread is pooled over {len(few)} sizes"
+    return found, tuple(_told(sizes, moments, [i for i in few if i not in same] if law is not None else [], same, law is not None))
+
+
+def _told(
+    sizes: Sequence[Mapping[str, int]], moments: Sequence[Moments], pooled: Sequence[int], same: Sequence[int], law: bool
+) -> Iterator[str]:
+    if pooled:
+        counts = sorted({moments[i].count for i in pooled})
+        said = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        yield f"{said} replicates a size: their spread is pooled over {len(pooled)} sizes"
+    if same:
+        error = "the error of one row, from the spread at the other sizes" if law else "no error bar, as no law of the spread holds"
+        yield f"all rows are equal at {places([sizes[i] for i in same])}: {error}"
+
+
+def alike(moment: Moments) -> bool:
+    """Whether rows of one size differ by no more than the last digits of a float: copies, not replicates."""
+    return moment.count > 1 and (moment.constant or moment.std <= ROUNDING * abs(moment.estimate().value))
 
 
 def student_factor(dof: int, tail: float) -> float:
@@ -76,10 +108,10 @@ class _Law:
 
 
 def _common_law(sizes: Sequence[Mapping[str, int]], moments: Sequence[Moments]) -> _Law | None:
-    """Fit the law of the spread; None where it has no degrees of freedom, a variance is 0, or the law does not hold."""
+    """Fit the law of the spread where rows differ; None where it has no degrees of freedom or does not hold."""
     degrees = np.array([moment.count - 1 for moment in moments], dtype=float)
-    used = degrees > 0
-    if not used.any() or any(moment.constant for moment, use in zip(moments, used) if use):
+    used = np.array([moment.count > 1 and not alike(moment) for moment in moments], dtype=bool)
+    if not used.any():
         return None
     x = _log_sizes(sizes)
     p = x.shape[1]
@@ -96,10 +128,11 @@ def _common_law(sizes: Sequence[Mapping[str, int]], moments: Sequence[Moments]) 
     expected = float((k * (np.log(k / 2) - scipy.special.digamma(k / 2))).mean())
     if float(scipy.special.chdtrc(int(used.sum()) - p, deviance / expected)) < CHANCE:
         return None
-    count = float(sum(moment.count for moment in moments))
-    kurtosis = max(3.0, sum(m.count * m.kurtosis for m in moments) / count)
+    differing = [moment for moment, use in zip(moments, used) if use]
+    count = float(sum(moment.count for moment in differing))
+    kurtosis = max(3.0, sum(m.count * m.kurtosis for m in differing) / count)
     inflation = math.sqrt(1.0 + math.sqrt((kurtosis - 1.0) / count))  # as in theoryck/montecarlo/moments.py
-    return _Law(tuple(np.exp(0.5 * fitted).tolist()), scale, int(degrees.sum()) - p, inflation)
+    return _Law(tuple(np.exp(0.5 * fitted).tolist()), scale, int(k.sum()) - p, inflation)
 
 
 def _log_std(moment: Moments, exponent: int) -> float:
@@ -157,3 +190,14 @@ def _ldexp(value: float, exponent: int) -> float:
         return math.ldexp(value, exponent)
     except OverflowError:
         return math.inf
+
+
+def place(sizes: Mapping[str, int]) -> str:
+    """Write sizes as ``d = 16, n = 32``."""
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
+
+
+def places(where: Sequence[Mapping[str, int]]) -> str:
+    """Write several sets of sizes, the first and the last of many."""
+    shown = [place(sizes) for sizes in where]
+    return "; ".join(shown if len(shown) <= 4 else [*shown[:2], "...", shown[-1]])

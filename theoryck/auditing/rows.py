@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from theoryck.auditing.replicates import CHANCE, estimates
+from theoryck.auditing.replicates import CHANCE, ROUNDING, alike, estimates, place, places
 from theoryck.montecarlo import Moments
 from theoryck.rates.data import MIN_SIZES
 from theoryck.records import Estimate, Point
@@ -36,16 +35,58 @@ def gather(measured: Measurements, groups: Groups, tail: float) -> Gathered:
 
     With standard errors, rows of equal sizes are independent measurements, combined by inverse variance; if they disagree beyond
     chance the errors are enlarged by sqrt(chi2/dof) (Birge).  Without, rows of equal sizes are replicates and their scatter gives
-    the error (:mod:`theoryck.auditing.replicates`).  If fewer than three sizes have replicates, the rows alone say nothing of
-    their errors: every row is a point, ``without_errors``.
+    the error (:mod:`theoryck.auditing.replicates`).  If fewer than three sizes have replicates that differ, the rows alone say
+    nothing of their errors: every row is a point, ``without_errors``, and equal rows are one.  A table in which every row occurs k
+    times is read once.
     """
+    groups, copies = _once(measured, groups)
+    flags = (f"rows occur {'twice' if copies == 2 else f'{copies} times'}: counted once",) if copies > 1 else ()
     if measured.stderr is not None:
-        return _combine(measured, groups)
-    if sum(len(rows) > 1 for _, rows in groups) < MIN_SIZES:
-        points = [Point(sizes, Estimate(float(measured.values[row]), math.inf, 1)) for sizes, rows in groups for row in rows]
-        return Gathered(tuple(points), without_errors=True)
-    found, said = estimates([sizes for sizes, _ in groups], [Moments.of(measured.values[rows]) for _, rows in groups], tail)
-    return Gathered(tuple(Point(sizes, mean) for (sizes, _), mean in zip(groups, found)), (said,) if said else ())
+        found = _combine(measured, groups)
+        return replace(found, flags=(*flags, *found.flags))
+    moments = [Moments.of(measured.values[rows]) for _, rows in groups]
+    if sum(moment.count > 1 and not alike(moment) for moment in moments) < MIN_SIZES:
+        equal = [sizes for (sizes, _), moment in zip(groups, moments) if alike(moment)]
+        points = [
+            Point(sizes, Estimate(float(measured.values[row]), math.inf, 1))
+            for (sizes, rows), moment in zip(groups, moments)
+            for row in (rows[:1] if alike(moment) else rows)
+        ]
+        said = (f"all rows are equal at {places(equal)}: counted once",) if equal else ()
+        return Gathered(tuple(points), (*flags, *said), without_errors=True)
+    means, told = estimates([sizes for sizes, _ in groups], moments, tail, _resolution(measured.values))
+    return Gathered(tuple(Point(sizes, mean) for (sizes, _), mean in zip(groups, means)), (*flags, *told))
+
+
+def _once(measured: Measurements, groups: Groups) -> tuple[Groups, int]:
+    """Return the rows without copies if every row occurs k times, or a multiple, and the largest such k.
+
+    Measured numbers do not all recur by chance: the file was written k times.  Rows that are exact say the same, once or twice.
+    """
+    if all(len(rows) == 1 for _, rows in groups) or (measured.stderr is not None and not measured.stderr.any()):
+        return groups, 1
+    kept, copies = [], 0
+    for _, rows in groups:
+        columns = [measured.values[rows], *([] if measured.stderr is None else [measured.stderr[rows]])]
+        _, inverse, counts = np.unique(np.stack(columns), axis=1, return_inverse=True, return_counts=True)
+        copies = math.gcd(copies, *counts.tolist())
+        if copies == 1:
+            return groups, 1
+        kept.append(inverse.reshape(-1))
+    return [(sizes, np.sort(_share(rows, inverse, copies))) for (sizes, rows), inverse in zip(groups, kept)], copies
+
+
+def _share(rows: NDArray[np.intp], inverse: NDArray[np.intp], copies: int) -> NDArray[np.intp]:
+    """Return one in ``copies`` of the rows of every kind."""
+    order = np.argsort(inverse, kind="stable")  # every kind has a multiple of ``copies`` rows
+    return rows[order[::copies]]
+
+
+def _resolution(values: Array) -> float:
+    """Return the step to which values may have been rounded: the least by which two of them differ."""
+    steps = np.diff(np.unique(values))
+    floor = ROUNDING * float(np.abs(values).max())
+    return float(steps[steps > floor].min(initial=math.inf)) if (steps > floor).any() else 0.0
 
 
 def grouped(measured: Measurements) -> Groups:
@@ -65,16 +106,6 @@ def grouped(measured: Measurements) -> Groups:
     return [({name: int(column[rows[0]]) for name, column in measured.sizes.items()}, rows) for rows in groups]
 
 
-def place(sizes: Mapping[str, int]) -> str:
-    """Write sizes as ``d = 16, n = 32``."""
-    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
-
-
-def _places(where: Sequence[Mapping[str, int]]) -> str:
-    shown = [place(sizes) for sizes in where]
-    return "; ".join(shown if len(shown) <= 4 else [*shown[:2], "...", shown[-1]])
-
-
 # -- rows with standard errors -------------------------------------------------------------------------------------------------
 
 
@@ -84,7 +115,7 @@ def _combine(measured: Measurements, groups: Groups) -> Gathered:
     repeated = [sizes for sizes, rows in groups if len(rows) > 1]
     if not repeated:
         return Gathered(tuple(Point(sizes, mean.estimate) for (sizes, _), mean in zip(groups, means)))
-    flags = [f"independent measurements combined at {_places(repeated)}"]
+    flags = [f"independent measurements combined at {places(repeated)}"]
     # Errors too small at one size are likely so at all: what all repeated rows say together holds for every size.
     common = _enlargement(sum(mean.chi2 for mean in means), sum(mean.dof for mean in means))
     if common > 1:
