@@ -366,3 +366,15 @@ def test_a_confirmation_goes_on_to_twice_the_budget():
         assert fresh.moments[0].mean != measurement.moments[0].mean
         fresh.draw_up_to(1.0)
         assert fresh.blocks == [16, 16, 16]
+
+
+def test_a_claim_may_ask_for_a_larger_share_of_the_budget():
+    from theoryck.measurement import Measurement
+
+    profile = Profile("quick", instances=1, random_numbers=1e6, seconds=1.0, within=0.15)
+    with Session(profile, workers=1) as session:
+        budgets = [
+            Measurement("c", {}, tc.Bound(power_law(-0.5), rate="1/d", along=path(), share=share), session, 0.5).spending.budget
+            for share in (1, 4)
+        ]
+    assert budgets == [5e5, 2e6]

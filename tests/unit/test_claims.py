@@ -118,6 +118,10 @@ def test_instances_are_described_as_json():
         ),
         (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), within="a"), "within must be a positive number .* got 'a'"),
         (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), constant=0), "constant must be a positive number, got 0"),
+        (
+            lambda: tc.Bound(squared_mean, rate="1/d", along=path(), share=100),
+            "share must be a positive number of at most 10, got 100",
+        ),
         (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), constant=float("nan")), "constant must be .* got nan"),
         (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), rivals="1/d"), r"rivals must be a list, got '1/d'"),
         (lambda: tc.Bound(squared_mean, rate="1/d", along=path(), rivals=None), "rivals must be a list, got None"),

@@ -22,6 +22,8 @@ class ClaimError(ValueError):
 
 Number = int | float | Fraction | Decimal
 
+LARGEST_SHARE = 10.0  # of a budget: beyond that a claim belongs to a larger profile
+
 
 def _quantity(value: Any, argument: str) -> Quantity:
     if not isinstance(value, Quantity):
@@ -98,7 +100,8 @@ class Statement:
 
     ``rivals`` are wrong predictions that the same evidence must exclude.  ``correction`` declares the relative power of the next
     term (1 for a factor ``1 + B/d + ...`` with ``|B| <= 2``), ``amplitude`` its relative size at the smallest size where that is
-    another than ``2 * size**-correction``; ``within`` replaces the profile's tolerated discrepancy of the exponent.
+    another than ``2 * size**-correction``; ``within`` replaces the profile's tolerated discrepancy of the exponent; ``share``
+    multiplies the budget, for a claim that needs more than others and says why.
     """
 
     kind: ClassVar[Kind]
@@ -106,10 +109,11 @@ class Statement:
     correction: float | None = field(default=None, kw_only=True)
     amplitude: float | None = field(default=None, kw_only=True)
     within: float | None = field(default=None, kw_only=True)
+    share: float = field(default=1.0, kw_only=True)
 
     def __post_init__(self) -> None:
         # A wider tolerance than 1 would not tell a rate from the next integer power.
-        for name, most in (("correction", 16.0), ("amplitude", math.inf), ("within", 1.0)):
+        for name, most in (("correction", 16.0), ("amplitude", math.inf), ("within", 1.0), ("share", LARGEST_SHARE)):
             _optional_positive(getattr(self, name), name, most)
         if not isinstance(self.rivals, list | tuple):
             raise ClaimError(f"rivals must be a list, got {self.rivals!r}: write for example rivals=[{self.rivals!r}]")
