@@ -162,3 +162,10 @@ def test_what_is_not_kept_is_told(folder):
     sys.modules.pop("ledger_claims", None)
     result = call(*CHECK)
     assert "0 drawn and kept\n  not kept: precise: a default of the function 'precise'" in result.stderr
+
+
+@pytest.mark.parametrize("words", [("check", "--help"), ("ledger", "--help")])
+def test_help_says_what_the_ledger_does_not_see(words):
+    said = " ".join(call(*words).output.split())
+    assert "declare version=" in said
+    assert "environment variables" in said

@@ -154,3 +154,13 @@ def test_draw_checks_what_comes_back() -> None:
 def test_blocks_of_unknown_cost_stay_small() -> None:
     blocks = [spacing.block_draws({"d": d}) for d in (1, 8, 32, 128, 4096)]
     assert blocks == [4096, 4096, 1024, 64, 64]
+
+
+@pytest.mark.parametrize("cost", [lambda n: n, lambda n: 2 * n, lambda *, n: n, lambda n, m: n, lambda n: n.shape])
+def test_a_cost_that_takes_a_number_is_told_that_it_receives_the_sizes(cost):
+    @tc.quantity(cost=cost)
+    def drawn(rng, draws, *, n):
+        return rng.standard_normal(draws)
+
+    with pytest.raises(ValueError, match=r"receives the mapping of sizes.*write cost=lambda sizes: sizes\[\"n\"\]"):
+        drawn.cost({"n": 8})

@@ -52,7 +52,9 @@ def command(
     In a folder, claims are looked for in files under a folder named proofs and in test modules; any file can be named itself.
     A table has one line per claim with its worst instance; whatever is not as its author declared is told in full below it,
     with the seed and the command that repeats it.  With --ledger a run that was stopped, even killed, goes on where it was, a
-    larger profile reuses what a smaller one drew, and the results are the same bits as without.
+    larger profile reuses what a smaller one drew, and the results are the same bits as without.  Changes in a sampler's code and
+    in the files it imports are seen; where data files, environment variables or modules of computed names change, declare
+    version= in ``@tc.quantity``.
 
     \b
     Examples:

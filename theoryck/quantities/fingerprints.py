@@ -2,13 +2,14 @@
 
 The code of a library quantity is its class, its ``version``, theoryck's version, a digest of the source files of the rooms that
 draw (models, exact, asymptotics, montecarlo, quantities) and the versions of numpy and scipy.  For a user's function there is
-more: the source files of its module and of the user's other modules that it names, its bytecode and constants, defaults, closure,
-and the globals it names (functions are followed, data are described by their values).  A changed comment changes the digest:
-draws are made again rather than taken for what they are not.
+more: the source files of its module, of the user's other modules that it names, and of all that these import, however deep and
+wherever the import is written (:mod:`theoryck.quantities.sources`); its bytecode and constants, defaults, closure, and the globals
+it names (functions are followed, data are described by their values).  A changed comment changes the digest: draws are made again
+rather than taken for what they are not.
 
-Not seen, and then the author must raise ``version=``: what is reached only through an object's attributes or by name at run time
-(``getattr``, an import inside the function), data files that are read while drawing, compiled code and programs outside theoryck,
-and environment variables.  The processor is no part of it either: the last bits of a matrix product may differ between two.
+Not seen, and then the author must raise ``version=`` (``@quantity(version=2)``): modules whose names are computed
+(``import_module(name)``), data files that are read while drawing, environment variables, and programs outside Python.  The
+processor is no part of it either: the last bits of a matrix product may differ between two.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 from typing import Any
 
 import numpy as np
+
+from theoryck.quantities.sources import imported_in, sources, submodules
 
 ROOMS = ("models", "exact", "asymptotics", "montecarlo", "quantities")
 _PLAIN = (bool, int, str, bytes, type(None), type(...), Fraction, Decimal, range, np.dtype)
@@ -82,11 +85,11 @@ def fingerprint(kind: type, version: int, drawn_by: Mapping[str, Any]) -> Finger
         return Fingerprint(code)
     describer = _Describer()
     text = json.dumps([describer.describe(part, name) for name, part in drawn_by.items()])
-    files = {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in sorted(describer.files)}
+    found = sources(describer.modules)
     # The folder is left out: a project may move.
-    sources = json.dumps(sorted([Path(path).name, digest] for path, digest in files.items()))
-    sampler = {"python": platform.python_version(), "objects": _digest(text), "files": _digest(sources)}
-    return Fingerprint(code | {"sampler": sampler}, files)
+    files = json.dumps(sorted(found.modules))
+    sampler = {"python": platform.python_version(), "objects": _digest(text), "files": _digest(files)}
+    return Fingerprint(code | {"sampler": sampler}, dict(sorted(found.files.items())))
 
 
 def _digest(text: str) -> str:
@@ -94,10 +97,10 @@ def _digest(text: str) -> str:
 
 
 class _Describer:
-    """Turns objects into JSON data by value, following functions; collects the user's source files on its way."""
+    """Turns objects into JSON data by value, following functions; collects the names of modules on its way."""
 
     def __init__(self) -> None:
-        self.files: set[str] = set()
+        self.modules: set[str] = set()
         self.seen: dict[int, int] = {}
         self.kept: list[Any] = []  # so that no address in ``seen`` is used twice
 
@@ -138,9 +141,12 @@ class _Describer:
 
     def _globals(self, function: FunctionType, name: str, in_file: bool) -> dict[str, Any]:
         found = {}
-        for variable in sorted(_names(function.__code__)):
+        names = _names(function.__code__)
+        for variable in sorted(names):
             if variable not in function.__globals__:
                 continue
+            if isinstance(module := function.__globals__[variable], ModuleType):
+                self.modules.update(submodules(module.__name__, names))
             try:
                 found[variable] = self.describe(function.__globals__[variable], f"the global {variable!r} of {name}")
             except Undescribable:
@@ -151,6 +157,7 @@ class _Describer:
         return found
 
     def _code(self, code: CodeType, where: str) -> Any:
+        self.modules.update(imported_in(code))
         constants = [
             self._code(entry, where) if isinstance(entry, CodeType) else self.describe(entry, f"a constant of {where}")
             for entry in code.co_consts
@@ -163,7 +170,7 @@ class _Describer:
         file = getattr(sys.modules.get(module or ""), "__file__", None)
         if not isinstance(file, str) or not file.endswith(".py") or not Path(file).is_file():
             return False
-        self.files.add(str(Path(file).resolve()))
+        self.modules.add(str(module))
         return True
 
     def _module(self, module: ModuleType, where: str) -> Any:
@@ -200,7 +207,7 @@ class _Describer:
 
     def _apart(self, value: Any, where: str) -> Any:
         other = _Describer()
-        other.files = self.files
+        other.modules = self.modules
         return other.describe(value, where)
 
     def _mapping(self, value: Any, where: str) -> Any:

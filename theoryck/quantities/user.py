@@ -75,12 +75,22 @@ class UserQuantity(Quantity):
 
     def cost(self, sizes: Sizes) -> float | None:
         """Return the declared cost: a number, or the function of the sizes evaluated."""
-        value = _quietly(f"cost of {self._name!r}", self._cost, dict(sizes)) if callable(self._cost) else self._cost
+        value = self._declared_cost(sizes)
         if value is None:
             return None
         if not (isinstance(value, int | float | np.number) and value > 0):
-            raise QuantityError(f"cost of {self._name!r} must be a positive number of random numbers per draw, got {value!r}")
+            hint = f"; {_cost_receives(sizes)}" if isinstance(value, dict) else ""
+            raise QuantityError(f"cost of {self._name!r} must be a positive number of random numbers per draw, got {value!r}{hint}")
         return float(value)
+
+    def _declared_cost(self, sizes: Sizes) -> Any:
+        if not callable(self._cost):
+            return self._cost
+        try:
+            return _quietly(f"cost of {self._name!r}", self._cost, dict(sizes))
+        except (TypeError, AttributeError) as error:  # arithmetic with the mapping, or another number of arguments
+            told = f"cost of {self._name!r} raised {type(error).__name__}: {error}; {_cost_receives(sizes)}"
+            raise QuantityError(told) from error
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
         """Return what the declared ``exact(sizes, digits)`` gives; an exact int, Fraction or Decimal becomes an Enclosure."""
@@ -106,6 +116,11 @@ def _quietly(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
             return function(*arguments)
     except (SystemExit, GeneratorExit) as error:
         raise QuantityError(f"{what} raised {type(error).__name__} {error}: return a value instead") from error
+
+
+def _cost_receives(sizes: Sizes) -> str:
+    size = next(iter(sizes), "n")
+    return f'the function receives the mapping of sizes, such as {dict(sizes)!r}: write cost=lambda sizes: sizes["{size}"]'
 
 
 def _check_signature(function: Function, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -160,8 +175,8 @@ def quantity(
     missing from a path.  It may return an array or a list of ``draws`` real numbers, but no masked array.  ``cost`` is the number
     of random numbers one draw takes, or a function of the mapping of sizes; without it the budget is set by the clock.
     ``exact(sizes, digits)`` is an optional second route.  ``version`` is to be raised when the draws change and the code does not
-    (a data file was replaced): a ledger then draws again.  Raises QuantityError for a signature that cannot be used; what the
-    sampler returns is checked when it is drawn (SamplerError).
+    (a data file, an environment variable, a module of a computed name): a ledger then draws again.  Raises QuantityError for a
+    signature that cannot be used; what the sampler returns is checked when it is drawn (SamplerError).
 
     >>> @quantity(cost=lambda sizes: sizes["d"], exact=lambda sizes, digits: Fraction(1, sizes["d"]))
     ... def squared_mean(rng, draws, *, d):
