@@ -158,7 +158,7 @@ def test_blocks_of_unknown_cost_stay_small() -> None:
 
 @pytest.mark.parametrize("cost", [lambda n: n, lambda n: 2 * n, lambda *, n: n, lambda n, m: n, lambda n: n.shape])
 def test_a_cost_that_takes_a_number_is_told_that_it_receives_the_sizes(cost):
-    @tc.quantity(cost=cost)
+    @quantity(cost=cost)
     def drawn(rng, draws, *, n):
         return rng.standard_normal(draws)
 
