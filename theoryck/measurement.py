@@ -166,7 +166,8 @@ class Measurement:
             budget = profile.seconds
             self.flags.add(BY_THE_CLOCK)
         per_block = [float(cost or 0.0) * block for cost, block in zip(costs, blocks, strict=True)]
-        return Spending(budget * self._share * self.statement.share, per_block, "seconds" if BY_THE_CLOCK in self.flags else "random numbers")
+        unit = "seconds" if BY_THE_CLOCK in self.flags else "random numbers"
+        return Spending(budget * self._share * self.statement.share, per_block, unit)
 
     def allot(self, spend: float, anew: bool = False) -> list[int]:
         """Return the blocks at every size after ``spend``, given what was drawn: the same draws give the same answer.
