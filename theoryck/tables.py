@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 
 FORMATS = ("csv", "tsv", "jsonl")
 CHUNK = 65_536  # rows held as text at a time
+LARGEST_STDERR = 1e300  # what errors are divided by, or summed over, keeps them within floats
 LARGEST_SIZE = 2**53  # above it a float no longer holds every whole number
 
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
@@ -87,7 +88,15 @@ def choose_columns(
     """
     number = stderr if isinstance(stderr, float | int) else _constant(stderr, header)
     error = number if number is not None else stderr if stderr is not None else "stderr" if "stderr" in header else None
-    sizes = dict(_size_column(item, header) for item in size)
+    if isinstance(size, str):
+        raise TableError(f"size must be a sequence of names, got the text {size!r}: write [{size!r}]")
+    sizes: dict[str, str] = {}
+    for item in size:
+        name, chosen_column = _size_column(item, header)
+        if sizes.setdefault(name, chosen_column) != chosen_column:
+            raise TableError(
+                f"{source}: the size {name!r} cannot be two columns, {sizes[name]!r} and {chosen_column!r}: name it once"
+            )
     named = [("a size", column) for column in sizes.values()]
     named += [("the value", value)] if value is not None else []
     named += [("the standard error", error)] if isinstance(error, str) else []
@@ -273,8 +282,9 @@ def _separated_rows(lines: _Lines, name: str, separator: str) -> tuple[list[str]
     def rows() -> Iterator[tuple[int, Sequence[Any]]]:
         for line, row in found:
             if len(row) != len(header):
+                cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
                 raise TableError(
-                    f"{name}, line {line}: {len(row)} cells under a header of {len(header)} ({_listed(header)}): "
+                    f"{name}, line {line}: {cells} under a header of {len(header)} ({_listed(header)}): "
                     f"{_listed(row)}{_ragged_hint(row, header, separator)}"
                 )
             yield line, row
@@ -460,8 +470,15 @@ def check_sizes(numbers: Array, lines: Sequence[int], place: str) -> None:
 
 
 def check_stderr(numbers: Array, lines: Sequence[int], place: str) -> None:
-    """Raise TableError at the first negative standard error; it lies at ``place`` and its line."""
+    """Raise TableError at the first standard error below 0 or near the end of floats; it lies at ``place`` and its line."""
     bad = np.flatnonzero(numbers < 0)
     if len(bad):
         number = float(numbers[bad[0]])
         raise TableError(f"{place} {lines[int(bad[0])]}: a standard error must be >= 0 (0 means exact), got {number:g}")
+    bad = np.flatnonzero(numbers > LARGEST_STDERR)
+    if len(bad):
+        number = float(numbers[bad[0]])
+        raise TableError(
+            f"{place} {lines[int(bad[0])]}: a standard error must be at most {LARGEST_STDERR:g}, as floats end at 1.8e308, "
+            f"got {number:g}: rescale values and errors"
+        )

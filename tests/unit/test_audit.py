@@ -114,7 +114,7 @@ def test_rivals_are_rejected_or_the_check_says_that_it_could_not_fail():
     found = audit({"d": D}, values, stderr, "d**(-1/2)", correction=1, rivals=["1"])
     assert found.verdict is Verdict.VACUOUS
     found = audit({"d": D}, values, stderr, "d**(-1/2)", "scaling", correction=1, rivals=["1/d", "-0.8"])
-    assert [(rival.rate, rival.rejected) for rival in found.rivals] == [("-1", True), ("-4/5", True)]
+    assert [(rival.rate, rival.rejected) for rival in found.rivals] == [("1/d", True), ("-0.8", True)]
 
 
 def test_a_constant_makes_a_bound_one_of_numbers():
@@ -545,7 +545,13 @@ def test_a_data_frame_or_a_mapping_of_all_columns_gives_the_same():
         (({"d": [16, 32, 64]}, [1, float("nan"), 3]), "values, entry 1: nan is not finite: correct or remove the row"),
         (({"d": [16, 32, 64]}, [1, 2, float("inf")]), "values, entry 2: inf is not finite"),
         (({"d": [16, 32, 64]}, [1, None, 3]), "values, entry 1: None is not a number"),
-        (({"d": [16, 32, 64]}, [1, "2", 3]), "values must be numbers, got str"),
+        (({"d": [16, 32, 64]}, [1, "2", 3]), "values, entry 1: '2' is not a number"),
+        (({"d": [16, 32, 64, 128]}, [1, 2, "x", 3]), "values, entry 2: 'x' is not a number"),
+        (({"d": [16, 32, 64]}, np.array(["1", "2", "3"])), "values must be numbers, got str"),
+        (({"d": [16, True, 64]}, [1, 2, 3]), "sizes['d'], entry 1: True is not a number"),
+        (({"d": [16, 32, 64]}, [1, 2, 3], True), "stderr must be >= 0 (0 means exact), got True"),
+        (({"d": [16, 32, 64]}, [1, 2, 3], [1e308] * 3), "stderr, entry 0: a standard error must be at most 1e+300"),
+        (({"d": [16, 32, 64]}, [1, 2, 3], 1e308), "stderr, entry 0: a standard error must be at most 1e+300"),
         (({"d": [16, 32, 64]}, [True, False, True]), "values must be numbers, got bool such as [True]"),
         (({"d": [16, 32, 64]}, [1j, 2, 3]), "values must be numbers, got complex128"),
         (({"d": [16, 32, 64]}, [10**400, 2, 3]), "values, entry 0: 1000"),
@@ -587,6 +593,18 @@ def test_data_that_cannot_be_used_are_named(arguments, message):
         ({"constant": -1}, "constant must be positive, got -1"),
         ({"within": 0}, "within must be a positive exponent, got 0"),
         ({"false_refute_rate": 2}, "false_refute_rate must lie strictly between 0 and 1"),
+        ({"within": 2}, "within must be at most 1, got 2"),
+        ({"false_refute_rate": 1e-300}, "false_refute_rate must lie between 1e-12 and 0.5, got 1e-300"),
+        ({"false_support_rate": 1e-20}, "false_support_rate must lie between 1e-12 and 0.5, got 1e-20"),
+        ({"false_support_rate": "0.01"}, "false_support_rate must be a number, got '0.01'"),
+        ({"level": 1 - 1e-15}, "level must be at most 0.999999999999"),
+        ({"constant": "2"}, "constant must be a number, got '2'"),
+        ({"correction": "1"}, "correction must be a number, got '1'"),
+        ({"correction": True}, "correction must be a number, got True"),
+        ({"correction": 100}, "correction must lie between 0.05 and 16, got 100"),
+        ({"correction": 1e-9}, "correction must lie between 0.05 and 16, got 1e-09"),
+        ({"amplitude": 1e9}, "amplitude must be at most 1000, got 1000000000.0"),
+        ({"size": "d"}, "size must be a sequence of names, got the text 'd'"),
         ({"correction": -1}, "correction must be a positive number, got -1"),
         ({"amplitude": 0}, "amplitude must be a positive number, got 0"),
     ],
@@ -596,6 +614,61 @@ def test_arguments_that_cannot_be_used_are_named(options, message):
     with pytest.raises(ValueError) as error:  # noqa: PT011 (the message is compared below)
         audit({"d": D}, values, stderr, **{"rate": "1/d", **options})
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("columns", [{"d": D}, {"d": np.repeat(D[:5], 5), "n": np.tile(D[:5], 5)}])
+def test_the_smallest_error_rates_that_are_allowed_work(columns):
+    values = 2 / columns["d"]
+    for stderr in (1e-3 * values, None):
+        found = audit(columns, values, stderr, "1/d", correction=1, false_refute_rate=1e-12, false_support_rate=1e-12)
+        assert found.verdict in (Verdict.SUPPORTED, Verdict.INCONCLUSIVE)
+
+
+def test_a_rate_made_of_text_says_how_to_read_it():
+    with pytest.raises(tc.rates.RateError, match=r"use Rate\.parse\('1/d'\)"):
+        tc.Rate("1/d")
+    assert audit({"d": D}, 3 / D, 0, tc.Rate.parse("1/d"), correction=1).verdict is Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize(("rate", "exponent"), [(None, 0.03), (None, -0.5), ("d**(-1/2)", 1.0), ("1", 0.06)])
+def test_flags_about_an_excess_are_for_a_claim_that_is_open(rate, exponent):
+    values, stderr = powers(exponent)
+    found = audit({"d": D}, values, stderr, rate, correction=1)
+    assert rate is None or found.verdict is Verdict.REFUTED
+    assert not {"excess established", "growth is extrapolated, not seen"} & set(found.judgement.flags)
+
+
+def test_a_bound_is_on_the_size_of_values_and_with_a_constant_on_the_values():
+    values, stderr = powers(-0.25)
+    assert audit({"d": D}, -values, stderr, "d**(-1/2)", correction=1).verdict is Verdict.REFUTED
+    assert audit({"d": D}, -values, stderr, "d**(-1/2)", constant=1.0).verdict is Verdict.SUPPORTED
+
+
+def test_the_constant_of_a_loose_bound_is_that_of_the_largest_size():
+    values, stderr = powers(-1.0)
+    found = audit({"d": D}, values, stderr, "d**(-1/2)", correction=1)
+    assert found.tightness is Tightness.LOOSE
+    assert found.constant.low < 2 / 1024**0.5 < found.constant.high  # (2/d) / d**(-1/2) at d = 1024
+
+
+def test_rivals_of_a_scaling_are_shown_as_they_were_given():
+    values, stderr = powers(-0.5)
+    found = audit({"d": D}, values, stderr, "d**(-1/2)", "scaling", 1.0, rivals=["1/d", "d**(-1/4)"])
+    assert [(rival.rate, rival.rejected) for rival in found.judgement.rivals] == [("1/d", True), ("d**(-1/4)", True)]
+
+
+def test_exponents_are_floats():
+    sizes, values, stderr = grid(-0.5, -1.0)
+    for found in audit(sizes, values, stderr, "d**(-1/2)/n", correction=1).judgement.exponents.values():
+        assert {type(number) for number in (found.estimate, found.low, found.high)} == {float}
+
+
+@pytest.mark.parametrize(("rate", "hint"), [("1/d", "as n is not in the rate, leave it out"), ("1/(d*n)", None)])
+def test_scattered_sizes_that_the_rate_does_not_need_are_named(rate, hint):
+    found = audit({"d": D, "n": [3, 9, 2, 5, 8, 1, 7]}, 1 / D, 0.01 / D, rate)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "neither on one path nor on a grid" in found.reason
+    assert hint in found.reason if hint else "leave" not in found.reason
 
 
 def test_too_many_sizes_are_refused_before_any_work():

@@ -165,6 +165,11 @@ def test_pictures(table, tmp_path, ending):
         (["--rate", "1/d", "--plot", "absent/picture.png"], "there is no folder absent"),
         (["--rate", "1/d", "--json", "absent/report.json"], "there is no folder absent"),
         (["--rate", "1/d", "--within", "-1"], "within must be a positive exponent"),
+        (["--rate", "1/d", "--within", "2"], "within must be at most 1"),
+        (["--rate", "1/d", "--false-refute-rate", "1e-300"], "false_refute_rate must lie between 1e-12 and 0.5"),
+        (["--rate", "1/d", "--false-support-rate", "1e-20"], "false_support_rate must lie between 1e-12 and 0.5"),
+        (["--rate", "1/d", "--correction", "100"], "correction must lie between 0.05 and 16"),
+        (["--rate", "1/d", "--size", "d=d", "--size", "d=stderr"], "the size 'd' cannot be two columns, 'd' and 'stderr'"),
         (["--rate", "1/d", "--constant", "0"], "constant must be positive"),
         (["--rate", "1/d", "--correction", "0"], "correction must be a positive number"),
         (["--rate", "1/d + 1/d**2", "--kind", "scaling"], "is not one power"),
@@ -176,6 +181,33 @@ def test_mistakes_end_with_status_two_and_say_what_to_do(table, options, message
     assert done.exit_code == 2, done.output
     assert message in " ".join(done.output.split())
     assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize("option", ["--json", "--plot"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_table_is_never_overwritten(table, tmp_path, option, linked):
+    source = table.rename(tmp_path / "runs.png")
+    written, before = source, source.read_bytes()
+    if linked:
+        written = tmp_path / "link.png"
+        written.symlink_to(source)
+    done = run(source, "--rate", "1/d", "--format", "csv", option, written)
+    assert done.exit_code == 2
+    assert "is the table that is read: it would be overwritten" in " ".join(done.output.split())
+    assert source.read_bytes() == before
+
+
+def test_report_and_picture_are_two_files(table, tmp_path):
+    target = tmp_path / "out.png"
+    done = run(table, "--rate", "1/d", "--json", target, "--plot", tmp_path / "." / "out.png")
+    assert done.exit_code == 2
+    assert "--json and --plot are both" in done.output
+    assert not target.exists()
+
+
+def test_one_number_is_the_error_of_every_row(table, tmp_path):
+    done = run(table, "--rate", "1/d", "--stderr", "0.01", "--json", "-")
+    assert {point["estimate"]["stderr"] for point in json.loads(done.stdout)["results"][0]["points"]} == {0.01}
 
 
 def test_bad_tables_end_with_status_two(table, tmp_path):

@@ -87,7 +87,7 @@ WRONG = [
         "d,value\n16,0.5,3\n",
         "line 2: 3 cells under a header of 2 ('d', 'value'): '16', '0.5', '3'; write numbers without thousands",
     ),
-    ("d,value\n16,0.5\n32\n", "line 3: 1 cells under a header of 2 ('d', 'value'): '32'; fill in the missing cell"),
+    ("d,value\n16,0.5\n32\n", "line 3: 1 cell under a header of 2 ('d', 'value'): '32'; fill in the missing cell"),
     ("d,value,stderr\n16,0.5,-1e-3\n", "t.csv, column 'stderr', line 2: a standard error must be >= 0 (0 means exact), got -0.001"),
     ("d,value\n0,0.5\n", "t.csv, column 'd', line 2: a size must be a whole number from 1 to 2**53, got 0"),
     ("d,value\n-4,0.5\n", "a size must be a whole number from 1 to 2**53, got -4"),

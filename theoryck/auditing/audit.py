@@ -14,12 +14,14 @@ from fractions import Fraction
 from typing import Any
 
 from theoryck.auditing.columns import measurements
+from theoryck.auditing.declared import check_constant, check_contract, check_corrections
 from theoryck.auditing.directions import Direction, as_path, slices
 from theoryck.auditing.jointly import fit_grid
 from theoryck.auditing.replicates import place
 from theoryck.auditing.rows import Gathered, gather, grouped
 from theoryck.auditing.scattered import with_scatter
 from theoryck.judge import judge, rival_problem
+from theoryck.judge.growth import EXCESS, EXTRAPOLATED
 from theoryck.rates import PathError, Rate, RateError, ScalingPath
 from theoryck.rates.parsing import to_fraction
 from theoryck.rates.scatter import NO_STDERR
@@ -48,7 +50,7 @@ def audit(
     false_support_rate: float = 0.025,
     name: str = "data",
 ) -> Result:
-    """Return the verdict of measured data on ``value <= C * rate`` (or, for a scaling, ``value ~ C * rate``).
+    """Return the verdict of measured data on ``|value| <= C * rate`` (or, for a scaling, ``value ~ C * rate``).
 
     ``sizes`` are the columns of sizes by name, ``values`` (rows,) what was measured, ``stderr`` (rows,) its standard errors: 0 is
     exact, one number is that of all rows.  Or ``sizes`` is a DataFrame (or a mapping with all columns), ``values`` and ``stderr``
@@ -57,16 +59,23 @@ def audit(
     One row a size with its stderr; rows of equal sizes with stderr are independent measurements; rows of equal sizes without are
     replicates, whose scatter gives the error; one row a size without stderr takes it from the residual scatter about the fit.
     ``kind`` is "bound" or "scaling" (then the rate is one power); ``correction`` declares the relative power of the next term
-    and ``amplitude`` its size; ``constant`` makes a bound one of numbers; ``rivals`` are rates that the data must exclude.
+    and ``amplitude`` its size; ``rivals`` are rates that the data must exclude.
 
-    Several sizes may lie on one path (n = 2 d) or on a grid, whose lines are then all judged.  Raises TableError, naming row and
-    column, for data that cannot be used, and ValueError for a rate or an argument that cannot.
+    A bound without ``constant`` is ``|value| = O(rate)``: it says how fast the size of the values may grow, whatever their sign.
+    With ``constant`` it is ``value <= constant * rate`` at every size, with the sign: negative values satisfy it.  The constant
+    of the result is the value over the rate at the largest size, also where the values decay faster than the rate (LOOSE).
+
+    Several sizes may lie on one path (n = 2 d) or on a grid, whose lines are then all judged.  Rows that were written k times are
+    read once, and rows of one size that are all equal are one row, not an exact value.  Raises TableError, naming row and column,
+    for data that cannot be used, and ValueError for a rate or an argument that cannot: error rates from 1e-12 to 0.5, within up
+    to 1, correction from 0.05 to 16, amplitude up to 1000.
 
     >>> sizes = [16, 32, 64, 128, 256, 512]
     >>> found = audit({"d": sizes}, [3 / d for d in sizes], [0.003 / d for d in sizes], rate="d**(-1/2)", correction=1)
     >>> found.verdict.value, found.tightness.value, round(found.slack.estimate, 2)
     ('SUPPORTED', 'LOOSE', 0.5)
     """
+    check_contract(false_refute_rate, false_support_rate, within, level)
     text = None if rate is None else str(rate.text or rate) if isinstance(rate, Rate) else rate
     needed = Rate.parse(text).names if text is not None else ()
     measured = measurements(sizes, values, stderr, size=size, needed=needed)
@@ -98,6 +107,8 @@ def audit_rows(
     """Return the verdict on rows that have been read and checked already; see :func:`audit`."""
     start = time.perf_counter()
     contract = contract or Contract(1e-2, within=DEFAULT_WITHIN)
+    check_contract(contract.false_refute_rate, contract.false_support_rate, contract.within, contract.level)
+    check_corrections(correction, amplitude)
     template = _template(measured, rate, kind, correction, amplitude, constant, rivals)
     groups = grouped(measured)
     path, lines = _lines([Point(sizes) for sizes, _ in groups])
@@ -106,8 +117,10 @@ def audit_rows(
     tail = min(contract.false_refute_rate / tests / 2, contract.false_support_rate, 0.5 - contract.level / 2)
     gathered = gather(measured, groups, tail)
     judgement, prediction, points = _judged(gathered, template, contract, tail)
-    flags = (*gathered.flags, *judgement.flags)
-    judgement = replace(judgement, flags=tuple(dict.fromkeys(flags)), reason=judgement.reason.removeprefix("Monte Carlo "))
+    flags = tuple(dict.fromkeys((*gathered.flags, *judgement.flags)))
+    if rate is None or judgement.verdict is Verdict.REFUTED:  # about growth beyond the rate: nothing was claimed, or it fell
+        flags = tuple(flag for flag in flags if flag not in (EXCESS, EXTRAPOLATED))
+    judgement = replace(judgement, flags=flags, reason=judgement.reason.removeprefix("Monte Carlo "))
     return Result(
         claim=f"audit/{name}",
         status=Status.CONJECTURE,
@@ -139,8 +152,7 @@ def _template(
     for argument, given in (("constant", constant), ("rivals", tuple(rivals) or None)):
         if rate is None and given is not None:
             raise ValueError(f"{argument} = {given!r} needs a rate: without one nothing is judged")
-    if constant is not None and not constant > 0:
-        raise ValueError(f"constant must be positive, got {constant!r}")
+    check_constant(constant)
     if isinstance(rivals, str):
         raise ValueError(f"rivals must be a sequence of rates, got the text {rivals!r}: write [{rivals!r}]")
     if rate is not None:
@@ -175,10 +187,7 @@ def _judged(
     by_size = template.constant is not None and template.kind is Kind.BOUND
     path, lines = _lines(points)
     if not lines and not (by_size and not gathered.without_errors):
-        reason = (
-            "the sizes lie neither on one path nor on a grid: measure at least 3 sizes along a line on which the others are fixed"
-        )
-        return Judgement(Verdict.INCONCLUSIVE, reason), _measured(template), points
+        return Judgement(Verdict.INCONCLUSIVE, _no_lines(points, template)), _measured(template), points
     if gathered.without_errors:
         # An exponent that is only measured is shown at its level, and no other limit is taken.
         points, reason = with_scatter(points, lines, template, tail if template.rate is not None else 0.5 - contract.level / 2)
@@ -195,6 +204,24 @@ def _judged(
     if gathered.without_errors:
         judgement = replace(judgement, flags=(NO_STDERR, *judgement.flags))
     return judgement, prediction, points
+
+
+def _no_lines(points: Sequence[Point], template: Prediction) -> str:
+    """Say what to do about points of which no three lie on a line.
+
+    They are not judged along the sizes of the rate alone: whether the values depend on the others, only their owner knows.
+    """
+    reason = "the sizes lie neither on one path nor on a grid: measure at least 3 sizes along a line on which the others are fixed"
+    needed = Rate.parse(template.rate).names if template.rate is not None else ()
+    moving = [name for name in points[0].sizes if len({point.sizes[name] for point in points}) > 1]
+    idle = [name for name in moving if name not in needed]
+    if not needed or not idle:
+        return reason
+    several = len(idle) > 1
+    return (
+        f"{reason}; or, as {' and '.join(idle)} {'are' if several else 'is'} not in the rate, leave {'them' if several else 'it'} "
+        "out if the values do not depend on it"
+    ).replace("depend on it", "depend on them" if several else "depend on it")
 
 
 def _lines(points: Sequence[Point]) -> tuple[Direction | None, list[Direction]]:
@@ -215,7 +242,9 @@ def _along(direction: Direction, template: Prediction, contract: Contract) -> tu
     points = direction.points
     prediction = _prediction(direction, template)
     if template.rate is not None:
-        return judge(prediction, points, contract), prediction
+        found = judge(prediction, points, contract)
+        typed = zip(template.rivals, found.rivals)  # a scaling's are judged as exponents
+        return replace(found, rivals=tuple(Rival(text, rival.rejected) for text, rival in typed)), prediction
     found = judge(prediction, points, contract)
     trouble = "" if found.exponent is not None else f"; no exponent was found: {found.reason.removeprefix('Monte Carlo ')}"
     routes = tuple(replace(route, verdict=Verdict.INCONCLUSIVE, reason="") for route in found.routes)
@@ -297,10 +326,6 @@ def _on_grid(
         return Judgement(Verdict.VACUOUS, reason, rivals=rivals, flags=("rival-cannot-be-rejected",)), template
     line, worst, prediction = min(judged, key=lambda case: _rank(case[1]))
     rejected = {rival.rate for _, found, _ in judged for rival in found.rivals if rival.rejected}
-    if template.kind is Kind.SCALING and template.rate is not None:
-        rejected = {
-            r for r in template.rivals if any(str(_rival_exponent(r, here)) in _rejected(found) for here, found, _ in judged)
-        }
     counts = [f"{sum(found.verdict is verdict for _, found, _ in judged)} {verdict.value}" for verdict in Verdict]
     said = ", ".join(text for text in counts if not text.startswith("0 "))
     where = f"{line.base} at {place(line.fixed)}"
@@ -321,10 +346,6 @@ def _on_grid(
         reason = f"{joint.reason}; {reason}"
         judgement = replace(judgement, verdict=Verdict.REFUTED, tightness=None, reason=reason, settled=True)
     return judgement, replace(prediction, rivals=template.rivals)
-
-
-def _rejected(judgement: Judgement) -> set[str]:
-    return {rival.rate for rival in judgement.rivals if rival.rejected}
 
 
 def _no_rival(rival: str, line: Direction, template: Prediction) -> bool:

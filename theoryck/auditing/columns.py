@@ -29,7 +29,9 @@ def measurements(
         raise TableError('sizes has no column: give each size by name, such as {"d": [16, 32, 64]}')
     if values is None or isinstance(values, str):
         return _chosen(sizes, header, values, stderr, size, needed)
-    names = list(size) or (header if isinstance(sizes, Mapping) or not needed else list(needed))
+    if isinstance(size, str):
+        raise TableError(f"size must be a sequence of names, got the text {size!r}: write [{size!r}]")
+    names = list(dict.fromkeys(size)) or (header if isinstance(sizes, Mapping) or not needed else list(needed))
     missing = [name for name in [*names, *needed] if name not in header]
     if missing:
         raise TableError(f"sizes has no {missing[0]!r}, only {', '.join(map(repr, header))}: add it, or name it as the rate does")
@@ -69,7 +71,7 @@ def _checked(
         raise TableError(f"{value_label} is empty: there is nothing to audit")
     errors = stderr
     if isinstance(stderr, float | int):
-        if not (math.isfinite(stderr) and stderr >= 0):
+        if isinstance(stderr, bool) or not (math.isfinite(stderr) and stderr >= 0):
             raise TableError(f"stderr must be >= 0 (0 means exact), got {stderr!r}")
         errors = np.full(len(values), float(stderr))
     for name, found in (*((where.format(name), found) for name, found in sizes.items()), (stderr_label, errors)):
@@ -100,6 +102,10 @@ def column(name: str, data: Any) -> Array:
         raise TableError(f"{name} must be a column of numbers, got {type(data).__name__} of entries of different lengths") from None
     if given.ndim != 1:
         raise TableError(f"{name} must be one-dimensional (a number for each row), got shape {given.shape}")
+    if isinstance(data, list | tuple):  # an array of text, or of ones and zeros, no longer says which entry was none
+        for i, item in enumerate(data):
+            if isinstance(item, str | bytes | bool | np.bool_) and given.dtype.kind != "b":
+                raise TableError(f"{name}, entry {i}: {item!r} is not a number: correct or remove the row")
     if given.dtype.kind not in "iufO":
         raise TableError(f"{name} must be numbers, got {given.dtype.name} such as {given[:1].tolist()}: convert it first")
     numbers = _converted(name, given) if given.dtype.kind == "O" or given.dtype.itemsize > 8 else given.astype(np.float64)
@@ -114,7 +120,7 @@ def _converted(name: str, given: Any) -> Array:
     numbers = np.empty(len(given))
     for i, item in enumerate(given.tolist() if given.dtype.kind == "O" else given):
         try:
-            numbers[i] = float(item) if not isinstance(item, str | bytes | bool) else _refuse(item)
+            numbers[i] = float(item) if not isinstance(item, str | bytes | bool | np.bool_) else _refuse(item)
         except OverflowError:
             numbers[i] = math.inf
         except (TypeError, ValueError):

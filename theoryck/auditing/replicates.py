@@ -74,7 +74,7 @@ def _told(
     if pooled:
         counts = sorted({moments[i].count for i in pooled})
         said = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        yield f"{said} replicates a size: their spread is pooled over {len(pooled)} sizes"
+        yield f"{said} replicates a size: their spread is pooled over {len(pooled)} size{'s' * (len(pooled) > 1)}"
     if same:
         error = "the error of one row, from the spread at the other sizes" if law else "no error bar, as no law of the spread holds"
         yield f"all rows are equal at {places([sizes[i] for i in same])}: {error}"
@@ -94,7 +94,7 @@ def student_factor(dof: int, tail: float) -> float:
     >>> round(student_factor(4, 0.025), 3), round(student_factor(999, 0.025), 3)
     (1.417, 1.001)
     """
-    return -float(scipy.special.stdtrit(dof, tail)) / NormalDist().inv_cdf(1 - tail)
+    return -float(scipy.special.stdtrit(dof, tail)) / -NormalDist().inv_cdf(tail)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,11 +33,18 @@ if TYPE_CHECKING:
 )
 @click.option("--value", metavar="COL", help='Column of the values.  [default: "value", else the one that is left]')
 @click.option(
-    "--stderr", metavar="COL", help='Column of the standard errors, or 0 for exact values.  [default: "stderr", if there]'
+    "--stderr",
+    metavar="COL",
+    help='Column of the standard errors, or one number for every row; 0 is exact.  [default: "stderr", if there]',
 )
 @click.option("--correction", type=float, metavar="W", help="Relative power of the next term: A d^s (1 + B d^-W + ...).")
 @click.option("--amplitude", type=float, metavar="A", help="Size of that term.  [default: 2]")
-@click.option("--constant", type=float, metavar="C", help="The constant of the claim: a bound is then tested size by size.")
+@click.option(
+    "--constant",
+    type=float,
+    metavar="C",
+    help="The constant of the claim: a bound is then value <= C * rate, with its sign, at every size.",
+)
 @click.option("--rival", multiple=True, metavar="RATE", help="A faster (scaling: another) rate that must be rejected; repeatable.")
 @click.option("--within", type=float, metavar="X", help="Tolerated discrepancy of an exponent.  [default: 0.05]")
 @click.option("--false-refute-rate", type=float, default=0.01, show_default=True, help="Chance to refute a true claim.")
@@ -48,6 +55,9 @@ if TYPE_CHECKING:
 @interruptible
 def command(data: str, rate: str | None, format_: str | None, json_path: str | None, plot: str | None, **options: Any) -> None:
     """Judge a table of sizes, values and error bars against a rate, or measure its exponent.
+
+    A bound is |value| = O(RATE), whatever the sign of the values; with --constant C it is value <= C * RATE, with the sign.  The
+    constant that is shown is value/RATE at the largest size, also where values decay faster (LOOSE).
 
     DATA is a CSV, TSV or JSON-lines file whose first line names the columns; - reads standard input.  Either one row a size with
     its value and standard error, or a row for each replicate: rows of equal sizes without standard errors give the error
@@ -67,7 +77,7 @@ def command(data: str, rate: str | None, format_: str | None, json_path: str | N
     from theoryck.report.audits import render
     from theoryck.report.json import write_json
 
-    _check_outputs(json_path, plot)
+    _check_outputs(data, json_path, plot)
     try:
         measured, result = _audited(data, rate, format_, options)
     except ValueError as error:
@@ -86,8 +96,8 @@ def command(data: str, rate: str | None, format_: str | None, json_path: str | N
     sys.exit(report.exit_code)
 
 
-def _check_outputs(json_path: str | None, plot: str | None) -> None:
-    """Say what cannot be written before anything is read."""
+def _check_outputs(data: str, json_path: str | None, plot: str | None) -> None:
+    """Say what cannot be written, or would overwrite what is read, before anything is read."""
     from theoryck.report.json import ReportFileError, check_writable
     from theoryck.report.plots import PlotError, check_plot
 
@@ -98,6 +108,20 @@ def _check_outputs(json_path: str | None, plot: str | None) -> None:
             check_plot(plot)
     except (ReportFileError, PlotError) as error:
         raise Usage(str(error)) from error
+    for option, written in (("--json", json_path), ("--plot", plot)):
+        if written is not None and _same(written, data):
+            raise Usage(f"{option} {written} is the table that is read: it would be overwritten; name another file")
+    if json_path is not None and plot is not None and _same(json_path, plot):
+        raise Usage(f"--json and --plot are both {plot}: name two files")
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two paths are one file, also by links, or will be."""
+    if "-" in (one, other):
+        return False
+    if Path(one).exists() and Path(other).exists():
+        return Path(one).samefile(other)
+    return Path(one).resolve() == Path(other).resolve()
 
 
 def _audited(data: str, rate: str | None, format_: str | None, options: dict[str, Any]) -> tuple[Measurements, Result]:

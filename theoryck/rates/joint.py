@@ -68,7 +68,7 @@ class JointFit:
         if not self.identifiable:
             return side * math.inf
         index, z = 1 + list(self.exponents).index(name), quantile(1 - error_rate)
-        return side * max(side * attempt.theta[index] + z * attempt.stderr(index) for attempt in self.attempts)
+        return side * max(side * float(attempt.theta[index]) + z * attempt.stderr(index) for attempt in self.attempts)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,10 @@ class Rate:
     terms: tuple[Monomial, ...]
     text: str = field(compare=False, default="")
 
+    def __post_init__(self) -> None:
+        if isinstance(self.terms, str):
+            raise RateError(f"Rate takes terms, got the text {shown(self.terms)}: use Rate.parse({self.terms!r})")
+
     @classmethod
     def parse(cls, text: str, /, **parameters: Any) -> Rate:
         """Read a rate; ``parameters`` (int, Fraction or decimal text) replace their names exactly, unused ones are ignored.

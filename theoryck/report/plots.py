@@ -187,8 +187,14 @@ def title(result: Result) -> str:
             relation = relation.replace("C", f"{prediction.constant:g}")
         tight = f", {judgement.tightness.value}" if judgement.tightness and result.ok else ""
         first = f"{headline(result).split(':')[0]}{tight}: {relation} {rate}, exponent {found}"
-    window = judgement.assuming or (f"on {judgement.window[0]}..{judgement.window[1]}" if judgement.window else "")
+    window = judgement.assuming or _window(judgement.window)
     return f"{shorten(clean(first), 95)}\n{shorten(clean(window), 95)}"
+
+
+def _window(window: tuple[int, int] | None) -> str:
+    if window is None:
+        return ""
+    return f"on {window[0]}..{window[1]}" if window[0] != window[1] else f"on {window[0]}"
 
 
 def _plain(text: str) -> str:
