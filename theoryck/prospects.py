@@ -96,6 +96,9 @@ def prospect(
     looks = planning.looks(session.contract(instances, statement.within), measurement.looks(profile_named(session.profile).looks))
     if pilot:
         measurement.draw_up_to(looks[0].fraction)
+    else:
+        # The clock may have taken a block of every size: its draws are not a pilot, and their noise is not asked.
+        measurement.moments = [None] * len(measurement.sizes)
     case = _Case(measurement, statement, looks[-1].contract, power)
     budget = measurement.spending.budget
     error = case.error(budget)

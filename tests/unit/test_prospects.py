@@ -133,10 +133,52 @@ def test_the_command_writes_json_and_says_what_is_hopeless(file):
 def test_the_command_refuses_a_violation_that_is_none(file):
     result = CliRunner().invoke(main, ["plan", "inverse", file, "--violation", "-1"])
     assert result.exit_code == 2
-    assert "--violation must be a positive exponent, got -1" in result.output
+    assert "--violation must be a positive exponent of at most 100, got -1" in result.output
 
 
 def test_check_says_it_before_it_draws(file):
     result = CliRunner().invoke(main, ["check", file, "--only", "demo/short", "--workers", "1"], catch_exceptions=False)
     assert "theoryck: demo/short: the budget of quick cannot settle it" in result.stderr
     assert result.exit_code == 0  # undecided passes under quick
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--power", "1e-6"], "--power"),
+        (["--power", "nan"], "--power"),
+        (["--violation", "1e9"], "--violation must be a positive exponent of at most 100"),
+        (["--json", "/no-such-folder/plan.json"], "there is no folder /no-such-folder"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(file, options, message):
+    outcome = CliRunner().invoke(main, ["plan", "inverse", file, *options])
+    assert outcome.exit_code == 2
+    assert message in outcome.output
+    assert "Traceback" not in outcome.output
+
+
+def test_a_sampler_that_fails_is_said_without_a_traceback(tmp_path):
+    path = tmp_path / "failing.py"
+    path.write_text(
+        "import theoryck as tc\n\n\n@tc.conjecture('demo/failing')\ndef failing():\n    'q = O(1/d)'\n\n"
+        "    @tc.quantity(cost=1.0)\n    def q(rng, draws, *, d):\n        raise ValueError('no draws today')\n\n"
+        "    return tc.Bound(q, rate='1/d', along=tc.ScalingPath(d=tc.doubling(16, 256)))\n",
+        encoding="utf-8",
+    )
+    outcome = CliRunner().invoke(main, ["plan", "failing", str(path)])
+    assert outcome.exit_code == 1
+    assert "demo/failing cannot be measured" in outcome.output
+    assert "no draws today" in outcome.output
+
+
+def test_without_a_pilot_the_noise_is_assumed_also_where_the_clock_takes_the_time(tmp_path):
+    path = tmp_path / "timed.py"
+    path.write_text(
+        "import theoryck as tc\n\n\n@tc.conjecture('demo/timed')\ndef timed():\n    'q = O(1/d)'\n\n"
+        "    @tc.quantity\n    def q(rng, draws, *, d):\n        return (1 + 0.1 * rng.standard_normal(draws)) / d\n\n"
+        "    return tc.Bound(q, rate='1/d', along=tc.ScalingPath(d=tc.doubling(16, 256)), correction=1)\n",
+        encoding="utf-8",
+    )
+    planned = json.loads(CliRunner().invoke(main, ["plan", "timed", str(path), "--no-pilot", "--json", "-"]).stdout)
+    assert planned["instances"][0]["noise"] == [1.0] * 5

@@ -17,6 +17,8 @@ from theoryck.report.layout import Style, fields, pad, wrap
 if TYPE_CHECKING:
     from theoryck.prospects import Prospect
 
+MOST_VIOLATION = 100.0  # an exponent; more than any rate is wrong by
+
 
 @click.command("plan")
 @click.argument("claim")
@@ -24,9 +26,9 @@ if TYPE_CHECKING:
 @profile_option()
 @seed_option()
 @click.option("--violation", type=float, metavar="X", help="Say what refutes a claim whose exponent is wrong by X.")
-@click.option("--power", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.9, show_default=True, metavar="P")
+@click.option("--power", type=click.FloatRange(0.5, 0.999), default=0.9, show_default=True, help="Probability of the verdict.")
 @click.option("--sharing", type=click.IntRange(1), default=1, show_default=True, help="Claims that will share the error rate.")
-@click.option("--no-pilot", is_flag=True, help="Draw nothing: take the noise of a draw to be 1 relative to its mean.")
+@click.option("--no-pilot", is_flag=True, help="Take the noise of a draw to be 1 relative to its mean.")
 @click.option("--json", "as_json", is_flag=False, flag_value="-", metavar="FILE|-", help="Write the plan to FILE, or print it.")
 def command(
     claim: str,
@@ -41,10 +43,11 @@ def command(
 ) -> None:
     """Say what the budget of a profile can see of a claim, and what it would take to see more.
 
-    For each instance: sizes, what a draw costs and how much it scatters (a short pilot measures it), the draws that would be taken,
-    the error of the exponent, the smallest violation that is refuted, and the budget that supports a true claim, all with
-    probability --power at the least favourable corrections.  CLAIM is an id, or what follows its last slash; claims are looked for
-    in PATH (default: ./proofs).
+    For each instance: sizes, what a draw costs and how much it scatters (a short pilot measures it), the most draws that would be
+    taken (a check stops as soon as its verdict is settled), the error of the exponent, the smallest violation that is refuted, and
+    the budget that supports a true claim, all with probability --power at the least favourable corrections.  CLAIM is an id, or
+    what follows its last slash; claims are looked for in PATH (default: ./proofs).  Without a pilot nothing is drawn, but a sampler
+    that declares no cost is timed.
 
     \b
     Examples:
@@ -55,14 +58,26 @@ def command(
     Exit status: 0 the budget can settle every instance; 2 wrong usage; 3 it cannot settle some instance.
     """
     from theoryck.check import Session
+    from theoryck.montecarlo import SamplerError
     from theoryck.prospects import plan_claim
+    from theoryck.quantities import QuantityError
+    from theoryck.report.json import ReportFileError, check_writable
 
-    if violation is not None and not (math.isfinite(violation) and violation > 0):
-        raise Usage(f"--violation must be a positive exponent, got {violation:g}")
+    if violation is not None and not 0 < violation <= MOST_VIOLATION:
+        raise Usage(f"--violation must be a positive exponent of at most {MOST_VIOLATION:g}, got {violation:g}")
+    if not math.isfinite(power):
+        raise Usage(f"--power must lie between 0.5 and 0.999, got {power}")
+    try:
+        check_writable(as_json or "-")
+    except ReportFileError as error:
+        raise Usage(str(error)) from error
     found = find_claim(claim, paths)
     build_once_or_usage(found)
     with Session(profile=profile, seed=seed, workers=1, claims=sharing) as session:
-        planned = plan_claim(found, session, power=power, violation=violation, pilot=not no_pilot)
+        try:
+            planned = plan_claim(found, session, power=power, violation=violation, pilot=not no_pilot)
+        except (SamplerError, QuantityError) as error:  # as a check would: the claim fails, the call was right
+            raise click.ClickException(f"{found.id} cannot be measured: {error}") from error
     if not planned:
         raise Usage(f"{found.id} states no exponent along a path that draws could show: there is nothing to plan")
     if as_json is None:
