@@ -86,12 +86,14 @@ def test_too_few_sizes_are_inconclusive_and_say_so(count):
     values, stderr = powers(-0.5)
     found = audit({"d": D[:count]}, values[:count], stderr[:count], "d**(-1/2)")
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert f"{count} sizes cannot show an exponent together with its corrections: measure at least 3" in found.reason
+    said = "1 size" if count == 1 else f"{count} sizes"
+    assert f"{said} cannot show an exponent together with its corrections: measure at least 3" in found.reason
     assert found.exponent is None
     check_schema(found)
     measured = audit({"d": D[:count]}, values[:count], stderr[:count])
     assert measured.verdict is Verdict.INCONCLUSIVE
-    assert f"{count} sizes cannot show" in measured.reason
+    said = "1 size" if count == 1 else f"{count} sizes"
+    assert f"{said} cannot show" in measured.reason
 
 
 def test_without_a_rate_the_exponent_is_measured_and_nothing_judged():
@@ -551,6 +553,7 @@ def test_a_data_frame_or_a_mapping_of_all_columns_gives_the_same():
         (({"d": [16, True, 64]}, [1, 2, 3]), "sizes['d'], entry 1: True is not a number"),
         (({"d": [16, 32, 64]}, [1, 2, 3], True), "stderr must be >= 0 (0 means exact), got True"),
         (({"d": [16, 32, 64]}, [1, 2, 3], [1e308] * 3), "stderr, entry 0: a standard error must be at most 1e+300"),
+        (({"d": [16, 32, 64]}, [1e-300] * 3, 1e300, "1/d"), "stderr reaches 1e+300 where no value exceeds 1e-300"),
         (({"d": [16, 32, 64]}, [1, 2, 3], 1e308), "stderr, entry 0: a standard error must be at most 1e+300"),
         (({"d": [16, 32, 64]}, [True, False, True]), "values must be numbers, got bool such as [True]"),
         (({"d": [16, 32, 64]}, [1j, 2, 3]), "values must be numbers, got complex128"),
@@ -655,6 +658,11 @@ def test_rivals_of_a_scaling_are_shown_as_they_were_given():
     values, stderr = powers(-0.5)
     found = audit({"d": D}, values, stderr, "d**(-1/2)", "scaling", 1.0, rivals=["1/d", "d**(-1/4)"])
     assert [(rival.rate, rival.rejected) for rival in found.judgement.rivals] == [("1/d", True), ("d**(-1/4)", True)]
+
+
+def test_one_size_is_singular():
+    assert "1 size cannot show an exponent" in audit({"d": [4]}, [1.0], 0.1, "1/d").reason
+    assert "1 size without standard errors" in audit({"d": [4]}, [1.0], rate="1/d").reason
 
 
 def test_exponents_are_floats():

@@ -16,6 +16,7 @@ from theoryck.records import Estimate, Point
 from theoryck.tables import Array, Measurements, TableError
 
 MOST_POINTS = 1000  # different sets of sizes: as many as a ScalingPath may have
+MOST_DECADES = 200  # by which errors may exceed all values
 
 
 Groups = list[tuple[dict[str, int], NDArray[np.intp]]]
@@ -39,6 +40,7 @@ def gather(measured: Measurements, groups: Groups, tail: float) -> Gathered:
     nothing of their errors: every row is a point, ``without_errors``, and equal rows are one.  A table in which every row occurs k
     times is read once.
     """
+    _check_range(measured)
     groups, copies = _once(measured, groups)
     flags = (f"rows occur {'twice' if copies == 2 else f'{copies} times'}: counted once",) if copies > 1 else ()
     if measured.stderr is not None:
@@ -56,6 +58,14 @@ def gather(measured: Measurements, groups: Groups, tail: float) -> Gathered:
         return Gathered(tuple(points), (*flags, *said), without_errors=True)
     means, told = estimates([sizes for sizes, _ in groups], moments, tail, _resolution(measured.values))
     return Gathered(tuple(Point(sizes, mean) for (sizes, _), mean in zip(groups, means)), (*flags, *told))
+
+
+def _check_range(measured: Measurements) -> None:
+    """Raise TableError for errors that are beyond floats relative to the values: nothing could be divided by either."""
+    largest = 0.0 if measured.stderr is None else float(measured.stderr.max())
+    peak = float(np.abs(measured.values).max())
+    if largest > 0 and peak > 0 and math.log10(largest) - math.log10(peak) > MOST_DECADES:
+        raise TableError(f"stderr reaches {largest:g} where no value exceeds {peak:g}: such errors say nothing, correct the column")
 
 
 def _once(measured: Measurements, groups: Groups) -> tuple[Groups, int]:

@@ -63,7 +63,8 @@ def fit_rate(
     sign, reason = data.sign()
     distinct = len(np.unique(data.x))
     if distinct < MIN_SIZES:
-        reason = f"{distinct} sizes cannot show an exponent together with its corrections: measure at least {MIN_SIZES}, better 6"
+        counted = f"{distinct} size{'s' * (distinct != 1)}"
+        reason = f"{counted} cannot show an exponent together with its corrections: measure at least {MIN_SIZES}, better 6"
     if reason:
         nothing, family = Interval(math.nan, -math.inf, math.inf, level), options.family(data)
         fit = RateFit(nothing, nothing, math.inf, math.nan, 0, math.nan, data.window, sign, family, reason=reason)

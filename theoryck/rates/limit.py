@@ -88,7 +88,8 @@ def fit_limit(
     window = (round(float(d.min())), round(float(d.max())))
     distinct = len(np.unique(d))
     if distinct < MIN_SIZES:
-        reason = f"{distinct} sizes cannot show a limit together with its corrections: measure at least {MIN_SIZES}, better 6"
+        counted = f"{distinct} size{'s' * (distinct != 1)}"
+        reason = f"{counted} cannot show a limit together with its corrections: measure at least {MIN_SIZES}, better 6"
         return LimitFit(math.nan, math.inf, math.nan, 0, math.nan, window, family, (), reason)
     columns = [np.ones_like(d)] + [dev * (d / d.min()) ** -power for power, dev in zip(family.powers, family.deviations)]
     design = np.stack(columns, axis=1)

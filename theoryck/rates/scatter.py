@@ -130,7 +130,7 @@ def _read(sizes: Sequence[float], values: Sequence[float], log_values: bool) -> 
     distinct = len(np.unique(data.x))
     if distinct < MIN_SCATTER_SIZES:
         return data, (
-            f"{distinct} sizes without standard errors cannot show noise, an exponent and its corrections: "
+            f"{distinct} size{'s' * (distinct != 1)} without standard errors cannot show noise, an exponent and its corrections: "
             f"give standard errors or replicates, or measure at least {MIN_SCATTER_SIZES} sizes, better 7"
         )
     if not data.signs.any():
