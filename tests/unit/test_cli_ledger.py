@@ -169,3 +169,17 @@ def test_help_says_what_the_ledger_does_not_see(words):
     said = " ".join(call(*words).output.split())
     assert "declare version=" in said
     assert "environment variables" in said
+
+
+@pytest.mark.parametrize("words", [["ledger", "show"], ["ledger", "prune", "--all"], ["check", "no-claims.py", "--ledger"]])
+def test_no_json_is_written_over_the_ledger(tmp_path, words):
+    path = tmp_path / "draws.ledger"
+    Ledger(path).close()
+    before = path.read_bytes()
+    link = tmp_path / "link.json"
+    link.symlink_to(path)
+    for target in (path, link):
+        outcome = CliRunner().invoke(main, [*words, str(path), "--json", str(target)])
+        assert outcome.exit_code == 2
+        assert "would be overwritten" in outcome.output
+        assert path.read_bytes() == before

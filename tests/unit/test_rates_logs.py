@@ -10,7 +10,7 @@ import pytest
 
 from theoryck.rates import Rate, RateError
 from theoryck.rates.evidence import Series
-from theoryck.rates.logs import log_resolution, unresolved, without_logs
+from theoryck.rates.logs import log_resolution, without_logs
 
 
 def series(curve: Callable[[float], float], relative: float, last: int = 10, first: int = 4) -> Series:
@@ -38,7 +38,6 @@ def test_resolved_with_small_errors_on_a_long_window_only(curve: Callable[[float
     assert long is not None
     assert long.resolved
     assert long.text == ""
-    assert unresolved([None, short, short, long]) == (short.text,)
     power = 0.5 if "sqrt" in rate else 1.0
     assert 0.1 * power < abs(short.shift) < 0.3 * power
     assert math.copysign(1, short.shift) == 1

@@ -118,7 +118,7 @@ def audit_rows(
     gathered = gather(measured, groups, tail)
     judgement, prediction, points = _judged(gathered, template, contract, tail)
     flags = tuple(dict.fromkeys((*gathered.flags, *judgement.flags)))
-    if rate is None or judgement.verdict is Verdict.REFUTED:  # about growth beyond the rate: nothing was claimed, or it fell
+    if rate is None:  # these flags are about growth beyond a claim
         flags = tuple(flag for flag in flags if flag not in (EXCESS, EXTRAPOLATED))
     judgement = replace(judgement, flags=flags, reason=judgement.reason.removeprefix("Monte Carlo "))
     return Result(
@@ -217,11 +217,8 @@ def _no_lines(points: Sequence[Point], template: Prediction) -> str:
     idle = [name for name in moving if name not in needed]
     if not needed or not idle:
         return reason
-    several = len(idle) > 1
-    return (
-        f"{reason}; or, as {' and '.join(idle)} {'are' if several else 'is'} not in the rate, leave {'them' if several else 'it'} "
-        "out if the values do not depend on it"
-    ).replace("depend on it", "depend on them" if several else "depend on it")
+    are, them = ("are", "them") if len(idle) > 1 else ("is", "it")
+    return f"{reason}; or, as {' and '.join(idle)} {are} not in the rate, leave {them} out if the values do not depend on {them}"
 
 
 def _lines(points: Sequence[Point]) -> tuple[Direction | None, list[Direction]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from theoryck.cli.common import Usage, stdout_style
+from theoryck.cli.common import Usage, check_json, same_file, stdout_style
 from theoryck.cli.types import interruptible
 
 if TYPE_CHECKING:
@@ -38,7 +38,12 @@ if TYPE_CHECKING:
     help='Column of the standard errors, or one number for every row; 0 is exact.  [default: "stderr", if there]',
 )
 @click.option("--correction", type=float, metavar="W", help="Relative power of the next term: A d^s (1 + B d^-W + ...).")
-@click.option("--amplitude", type=float, metavar="A", help="Size of that term.  [default: 2]")
+@click.option(
+    "--amplitude",
+    type=float,
+    metavar="A",
+    help="Size of that term at the smallest size.  [default: 2 d^-W]",
+)
 @click.option(
     "--constant",
     type=float,
@@ -98,30 +103,19 @@ def command(data: str, rate: str | None, format_: str | None, json_path: str | N
 
 def _check_outputs(data: str, json_path: str | None, plot: str | None) -> None:
     """Say what cannot be written, or would overwrite what is read, before anything is read."""
-    from theoryck.report.json import ReportFileError, check_writable
     from theoryck.report.plots import PlotError, check_plot
 
+    check_json(json_path, table=data)
+    if plot is None:
+        return
     try:
-        if json_path is not None:
-            check_writable(json_path)
-        if plot is not None:
-            check_plot(plot)
-    except (ReportFileError, PlotError) as error:
+        check_plot(plot)
+    except PlotError as error:
         raise Usage(str(error)) from error
-    for option, written in (("--json", json_path), ("--plot", plot)):
-        if written is not None and _same(written, data):
-            raise Usage(f"{option} {written} is the table that is read: it would be overwritten; name another file")
-    if json_path is not None and plot is not None and _same(json_path, plot):
+    if same_file(plot, data):
+        raise Usage(f"--plot {plot} is the table that is read: it would be overwritten; name another file")
+    if json_path is not None and same_file(json_path, plot):
         raise Usage(f"--json and --plot are both {plot}: name two files")
-
-
-def _same(one: str, other: str) -> bool:
-    """Whether two paths are one file, also by links, or will be."""
-    if "-" in (one, other):
-        return False
-    if Path(one).exists() and Path(other).exists():
-        return Path(one).samefile(other)
-    return Path(one).resolve() == Path(other).resolve()
 
 
 def _audited(data: str, rate: str | None, format_: str | None, options: dict[str, Any]) -> tuple[Measurements, Result]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from theoryck.cli.common import DrawsType, Usage, find_claims, profile_option, seed_option, stdout_style
+from theoryck.cli.common import DrawsType, Usage, check_json, find_claims, profile_option, seed_option, stdout_style
 from theoryck.report.layout import shorten, style_for
 
 if TYPE_CHECKING:
@@ -66,14 +66,10 @@ def command(
     Exit status: 0 all well; 1 a claim was REFUTED or VACUOUS, or a falsehood was not refuted; 2 wrong usage, or a file that
     cannot be imported (the claims of the others are checked); 3 undecided under thorough; 130 interrupted.
     """
-    from theoryck.report.json import ReportFileError, check_writable, write_json
+    from theoryck.report.json import write_json
     from theoryck.report.text import render
 
-    if json_path is not None:
-        try:
-            check_writable(json_path)
-        except ReportFileError as error:
-            raise Usage(str(error)) from error
+    check_json(json_path, ledger=ledger_path)
     problems: list[str] = []
     claims = find_claims(paths, only, problems)
     with _ledger(ledger_path) as ledger:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -57,6 +58,40 @@ def _written_out(text: str) -> str:
     """Write 1e5 as 100000."""
     number, exponential, zeros = text.partition("e")
     return number + "0" * int(zeros) if exponential and number.isdecimal() and zeros.isdecimal() and len(zeros) < 3 else text
+
+
+def check_json(path: str | None, **read: str | Path | None) -> None:
+    """End the program where JSON could not be written, or would overwrite a file that is read (``table=path``), before any work."""
+    from theoryck.report.json import ReportFileError, check_writable
+
+    if path is None:
+        return
+    try:
+        check_writable(path)
+    except ReportFileError as error:
+        raise Usage(str(error)) from error
+    for name, other in read.items():
+        if other is not None and same_file(path, other):
+            raise Usage(f"--json {path} is the {name} that is read: it would be overwritten; name another file")
+
+
+def write_json_data(data: object, path: str) -> None:
+    """Write JSON data to a file, whole or not at all, or to standard output for ``-``."""
+    from theoryck.report.json import ReportFileError, write_text
+
+    try:
+        write_text(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n", path)
+    except ReportFileError as error:
+        raise Usage(str(error)) from error
+
+
+def same_file(one: str | Path, other: str | Path) -> bool:
+    """Whether two paths are one file, also by links, or will be; ``-`` is none."""
+    if "-" in (str(one), str(other)):
+        return False
+    if Path(one).exists() and Path(other).exists():
+        return Path(one).samefile(other)
+    return Path(one).resolve() == Path(other).resolve()
 
 
 def seed_option() -> Decorator:

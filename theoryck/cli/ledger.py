@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from theoryck.cli.common import Usage, stdout_style
+from theoryck.cli.common import Usage, check_json, stdout_style, write_json_data
 from theoryck.report import numbers
 from theoryck.report.layout import Style, pad, shorten
 
@@ -62,10 +61,11 @@ def show(path: Path, json_path: str | None) -> None:
     """
     from theoryck.ledger.contents import size_of
 
+    check_json(json_path, ledger=path)
     with _opened(path, read_only=True) as ledger:
         entries, size = ledger.entries(), size_of(path)
     if json_path is not None:
-        _write(json_path, {"ledger": str(path), "size": size, "entries": [entry.to_json() for entry in entries]})
+        write_json_data({"ledger": str(path), "size": size, "entries": [entry.to_json() for entry in entries]}, json_path)
     if json_path != "-":
         click.echo("\n".join([*_table(entries, stdout_style()), _total(path, entries, size)]))
 
@@ -98,29 +98,18 @@ def prune_command(
         raise click.UsageError(
             "say what to delete: --stale, --claim GLOB, --older-than DAYS (all that are given must hold), or --all"
         )
+    check_json(json_path, ledger=path)
     with _opened(path, read_only=dry_run) as ledger:
         pruned = ledger.prune(stale=stale, claim=claim, older_than=older_than, dry_run=dry_run)
     if json_path is not None:
         entries = [entry.to_json() for entry in pruned.entries]
-        _write(
-            json_path, {"ledger": str(path), "dry_run": dry_run, "before": pruned.before, "after": pruned.after, "deleted": entries}
-        )
+        sizes = {"before": pruned.before, "after": pruned.after}
+        write_json_data({"ledger": str(path), "dry_run": dry_run, **sizes, "deleted": entries}, json_path)
     if json_path != "-":
         done = "would be deleted" if dry_run else "deleted"
         said = f"{done}: {_count(pruned.blocks, 'block')}, {numbers.count(pruned.draws)} draws"
         size = "" if dry_run else f"; the file had {_bytes(pruned.before)}, it has {_bytes(pruned.after)}"
         click.echo("\n".join([*_table(pruned.entries, stdout_style()), said + size]))
-
-
-def _write(path: str, data: object) -> None:
-    text = json.dumps(data, indent=1, ensure_ascii=False)
-    if path == "-":
-        click.echo(text)
-        return
-    try:
-        Path(path).write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise Usage(f"--json: {path} cannot be written: {error.strerror or error}") from error
 
 
 def _table(entries: Sequence[Entry], style: Style) -> list[str]:

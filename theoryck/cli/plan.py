@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING
 
 import click
 
-from theoryck.cli.common import Usage, find_claim, profile_option, seed_option, stdout_style
+from theoryck.cli.common import Usage, check_json, find_claim, profile_option, seed_option, stdout_style, write_json_data
 from theoryck.cli.show import build_once_or_usage
 from theoryck.report import numbers
 from theoryck.report.claims import clean, instance_text
@@ -61,16 +60,12 @@ def command(
     from theoryck.montecarlo import SamplerError
     from theoryck.prospects import plan_claim
     from theoryck.quantities import QuantityError
-    from theoryck.report.json import ReportFileError, check_writable
 
     if violation is not None and not 0 < violation <= MOST_VIOLATION:
         raise Usage(f"--violation must be a positive exponent of at most {MOST_VIOLATION:g}, got {violation:g}")
     if not math.isfinite(power):
         raise Usage(f"--power must lie between 0.5 and 0.999, got {power}")
-    try:
-        check_writable(as_json or "-")
-    except ReportFileError as error:
-        raise Usage(str(error)) from error
+    check_json(as_json)
     found = find_claim(claim, paths)
     build_once_or_usage(found)
     with Session(profile=profile, seed=seed, workers=1, claims=sharing) as session:
@@ -84,12 +79,7 @@ def command(
         click.echo("\n".join(_text(planned, profile, power, stdout_style())), color=True)
     else:
         data = {"claim": found.id, "profile": profile, "seed": seed, "instances": [entry.to_json() for entry in planned]}
-        text = json.dumps(data, indent=2)
-        if as_json == "-":
-            click.echo(text)
-        else:
-            with click.open_file(as_json, "w", encoding="utf-8") as file:
-                file.write(text + "\n")
+        write_json_data(data, as_json)
     raise SystemExit(3 if any(entry.hopeless and not entry.exact for entry in planned) else 0)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -92,8 +91,3 @@ def _factors(rate: Rate, varying: set[str]) -> list[str]:
 
 def _power(power: Fraction) -> str:
     return "" if power == 1 else f"^{power}" if power.denominator == 1 and power > 0 else f"^({power})"
-
-
-def unresolved(resolutions: Sequence[LogResolution | None]) -> tuple[str, ...]:
-    """Return what is to be said of those that are not resolved, each once."""
-    return tuple(dict.fromkeys(found.text for found in resolutions if found is not None and found.text))

@@ -53,7 +53,11 @@ def write_json(report: Report, path: str | os.PathLike[str]) -> None:
 
     Raises ReportFileError where the folder is missing or cannot be written.
     """
-    text = dumps(report)
+    write_text(dumps(report), path)
+
+
+def write_text(text: str, path: str | os.PathLike[str]) -> None:
+    """Write text as :func:`write_json` writes a report: whole or not at all, or to standard output for ``-``."""
     if str(path) == "-":
         sys.stdout.write(text)
         sys.stdout.flush()
