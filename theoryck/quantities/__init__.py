@@ -3,7 +3,8 @@
 Networks: :func:`norm_deviation`, :func:`overlap_moment`.  Constants, exact only: :func:`sigma`, :func:`rho`, :func:`epsilon`,
 :func:`eta0`, :func:`gamma0`, :func:`gaussian_mean`, :func:`kernel`, :func:`closed_form`, and arithmetic between them.  Learning:
 :func:`free_entropy`, :func:`free_entropy_variance`, :func:`mutual_information`, :func:`mutual_information_gap`,
-:func:`generalisation_error`, :func:`generalisation_gap`, :func:`interpolation`.  Your own: :func:`quantity`.
+:func:`generalisation_error`, :func:`generalisation_gap`, :func:`interpolation`.  A prediction: :func:`formula`.
+Your own: :func:`quantity`.
 """
 
 from theoryck.quantities.base import Quantity, QuantityError
@@ -18,6 +19,7 @@ from theoryck.quantities.constants import (
     rho,
     sigma,
 )
+from theoryck.quantities.formulas import Formula, formula
 from theoryck.quantities.information import (
     LearningQuantity,
     covariance_gap,
@@ -38,6 +40,7 @@ from theoryck.quantities.user import UserQuantity, quantity
 
 __all__ = [
     "ExactQuantity",
+    "Formula",
     "LearningQuantity",
     "NormDeviation",
     "OverlapMoment",
@@ -48,6 +51,7 @@ __all__ = [
     "covariance_gap",
     "epsilon",
     "eta0",
+    "formula",
     "free_entropy",
     "free_entropy_variance",
     "gamma0",
