@@ -11,13 +11,16 @@ import importlib
 from typing import Any
 
 _HOME = {
+    "DeepKernel": "kernels",
     "GlmLimit": "glm",
+    "LayerKernel": "kernels",
     "NotConverged": "numbers",
     "covariance_gap_limit": "nonlinear_limits",
     "deep_linear_error_limit": "linear_limits",
     "deep_linear_gap_limit": "linear_limits",
     "free_entropy_variance_limit": "linear_limits",
     "glm_limit": "glm",
+    "layer_kernel": "kernels",
     "learned_share": "linear_limits",
     "linear_error": "linear_limits",
     "linear_information": "linear_limits",

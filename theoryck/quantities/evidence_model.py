@@ -1,7 +1,7 @@
 """Networks with linear readout: data sets, the Gaussian base measure N(Y; 0, C_B), and what depends on the inputs alone.
 
 C_B = w h(X) + B is the covariance of Y given X that an infinitely wide network has: exact at depth 1, for any width.  Here h is the
-kernel of :mod:`theoryck.quantities.kernels` applied L times, and (w, B) are as in :mod:`theoryck.quantities.evidence_target`.
+kernel of :mod:`theoryck.asymptotics.kernels` applied L times, and (w, B) are as in :mod:`theoryck.quantities.evidence_target`.
 C_0 = eta_0^2 X^T X + (gamma_0 + Delta) 1 belongs to the generalised linear model.
 """
 
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryck.asymptotics.kernels import DeepKernel, LayerKernel, describe
 from theoryck.models.activation import Activation
 from theoryck.quantities.evidence_target import NetworkTarget, last_layer, tilt
-from theoryck.quantities.kernels import DeepKernel, LayerKernel, describe
 
 Array = NDArray[np.float64]
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryck.asymptotics.kernels import describe
 from theoryck.quantities.evidence_model import DataSets, Setting, draw_data, root_of_rest
 from theoryck.quantities.evidence_scalar import ScalarMode
-from theoryck.quantities.kernels import describe
 
 Array = NDArray[np.float64]
 

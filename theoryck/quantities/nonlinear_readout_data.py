@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryck.asymptotics.kernels import LayerKernel
 from theoryck.quantities.evidence_target import Tilt, tilt
-from theoryck.quantities.kernels import LayerKernel
 from theoryck.quantities.nonlinear_readout_model import ReadoutModel
 from theoryck.quantities.nonlinear_readout_sites import Sites, gaussian_sites
 from theoryck.quantities.nonlinear_readout_target import LinearTarget, NetworkTarget

@@ -3,7 +3,7 @@
 For every predictor m_B(D, x_new),
     E (Y_new - m_B)^2 = E^(L) + E (m_L - m_B)^2,        m_L = E[Y_new | D, x_new], E^(L) the Bayes error,
 because m_L is the orthogonal projection of Y_new.  The base predictor is m_B = w . Y, w = C_B^(-1) k_B, with the covariances
-C_B = h(X) + Delta and k_B of an infinitely wide network (:class:`~theoryck.quantities.kernels.DeepKernel`).  At depth 1 they are
+C_B = h(X) + Delta and k_B of an infinitely wide network (:class:`~theoryck.asymptotics.kernels.DeepKernel`).  At depth 1 they are
 the exact covariances at any width, and m_B is the best linear predictor; at depth L >= 2 those have no closed form and m_B is
 slightly worse than the best linear one, which only moves a little from one term to the other.  Its error given X and x_new is
     E_B = Delta + (1, -w)^T K (1, -w) + Delta |w|^2,    K = E[Gram matrix of x_L at (x_new, X)],
@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryck.asymptotics.kernels import DeepKernel, LayerKernel, describe
 from theoryck.models.activation import Activation
 from theoryck.montecarlo.seeds import block_generator
 from theoryck.quantities.evidence_model import Setting, fit_controls, pilot_key
-from theoryck.quantities.kernels import DeepKernel, LayerKernel, describe
 
 Array = NDArray[np.float64]
 

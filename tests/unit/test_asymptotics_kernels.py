@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from theoryck.asymptotics.kernels import DeepKernel, describe, layer_kernel
 from theoryck.exact import gaussian_kernel
 from theoryck.models import Activation
-from theoryck.quantities.kernels import DeepKernel, describe, layer_kernel
 
 # s1, s2, c with c^2 <= .95^2 s1 s2, small, large and unequal variances, exact in binary.
 TRIPLES = [
