@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+import numpy as np
+
 from theoryck import planning
 from theoryck.claims import Statement
 from theoryck.claims.statements import Law
@@ -19,13 +21,14 @@ from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.profiles import Profile, profile_named
 from theoryck.quantities import Quantity
 from theoryck.rates.evidence import CARRIED, TAIL_UNSEEN
-from theoryck.records import Bracket, Enclosure, Estimate, Judgement, Point, Verdict
+from theoryck.records import Bracket, Counts, Enclosure, Estimate, Judgement, Point, Verdict
 
 CONFIRMATION_FACTOR = 2
 FIRST_DRAWS = 64  # of every size at the first look, if blocks allow: from then on noise is measured
 TAIL_MARGIN = 1.5  # a skewness that was measured is rather too small
 FLOOR_SHARE = 0.5  # of what is spent until a look: floors that cost more are not granted
 LEAST_NOISE = 1e-6  # of a draw: where all draws are equal, no other size needs to wait for this one
+SHOWN_BINS = 64  # of a law, in its picture; it is judged by all 1024
 BY_THE_CLOCK = "draws set by the clock"
 
 
@@ -250,15 +253,15 @@ class Measurement:
         for sizes, value, moments in zip(self.sizes, self.exact, self.moments, strict=True):
             value = value if exact else None
             bracket = value if isinstance(value, Bracket) else None
-            estimate = None
+            estimate, counts = None, None
             if isinstance(moments, TwoSidedMoments):
                 # The ends go to the judge, never their middle: an interval that does not close decides nothing.
                 bracket = moments.bracket()
                 if moments.count < self.quantity.draws_to_compare(sizes):
                     bracket = replace(bracket, flags=(TAIL_UNSEEN,))
             elif moments is not None:
-                estimate = self._estimate(moments, sizes)
-            made.append(Point(sizes, estimate, value if isinstance(value, Enclosure) else None, bracket))
+                estimate, counts = self._estimate(moments, sizes), self._counts(moments)
+            made.append(Point(sizes, estimate, value if isinstance(value, Enclosure) else None, bracket, counts))
         return tuple(made)
 
     def _estimate(self, moments: Any, sizes: Mapping[str, int]) -> Estimate:
@@ -268,6 +271,13 @@ class Measurement:
         if estimate.draws < self.quantity.draws_to_compare(sizes):
             return replace(estimate, flags=(*estimate.flags, TAIL_UNSEEN))
         return estimate
+
+    def _counts(self, moments: Any) -> Counts | None:
+        if not isinstance(self.statement, Law):
+            return None
+        shown = moments.histogram.coarser(SHOWN_BINS)
+        claimed = self.statement.distribution.cdf(np.array(shown.edges))
+        return Counts(shown.edges, shown.counts, tuple(float(value) for value in claimed))
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def drawn(monkeypatch, result, traces, path):
             super().__init__(*arguments, **options)
             made.append(self)
 
-    monkeypatch.setattr(plots, "_matplotlib", lambda: (Recorded, FigureCanvasAgg))
+    monkeypatch.setattr(plots, "matplotlib_canvas", lambda: (Recorded, FigureCanvasAgg))
     draw(result, traces, path)
     assert path.stat().st_size > 1000
     return made[0].axes[0]

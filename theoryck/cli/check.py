@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import signal
 import sys
@@ -9,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,6 +36,7 @@ INTERRUPTED = 130  # as a shell reports a program that Ctrl-C stopped
 @click.option("--sharing", type=click.IntRange(1), help="Claims that share the error rate, when one of them is repeated alone.")
 @click.option("--ledger", "ledger_path", metavar="FILE", help="Keep every block of draws in FILE, and reuse what it holds.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - prints it and nothing else.")
+@click.option("--histograms", "folder", metavar="FOLDER", help="Draw every Law that was measured into FOLDER, as SVG.")
 @click.option("-v", "--verbose", is_flag=True, help="List every instance, not only the worst of each claim.")
 def command(
     paths: tuple[str, ...],
@@ -45,6 +48,7 @@ def command(
     sharing: int | None,
     ledger_path: str | None,
     json_path: str | None,
+    folder: str | None,
     verbose: bool,
 ) -> None:
     """Measure and judge the claims made in files and folders.
@@ -62,6 +66,7 @@ def command(
       theoryck check proofs --only 'camilli2025/*' --profile standard --workers 2
       theoryck check my_conjecture.py --draws 10000 --json - > report.json
       theoryck check proofs --profile thorough --ledger draws.ledger
+      theoryck check proofs --only 'fan2020/*' --histograms pictures
 
     Exit status: 0 all well; 1 a claim was REFUTED or VACUOUS, or a falsehood was not refuted; 2 wrong usage, or a file that
     cannot be imported (the claims of the others are checked); 3 undecided under thorough; 130 interrupted.
@@ -70,6 +75,7 @@ def command(
     from theoryck.report.text import render
 
     check_json(json_path, ledger=ledger_path)
+    pictures = _folder(folder)
     problems: list[str] = []
     claims = find_claims(paths, only, problems)
     with _ledger(ledger_path) as ledger:
@@ -78,6 +84,8 @@ def command(
         click.echo(render(report, stdout_style(), verbose=verbose), color=True)
     if json_path is not None:
         write_json(report, json_path)
+    if pictures is not None:
+        _draw_laws(report, pictures)
     if report.interrupted:
         fixed = ",".join(map(str, draws)) if isinstance(draws, tuple) else draws
         settings = {
@@ -131,6 +139,35 @@ def _check_draws(claim: Claim, statements: Sequence[Statement], given: int) -> N
                 f"--draws gives {given} numbers, but claim {claim.id!r} is measured at {sizes} sizes: give one number for all "
                 f"sizes, or {sizes} separated by commas (and --only {claim.id})"
             )
+
+
+def _folder(path: str | None) -> Path | None:
+    """Return the folder for pictures, made if need be; one that cannot be used ends the program before anything is measured."""
+    if path is None:
+        return None
+    from theoryck.report.plots import PlotError, check_plot
+
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+        check_plot(Path(path) / "law.svg")
+    except (OSError, PlotError) as error:
+        raise Usage(f"--histograms {path}: {error}") from error
+    return Path(path)
+
+
+def _draw_laws(report: Report, folder: Path) -> None:
+    """Draw each instance of a law into a file that is named after the claim, and say on standard error how many."""
+    from theoryck.report.histograms import draw_law, has_law
+    from theoryck.report.plots import PlotError
+
+    laws = [result for result in report.results if has_law(result)]
+    for number, result in enumerate(laws, 1):
+        name = re.sub(r"[^\w.-]+", "-", result.claim).strip("-.")
+        try:
+            draw_law(result, folder / f"{number:03}-{name}.svg")
+        except PlotError as error:
+            raise Usage(f"--histograms {folder}: {error}") from error
+    click.echo(f"theoryck: {len(laws)} histograms in {folder}", err=True)
 
 
 @contextmanager

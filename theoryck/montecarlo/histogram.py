@@ -44,6 +44,17 @@ class Histogram:
             raise ValueError(f"histograms to be merged must have equal edges, got {len(self.edges)} and {len(other.edges)} edges")
         return Histogram(self.edges, tuple(a + b for a, b in zip(self.counts, other.counts)))
 
+    def coarser(self, bins: int) -> Histogram:
+        """Return the counts between every k-th edge, in about ``bins`` bins and no fewer; the same when there are not so many.
+
+        >>> Histogram.of([0.5, 1.5, 2.5], [0.0, 1.0, 2.0]).coarser(2)
+        Histogram(edges=(1.0,), counts=(1, 2))
+        """
+        step = max((len(self.edges) + 1) // bins, 1)
+        chosen = range(step - 1, len(self.edges), step)
+        below = np.concatenate(([0], np.cumsum(self.counts)[list(chosen)], [self.total]))
+        return Histogram(tuple(self.edges[index] for index in chosen), tuple(np.diff(below).tolist()))
+
     def cdf(self) -> NDArray[np.float64]:
         """Return F_n(e_i) = #{value <= e_i}/n at every edge; raises ValueError when there are no draws."""
         if self.total == 0:

@@ -15,12 +15,13 @@ from theoryck.records.results import (
     Rival,
     Route,
 )
-from theoryck.records.values import Bracket, Enclosure, Estimate, Interval, Kind, Point, Status, Tightness, Verdict
+from theoryck.records.values import Bracket, Counts, Enclosure, Estimate, Interval, Kind, Point, Status, Tightness, Verdict
 
 __all__ = [
     "SCHEMA_VERSION",
     "Bracket",
     "Contract",
+    "Counts",
     "Enclosure",
     "Estimate",
     "Interval",

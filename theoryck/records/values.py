@@ -228,13 +228,47 @@ class Bracket:
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """How many draws of a statistic fell between ``edges``, and what was claimed of it: the picture of a law.
+
+    There are ``len(edges) + 1`` counts, the first of draws up to the first edge and the last of draws beyond the last one;
+    ``claimed`` is the claimed distribution function at each edge.  Raises ValueError when the lengths do not fit.
+    """
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    claimed: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not (len(self.edges) == len(self.claimed) == len(self.counts) - 1):
+            raise ValueError(
+                f"a law with {len(self.edges)} edges has as many claimed values and one count more, got {len(self.claimed)} and "
+                f"{len(self.counts)}"
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON-ready dict."""
+        return {"edges": list(self.edges), "counts": list(self.counts), "claimed": list(self.claimed)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Counts:
+        """Inverse of :meth:`to_json`."""
+        edges, claimed = (tuple(_number(value) for value in data[key]) for key in ("edges", "claimed"))
+        return cls(edges, tuple(int(count) for count in data["counts"]), claimed)
+
+
+@dataclass(frozen=True, slots=True)
 class Point:
-    """All that was measured at one set of sizes; a route that was not taken is None."""
+    """All that was measured at one set of sizes; a route that was not taken is None.
+
+    ``counts`` are kept where a law is claimed, whose ``estimate`` is a distance: for pictures, nothing is judged by them.
+    """
 
     sizes: Mapping[str, int]
     estimate: Estimate | None = None
     exact: Enclosure | None = None
     bracket: Bracket | None = None
+    counts: Counts | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict."""
@@ -243,6 +277,7 @@ class Point:
             "estimate": self.estimate.to_json() if self.estimate else None,
             "exact": self.exact.to_json() if self.exact else None,
             "bracket": self.bracket.to_json() if self.bracket else None,
+            **({"counts": self.counts.to_json()} if self.counts else {}),
         }
 
     @classmethod
@@ -253,4 +288,5 @@ class Point:
             Estimate.from_json(data["estimate"]) if data.get("estimate") else None,
             Enclosure.from_json(data["exact"]) if data.get("exact") else None,
             Bracket.from_json(data["bracket"]) if data.get("bracket") else None,
+            Counts.from_json(data["counts"]) if data.get("counts") else None,
         )

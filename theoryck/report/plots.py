@@ -56,10 +56,11 @@ def check_plot(path: str | os.PathLike[str]) -> None:
         raise PlotError(f"the picture cannot be written to {target}: it is a folder")
     if not target.parent.is_dir():
         raise PlotError(f"the picture cannot be written to {target}: there is no folder {target.parent}; make it first")
-    _matplotlib()
+    matplotlib_canvas()
 
 
-def _matplotlib() -> tuple[Any, Any]:
+def matplotlib_canvas() -> tuple[Any, Any]:
+    """Return the classes of a figure and of its canvas; PlotError where matplotlib cannot be imported."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -77,7 +78,7 @@ def draw(result: Result, traces: Sequence[Trace], path: str | os.PathLike[str]) 
     around zero) if signs differ or a value is zero.  Raises PlotError where the file cannot be written.
     """
     check_plot(path)
-    figure_class, canvas = _matplotlib()
+    figure_class, canvas = matplotlib_canvas()
     figure = figure_class(figsize=(7.0, 5.0), dpi=150, layout="constrained")
     canvas(figure)
     axes = figure.add_subplot()
@@ -87,6 +88,11 @@ def draw(result: Result, traces: Sequence[Trace], path: str | os.PathLike[str]) 
     for i, trace in enumerate(traces):
         _trace(axes, trace, COLORS[i % len(COLORS)], sign, several, len(traces) <= MOST_BANDS)
     _labels(axes, result, traces, sign)
+    save(figure, path)
+
+
+def save(figure: Any, path: str | os.PathLike[str]) -> None:
+    """Write a figure to a file, the same bytes each time; PlotError where it cannot be written."""
     try:
         figure.savefig(Path(path), metadata={"Date": None} if Path(path).suffix.lower() == ".svg" else None)
     except OSError as error:
@@ -150,8 +156,8 @@ def _drawable(*values: float) -> bool:
 def _labels(axes: Any, result: Result, traces: Sequence[Trace], sign: int) -> None:
     prediction = result.prediction
     bases = list(dict.fromkeys(trace.base for trace in traces))
-    axes.set_xlabel(_plain(", ".join(bases)))
-    value = _plain(prediction.quantity if prediction else "value")
+    axes.set_xlabel(plain(", ".join(bases)))
+    value = plain(prediction.quantity if prediction else "value")
     axes.set_ylabel(value if sign > 0 else f"-{value}")
     axes.grid(True, which="major", color="0.88", linewidth=0.7)
     axes.grid(True, which="minor", color="0.94", linewidth=0.4)
@@ -161,7 +167,7 @@ def _labels(axes: Any, result: Result, traces: Sequence[Trace], sign: int) -> No
         axes.spines[side].set_visible(False)
     if len(traces) <= MOST_LABELS and traces:
         axes.legend(frameon=False, fontsize=9)
-    axes.set_title(_plain(title(result)), fontsize=10, loc="left")
+    axes.set_title(plain(title(result)), fontsize=10, loc="left")
 
 
 def _ticks(axes: Any, sizes: Sequence[int]) -> None:
@@ -182,7 +188,8 @@ def title(result: Result) -> str:
     if rate is None:
         first = f"exponent {found}"
     else:
-        relation = "at most C *" if prediction is not None and prediction.kind == "bound" else "~ C *"
+        relations = {"bound": "at most C *", "law": "squared distance at most C *"}
+        relation = relations.get(prediction.kind, "~ C *") if prediction is not None else "~ C *"
         if prediction is not None and prediction.constant is not None:
             relation = relation.replace("C", f"{prediction.constant:g}")
         tight = f", {judgement.tightness.value}" if judgement.tightness and result.ok else ""
@@ -197,6 +204,6 @@ def _window(window: tuple[int, int] | None) -> str:
     return f"on {window[0]}..{window[1]}" if window[0] != window[1] else f"on {window[0]}"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Keep names from being read as formulas."""
     return text.replace("\\", "\\\\").replace("$", r"\$")

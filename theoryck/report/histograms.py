@@ -1,0 +1,94 @@
+"""Pictures of a law: how the draws of a statistic are spread, beside the law that was claimed.
+
+Left the density in bins that are equally probable under the claim, right what the two distribution functions differ by at
+every size.  The bins at both ends are open and have no density: their share is in the distribution functions.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+from theoryck.records import Counts, Point, Result
+from theoryck.report import plots
+from theoryck.report.plots import COLORS, PlotError, check_plot, save, title
+
+CLAIM = COLORS[1]
+
+
+def has_law(result: Result) -> bool:
+    """Whether there is a law to be drawn: counts of draws at one size or more."""
+    return any(point.counts is not None for point in result.points)
+
+
+def draw_law(result: Result, path: str | os.PathLike[str]) -> None:
+    """Draw the histograms of a result about a law into a file (.png, .svg or .pdf); PlotError if there is none, or no file."""
+    found = [(point, point.counts) for point in result.points if point.counts is not None and sum(point.counts.counts) > 0]
+    if not found:
+        raise PlotError(f"{result.claim} has no counts to be drawn: only a Law that was measured by draws has a histogram")
+    check_plot(path)
+    figure_class, canvas = plots.matplotlib_canvas()
+    figure = figure_class(figsize=(9.0, 4.0), dpi=150, layout="constrained")
+    canvas(figure)
+    density, difference = figure.subplots(1, 2)
+    _densities(density, found)
+    _differences(difference, found)
+    for axes in (density, difference):
+        axes.set_xlabel(plots.plain(result.prediction.quantity if result.prediction else "statistic"))
+        axes.grid(True, color="0.9", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.legend(frameon=False, fontsize=8)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    figure.suptitle(plots.plain(title(result)), fontsize=10, x=0.01, ha="left")
+    save(figure, path)
+
+
+def density_of(counts: Counts) -> tuple[list[float], list[float]]:
+    """Return the measured and the claimed density between neighbouring edges; the open bins at the ends have none.
+
+    >>> density_of(Counts((0.0, 1.0, 3.0), (1, 2, 1, 0), (0.25, 0.5, 1.0)))
+    ([0.5, 0.125], [0.25, 0.25])
+    """
+    total = sum(counts.counts)
+    widths = [high - low for low, high in zip(counts.edges, counts.edges[1:])]
+    shares = [count / total for count in counts.counts[1:-1]]
+    claimed = [high - low for low, high in zip(counts.claimed, counts.claimed[1:])]
+    return [a / w for a, w in zip(shares, widths)], [a / w for a, w in zip(claimed, widths)]
+
+
+def difference_of(counts: Counts) -> list[float]:
+    """Return the measured distribution function minus the claimed one, at each edge.
+
+    >>> difference_of(Counts((0.0, 1.0), (1, 2, 1), (0.5, 0.5)))
+    [-0.25, 0.25]
+    """
+    total = sum(counts.counts)
+    return [below / total - claimed for below, claimed in zip(accumulate(counts.counts[:-1]), counts.claimed)]
+
+
+def _densities(axes: Any, found: Sequence[tuple[Point, Counts]]) -> None:
+    """The smallest and the largest size, the claim above them."""
+    shown = [found[-1]] if len(found) == 1 else [found[0], found[-1]]
+    for position, (point, counts) in enumerate(shown):
+        last = position == len(shown) - 1
+        style = {"fill": True, "alpha": 0.35} if last else {"fill": False, "linewidth": 1.0}
+        axes.stairs(density_of(counts)[0], counts.edges, color=COLORS[0] if last else "0.45", label=_sizes(point), **style)
+    counts = shown[-1][1]
+    axes.stairs(density_of(counts)[1], counts.edges, baseline=None, color=CLAIM, linewidth=1.6, label="claimed law")
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("density")
+
+
+def _differences(axes: Any, found: Sequence[tuple[Point, Counts]]) -> None:
+    axes.axhline(0, color=CLAIM, linewidth=1.2)
+    for position, (point, counts) in enumerate(found):
+        shade = 0.25 + 0.75 * (position + 1) / len(found)
+        axes.plot(counts.edges, difference_of(counts), color=COLORS[0], alpha=shade, linewidth=1.2, label=_sizes(point))
+    axes.set_ylabel("measured - claimed distribution function")
+
+
+def _sizes(point: Point) -> str:
+    return plots.plain(", ".join(f"{name} = {size}" for name, size in point.sizes.items()))
