@@ -5,25 +5,23 @@ With c_k(s) = E phi(sqrt(s) Z) h_k(Z), h_k the normalised Hermite polynomials, a
 and what is cut after order K is at most |r|^(K+1) sqrt((g(s1) - sum_{k<=K} c_k(s1)^2) (g(s2) - ...)) by Cauchy-Schwarz.  c_k is
 analytic in Re s > 0, so on an octave 2^j <= s < 2^(j+1) a Chebyshev polynomial in log s gives it to rounding; octaves are tabulated
 when they are first met and do not depend on what else is asked.  Where phi has kinks the series is too slow for |r| close to 1:
-those entries are integrated one by one.  erf, sin, cos, x, |x|, relu and x exp(-a x^2) have closed forms.
+those entries are integrated one by one.  Closed forms are in :mod:`theoryck.asymptotics.kernel_forms`.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.special
-import sympy
 from numpy.typing import NDArray
 
+from theoryck.asymptotics.kernel_forms import closed_form, correlation
 from theoryck.models.activation import Activation
-from theoryck.models.expression import x
 
 Array = NDArray[np.float64]
 
@@ -48,9 +46,6 @@ BANDS = (0.6, 0.75, 0.87, 0.95, 1.0)
 
 GRAMS_AT_ONCE_BYTES = 1 << 19
 """Size of the temporaries of one piece, so that they stay in a second-level cache."""
-
-CORRELATION_ROUNDING = 1e-9
-"""|c|/sqrt(s1 s2) may pass 1 by rounding of the Gram matrix it comes from; beyond this it is no Gram matrix."""
 
 
 def layer_kernel(activation: Activation | str) -> LayerKernel:
@@ -91,7 +86,7 @@ class LayerKernel:
     def variance(self, s: Array) -> Array:
         """Return g(s) = E phi(sqrt(s) Z)^2 for an array of variances s >= 0."""
         s = _checked_variances(np.asarray(s, dtype=np.float64))
-        closed = _closed_form(self.activation)
+        closed = closed_form(self.activation)
         return closed(s, s, s) if closed is not None else _series(self.activation).variance(s)
 
     def _entries(self, s1: Array, s2: Array, c: Array, skip_diagonal: bool = False) -> Array:
@@ -99,7 +94,7 @@ class LayerKernel:
         n, m = s1.shape[-1], s2.shape[-1]
         if c.shape[-2:] != (n, m):
             raise ValueError(f"cross must have shape (..., {n}, {m}) for {n} old and {m} new inputs, got {c.shape}")
-        closed = _closed_form(self.activation)
+        closed = closed_form(self.activation)
         if closed is not None:
             return closed(s1[..., :, None], s2[..., None, :], c)
         lead = np.broadcast_shapes(s1.shape[:-1], s2.shape[:-1], c.shape[:-2])
@@ -154,76 +149,6 @@ def _checked_variances(s: Array) -> Array:
     if not np.all(np.isfinite(s)) or np.any(s < 0):
         raise ValueError(f"variances must be finite numbers >= 0, got {s[~(np.isfinite(s) & (s >= 0))][0]!r}")
     return s
-
-
-# Closed forms.
-
-Closed = Callable[[Array, Array, Array], Array]
-
-
-def _linear(scale: float, b: float, s1: Array, s2: Array, c: Array) -> Array:
-    return scale**2 * c + 0 * (s1 + s2)
-
-
-def _erf(scale: float, b: float, s1: Array, s2: Array, c: Array) -> Array:
-    q = 2 * b * b
-    return scale**2 * (2 / math.pi) * np.arcsin(q * c / np.sqrt((1 + q * s1) * (1 + q * s2)))
-
-
-def _sin(scale: float, b: float, s1: Array, s2: Array, c: Array) -> Array:
-    # exp(-b^2 (s1+s2)/2) sinh(b^2 c) as a difference of exponentials of numbers <= 0.
-    mean, q = (s1 + s2) / 2, b * b
-    return scale**2 * (np.exp(-q * (mean - c)) - np.exp(-q * (mean + c))) / 2
-
-
-def _cos(scale: float, b: float, s1: Array, s2: Array, c: Array) -> Array:
-    mean, q = (s1 + s2) / 2, b * b
-    return scale**2 * (np.exp(-q * (mean - c)) + np.exp(-q * (mean + c))) / 2
-
-
-def _x_gauss(scale: float, b: float, s1: Array, s2: Array, c: Array) -> Array:
-    # x exp(-b x^2): scaling x by sqrt(2b) brings the form x exp(-x^2/2), whose kernel is c ((1+s1)(1+s2) - c^2)^(-3/2).
-    q = 2 * b
-    return scale**2 * c * ((1 + q * s1) * (1 + q * s2) - (q * c) ** 2) ** -1.5
-
-
-def _abs(scale: float, b: float, s1: Array, s2: Array, c: Array) -> Array:
-    size = np.sqrt(s1 * s2)
-    r = _correlation(c, size)
-    return scale**2 * (2 / math.pi) * size * (np.sqrt(1 - r * r) + r * np.arcsin(r))
-
-
-def _relu(scale: float, b: float, s1: Array, s2: Array, c: Array) -> Array:
-    # relu(x) = (x + |x|)/2, and E u |v| = 0.
-    return scale**2 * (c + _abs(1.0, 1.0, s1, s2, c)) / 4
-
-
-def _correlation(c: Array, size: Array) -> Array:
-    """Return c / size with 0/0 = 0; what passes +-1 by rounding is put back there, more raises ValueError."""
-    r = np.divide(c, size, out=np.zeros(np.broadcast_shapes(c.shape, size.shape)), where=size > 0)
-    largest = float(np.max(np.abs(r), initial=0.0))
-    if not largest <= 1 + CORRELATION_ROUNDING:
-        raise ValueError(f"a covariance exceeds sqrt(s1 s2) by the factor {largest!r}: this is no Gram matrix of real vectors")
-    return np.minimum(np.maximum(r, -1.0), 1.0) if largest > 1 else r
-
-
-@functools.lru_cache(maxsize=64)
-def _closed_form(activation: Activation) -> Closed | None:
-    a, b = sympy.Wild("a", exclude=[x]), sympy.Wild("b", exclude=[x])
-    forms = {
-        a * x: _linear,
-        a * sympy.erf(b * x): _erf,
-        a * sympy.sin(b * x): _sin,
-        a * sympy.cos(b * x): _cos,
-        a * x * sympy.exp(-b * x**2): _x_gauss,
-        a * sympy.Abs(x): _abs,
-        a * sympy.Max(0, x): _relu,
-    }
-    for form, function in forms.items():
-        found = activation.expression.match(form)
-        if found and found.get(a, 1) != 0 and found.get(b, 1) != 0 and not (function is _x_gauss and found[b] < 0):
-            return functools.partial(function, float(found.get(a, 1)), float(found.get(b, 1)))
-    return None
 
 
 # Mehler's series.
@@ -321,7 +246,7 @@ class _Series:
 
     def entries(self, s1: Array, s2: Array, c: Array, skip_diagonal: bool) -> Array:
         """Return h (B, n, m) for variances (B, n), (B, m) and covariances (B, n, m)."""
-        r = _correlation(c, np.sqrt(s1[:, :, None] * s2[:, None, :]))
+        r = correlation(c, np.sqrt(s1[:, :, None] * s2[:, None, :]))
         if skip_diagonal:
             index = np.arange(r.shape[-1])
             r[:, index, index] = 0.0
@@ -468,4 +393,4 @@ def describe(activation: Activation | str) -> dict[str, Any]:
     ({'closed form': False, 'kinks': 0}, {'closed form': True, 'kinks': 0})
     """
     phi = layer_kernel(activation).activation
-    return {"closed form": _closed_form(phi) is not None, "kinks": len(phi.kinks)}
+    return {"closed form": closed_form(phi) is not None, "kinks": len(phi.kinks)}
