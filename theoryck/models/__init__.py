@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from theoryck.models.activation import Activation
 from theoryck.models.expression import ExpressionError, parse_expression, x
+from theoryck.models.features import GaussianFeatures, RandomFeatures
 from theoryck.models.network import DeepNetwork, SizeExpression, size
 from theoryck.models.properties import ActivationProperties, Property
 from theoryck.models.teacher import TeacherStudent
@@ -13,7 +14,9 @@ __all__ = [
     "ActivationProperties",
     "DeepNetwork",
     "ExpressionError",
+    "GaussianFeatures",
     "Property",
+    "RandomFeatures",
     "SizeExpression",
     "TeacherStudent",
     "parse_expression",
