@@ -19,6 +19,7 @@ _HOME = {
     "deep_linear_error_limit": "linear_limits",
     "deep_linear_gap_limit": "linear_limits",
     "free_entropy_variance_limit": "linear_limits",
+    "gaussian_process": "infinite_width",
     "glm_limit": "glm",
     "layer_kernel": "kernels",
     "learned_share": "linear_limits",
@@ -33,6 +34,7 @@ _HOME = {
     "ridge_error": "linear_limits",
     "scalar_mode_divergence": "linear_limits",
     "teacher_limit": "teacher",
+    "wide_kernels": "infinite_width",
 }
 
 __all__ = sorted(_HOME)
