@@ -103,8 +103,8 @@ class KernelRidge:
 def kernel_ridge(spectrum: Spectrum, n: float, ridge: float, noise: float = 0.0) -> KernelRidge:
     """Return the equivalent of kernel ridge regression with n samples, lambda = ``ridge`` and labels of noise variance ``noise``.
 
-    ``ridge`` >= 0 is lambda of (1/n) sum (y - f)^2 + lambda |f|_H^2.  Ridge 0 is minimum-norm interpolation where the rank exceeds n
-    and least squares where it is below; a rank equal to n has no finite equivalent.  Raises ValueError for bad arguments and
+    ``ridge`` >= 0 is lambda of (1/n) sum (y - f)^2 + lambda |f|_H^2.  Ridge 0 is minimum-norm interpolation where the rank exceeds
+    n and least squares where it is below; a rank equal to n has no finite equivalent.  Raises ValueError for bad arguments and
     :class:`~theoryck.asymptotics.numbers.NotConverged` where kappa was not found.
 
     Source: Cui, Loureiro, Krzakala, Zdeborova (2021), arXiv:2105.15004.
@@ -176,6 +176,8 @@ def increasing_zero(function: Callable[[float], tuple[float, float]], high: floa
     x, moved = high, math.inf
     for _ in range(STEPS):
         value, slope = function(x)
+        if math.isnan(value):
+            raise NotConverged(f"the equation of {name} has no value at exp({x!r}): the numbers leave the range of floats")
         low, high = (x, high) if value <= 0 else (low, x)
         step = -value / slope if math.isfinite(value) and slope > 0 else math.nan
         # A Newton step that does not halve what is left is at the rounding of the function, or far from the zero.

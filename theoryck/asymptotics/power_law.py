@@ -2,8 +2,8 @@
 
 Every sum of the deterministic equivalents is sum_k k^(-a)/(k^(-alpha) + kappa)^i.  The first terms are added; then, while
 k^(-alpha) is not small beside kappa, Euler and Maclaurin's formula turns the sum into an integral over log k, which is analytic in
-a strip of width pi/alpha and done by Gauss's rule on panels; beyond, 1/(1 + k^(-alpha)/kappa)^i is a geometric series of Hurwitz
-zeta functions.  The number of terms does not depend on kappa, so n = 2^40 costs as little as n = 100.
+a strip of width pi/alpha and done by Gauss's rule on panels; beyond, (1 + k^(-alpha)/kappa)^(-i) is a binomial series whose
+terms are sums of powers.  The number of terms does not depend on kappa, so n = 2^40 costs as little as n = 100.
 
 Exponents are gamma of a risk ~ n^(-gamma), for lambda = n^(-l) in (1/n) sum (y - f)^2 + lambda |f|^2 and p = n^q features, as
 exact fractions.  Sources: Caponnetto, De Vito (2007) for the optimum; Cui, Loureiro, Krzakala, Zdeborova (2021), arXiv:2105.15004,
@@ -31,7 +31,7 @@ TERMS = 1024
 """Terms that are added one by one; the formula's next term is of relative order (a TERMS)^-4 7/5760 with a <= 20."""
 
 SMALL, ORDERS = 0.01, 9
-"""The geometric series begins where k^(-alpha) < 0.01 kappa; nine terms leave 1e-17."""
+"""The binomial series begins where k^(-alpha) < 0.01 kappa; nine terms leave 1e-17."""
 
 _NODES, _WEIGHTS = (np.asarray(values) for values in np.polynomial.legendre.leggauss(20))
 
@@ -106,12 +106,17 @@ def _integral(term: Any, low: float, high: float, alpha: float) -> float:
 
 
 def _tail(decay: float, alpha: float, shift: float, order: int, last: float) -> float:
-    """sum_{k >= last}, where k^(-alpha) < 0.01 shift: a binomial series in k^(-alpha)/shift."""
-    total, factor = 0.0, shift**-order
+    """sum_{k >= last}, where k^(-alpha) < 0.01 shift: a binomial series in k^(-alpha)/shift.
+
+    Its sums of powers, in units of last^(-s), are q/(s-1) + 1/2 + s/(12 q) - ... by Euler and Maclaurin, q = last >= 1024.
+    """
+    ratio = math.exp(-alpha * math.log(last) - math.log(shift))
+    total, factor = 0.0, 1.0
     for j in range(ORDERS):
-        total += factor * float(zeta(decay + j * alpha, last))
-        factor *= -(order + j) / (j + 1) / shift
-    return total
+        s = decay + j * alpha
+        total += factor * (last / (s - 1) + 0.5 + s / (12 * last) - s * (s + 1) * (s + 2) / (720 * last**3))
+        factor *= -(order + j) / (j + 1) * ratio
+    return total * math.exp(-decay * math.log(last) - order * math.log(shift))
 
 
 def _fraction(value: Any, name: str, low: float, high: float) -> Fraction:
