@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from theoryck.asymptotics.numbers import NotConverged
 
 Array = NDArray[np.float64]
+Values = Sequence[float] | Array
 
 STEPS = 200
 """Newton steps and bisections: 60 bisections of a bracket of any width in log kappa that floats can hold reach its rounding."""
@@ -54,15 +55,13 @@ class FiniteSpectrum:
     (3.0, 1.8)
     """
 
-    def __init__(
-        self, eigenvalues: Sequence[float], signal: Sequence[float], multiplicities: Sequence[float] | None = None
-    ) -> None:
-        self.eigenvalues = _nonnegative(eigenvalues, "eigenvalues")
-        self.signal = _nonnegative(signal, "signal", len(self.eigenvalues))
+    def __init__(self, eigenvalues: Values, signal: Values, multiplicities: Values | None = None) -> None:
+        self.eigenvalues = nonnegative_array(eigenvalues, "eigenvalues")
+        self.signal = nonnegative_array(signal, "signal", len(self.eigenvalues))
         if multiplicities is None:
             self.multiplicities = np.ones_like(self.eigenvalues)
         else:
-            self.multiplicities = _nonnegative(multiplicities, "multiplicities", len(self.eigenvalues))
+            self.multiplicities = nonnegative_array(multiplicities, "multiplicities", len(self.eigenvalues))
         if not (self.eigenvalues * self.multiplicities).any():
             raise ValueError("eigenvalues must contain a positive one: the kernel is zero")
 
@@ -100,7 +99,7 @@ class KernelRidge:
     train_error: float
 
 
-def kernel_ridge(spectrum: Spectrum, n: float, ridge: float, noise: float = 0.0) -> KernelRidge:
+def kernel_ridge_equivalent(spectrum: Spectrum, n: float, ridge: float, noise: float = 0.0) -> KernelRidge:
     """Return the equivalent of kernel ridge regression with n samples, lambda = ``ridge`` and labels of noise variance ``noise``.
 
     ``ridge`` >= 0 is lambda of (1/n) sum (y - f)^2 + lambda |f|_H^2.  Ridge 0 is minimum-norm interpolation where the rank exceeds
@@ -109,7 +108,7 @@ def kernel_ridge(spectrum: Spectrum, n: float, ridge: float, noise: float = 0.0)
 
     Source: Cui, Loureiro, Krzakala, Zdeborova (2021), arXiv:2105.15004.
 
-    >>> limit = kernel_ridge(FiniteSpectrum([1.0], [1.0], [100]), n=200, ridge=0.0, noise=1.0)
+    >>> limit = kernel_ridge_equivalent(FiniteSpectrum([1.0], [1.0], [100]), n=200, ridge=0.0, noise=1.0)
     >>> limit.kappa, round(limit.excess_risk, 12)  # least squares of 100 unknowns with 200 samples: 100/(200 - 100)
     (0.0, 1.0)
     """
@@ -211,13 +210,14 @@ def nonnegative(value: Any, name: str) -> float:
     return number
 
 
-def _nonnegative(values: Any, name: str, length: int | None = None) -> Array:
+def nonnegative_array(values: Any, name: str, length: int | None = None) -> Array:
+    """Return a sequence of finite numbers >= 0 as an array (m,), m >= 1, of the given length; ValueError for anything else."""
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a sequence of numbers >= 0, got {values!r}") from None
     if array.ndim != 1 or not len(array) or not np.isfinite(array).all() or (array < 0).any():
-        raise ValueError(f"{name} must be a sequence of finite numbers >= 0, one an eigenspace, got {values!r}")
+        raise ValueError(f"{name} must be a sequence of finite numbers >= 0, got {values!r}")
     if length is not None and len(array) != length:
         raise ValueError(f"{name} must have one entry an eigenvalue, {length} in all, got {len(array)}")
     return array

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import zeta
 
-from theoryck.asymptotics.kernel_ridge import KernelRidge, kernel_ridge, positive
+from theoryck.asymptotics.kernel_ridge import KernelRidge, kernel_ridge_equivalent, positive
 from theoryck.asymptotics.numbers import NotConverged, exact_number
 
 RELATIVE_ERROR = 1e-11
@@ -141,14 +141,14 @@ def optimal_ridge(spectrum: PowerLaw, n: float, noise: float) -> tuple[float, Ke
     logs = np.linspace(-2 * float(spectrum.capacity) * math.log(n), 0.0, 41)
 
     def risk(log_ridge: float) -> float:
-        return math.log(kernel_ridge(spectrum, n, math.exp(log_ridge), noise).excess_risk)
+        return math.log(kernel_ridge_equivalent(spectrum, n, math.exp(log_ridge), noise).excess_risk)
 
     best = int(np.argmin([risk(value) for value in logs]))
     if best in (0, len(logs) - 1):
         raise NotConverged(f"the risk is least at the end exp({logs[best]:.3g}) of the search: give more samples, got n = {n:g}")
     found = minimize_scalar(risk, bounds=(logs[best - 1], logs[best + 1]), method="bounded", options={"xatol": 1e-9})
     ridge = math.exp(float(found.x))
-    return ridge, kernel_ridge(spectrum, n, ridge, noise)
+    return ridge, kernel_ridge_equivalent(spectrum, n, ridge, noise)
 
 
 def bias_exponent(capacity: Any, source: Any, ridge: Any) -> Fraction:

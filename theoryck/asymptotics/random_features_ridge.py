@@ -37,7 +37,7 @@ class RandomFeaturesRidge:
     test_error: float
 
 
-def random_features_ridge(spectrum: Spectrum, n: float, p: float, ridge: float, noise: float = 0.0) -> RandomFeaturesRidge:
+def random_features_equivalent(spectrum: Spectrum, n: float, p: float, ridge: float, noise: float = 0.0) -> RandomFeaturesRidge:
     """Return the equivalent of random-features ridge regression with n samples, p features, lambda = ``ridge`` > 0 (of
     sum_i (y_i - f)^2 + lambda |a|^2) and labels of noise variance ``noise``.
 
@@ -45,10 +45,10 @@ def random_features_ridge(spectrum: Spectrum, n: float, p: float, ridge: float, 
 
     Source: Defilippis, Loureiro, Misiakiewicz (2024), arXiv:2405.15699.
 
-    >>> from theoryck.asymptotics.kernel_ridge import FiniteSpectrum, kernel_ridge
+    >>> from theoryck.asymptotics.kernel_ridge import FiniteSpectrum, kernel_ridge_equivalent
     >>> spectrum = FiniteSpectrum([1.0, 0.1], [1.0, 0.5], [3, 40])
-    >>> wide = random_features_ridge(spectrum, n=30, p=1e12, ridge=3.0, noise=0.1)  # infinitely many features: the kernel
-    >>> abs(wide.excess_risk / kernel_ridge(spectrum, n=30, ridge=0.1, noise=0.1).excess_risk - 1) < 1e-9
+    >>> wide = random_features_equivalent(spectrum, n=30, p=1e12, ridge=3.0, noise=0.1)  # infinitely many features: the kernel
+    >>> abs(wide.excess_risk / kernel_ridge_equivalent(spectrum, n=30, ridge=0.1, noise=0.1).excess_risk - 1) < 1e-9
     True
     """
     n, p, ridge, noise = positive(n, "n"), positive(p, "p"), positive(ridge, "ridge"), nonnegative(noise, "noise")
