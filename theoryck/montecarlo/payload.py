@@ -19,7 +19,7 @@ import site
 import sys
 import sysconfig
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -122,16 +122,28 @@ def _pickled(function: Callable[..., Any], modules: dict[int, ModuleType]) -> by
         pickler = Pickler(stream)
         pickler.dump(function)
         for module in waiting:  # which grows on the way
-            for name, value in _entries(module):
-                place, memory = stream.tell(), pickler.memo.copy()
-                try:
-                    pickler.dump((module, name, value))
-                except _CANNOT as error:
-                    stream.seek(place)
-                    stream.truncate()
-                    pickler.memo = memory
-                    pickler.dump((module, _MISSING, (name, str(error))))
+            entries = [(module, name, value) for name, value in _entries(module)]
+            if _dump_or_undo(pickler, stream, entries) is not None:
+                # Only a module that holds something that cannot be sent pays for a copy of the memo at every entry.
+                for entry in entries:
+                    error = _dump_or_undo(pickler, stream, [entry])
+                    if error is not None:
+                        pickler.dump((module, _MISSING, (entry[1], str(error))))
         return stream.getvalue()
+
+
+def _dump_or_undo(pickler: Any, stream: io.BytesIO, values: Sequence[Any]) -> Exception | None:
+    """Dump all values one by one; when one cannot be sent leave the stream as it was, and return why."""
+    place, memory = stream.tell(), pickler.memo.copy()
+    try:
+        for value in values:
+            pickler.dump(value)
+    except _CANNOT as error:
+        stream.seek(place)
+        stream.truncate()
+        pickler.memo = memory
+        return error
+    return None
 
 
 def _entries(module: ModuleType) -> list[tuple[str, Any]]:
