@@ -28,6 +28,7 @@ _HOME = {
     "one_sample_information": "one_sample",
     "overlap_moment": "moments",
     "overlap_moment_limit": "limits",
+    "wide_pair": "infinite_width",
     "wishart_log_determinant": "wishart",
     "wishart_resolvent": "wishart",
 }
