@@ -12,7 +12,7 @@ Source: Mei, Misiakiewicz, Montanari (2022), arXiv:2101.10588, for kernels and r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ import numpy as np
 from theoryck.asymptotics.kernel_ridge import (
     Array,
     FiniteSpectrum,
+    Values,
     kernel_ridge_equivalent,
     nonnegative,
     nonnegative_array,
@@ -57,7 +58,7 @@ def gegenbauer(d: int, degrees: int, t: Array) -> Iterator[Array]:
         before, now = now, ((2 * k + d - 2) * t * now - k * before) / (k + d - 2)
 
 
-def sphere_eigenvalues(coefficients: Sequence[float], d: int) -> Array:
+def sphere_eigenvalues(coefficients: Values, d: int) -> Array:
     """Return lambda_0, ..., lambda_M of the kernel h(t) = sum_{m <= M} a_m t^m in d >= 2 dimensions, to rounding.
 
     Raises ValueError for a coefficient that is negative or no number, or none that is positive.
@@ -77,7 +78,7 @@ def _projection(d: int, k: int, j: int) -> float:
     return math.factorial(k + 2 * j) / (2**j * math.factorial(j) * math.prod(d + 2 * i for i in range(k + j)))
 
 
-def sphere_spectrum(coefficients: Sequence[float], d: int, target: Sequence[float]) -> FiniteSpectrum:
+def sphere_spectrum(coefficients: Values, d: int, target: Sequence[float]) -> FiniteSpectrum:
     """Return the spectrum of the kernel h(t) = sum a_m t^m with a target of power ``target[k]`` in degree k = 0, 1, ...
 
     Raises ValueError for bad arguments.
@@ -93,7 +94,7 @@ def sphere_spectrum(coefficients: Sequence[float], d: int, target: Sequence[floa
     return FiniteSpectrum(eigenvalues, signal, [float(multiplicity(d, k)) for k in range(degrees)])
 
 
-def degree_residual(coefficients: Sequence[float], d: int, n: float, degree: int, ridge: float = 0.0) -> float:
+def degree_residual(coefficients: Values, d: int, n: float, degree: int, ridge: float = 0.0) -> float:
     """Return (kappa/(lambda_k + kappa))^2/(1 - gamma): what n samples leave of a target of unit power in the degree k.
 
     Without noise; ``ridge`` is lambda of (1/n) sum (y - f)^2 + lambda |f|^2.  The errors of several degrees add up.  It
@@ -116,7 +117,7 @@ class ThresholdLimit:
     inflation: float
 
 
-def threshold_limit(coefficients: Sequence[float], degree: int, samples: float, ridge: float = 0.0) -> ThresholdLimit:
+def threshold_limit(coefficients: Values, degree: int, samples: float, ridge: float = 0.0) -> ThresholdLimit:
     """Return the limit d -> infinity of degree k at n = ``samples`` * B(d, k), lambda = ``ridge``/n.
 
     Lower degrees are learnt by then, higher ones act as a ridge: with zeta = (ridge + sum_{m > k} a_m)/a_k, c = samples, the degree
