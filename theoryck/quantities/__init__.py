@@ -4,8 +4,11 @@ Networks: :func:`norm_deviation`, :func:`overlap_moment`.  Constants, exact only
 :func:`eta0`, :func:`gamma0`, :func:`gaussian_mean`, :func:`kernel`, :func:`closed_form`, and arithmetic between them.  Learning:
 :func:`free_entropy`, :func:`free_entropy_variance`, :func:`mutual_information`, :func:`mutual_information_gap`,
 :func:`generalisation_error`, :func:`generalisation_gap`, :func:`interpolation`.  A prediction: :func:`formula`.
-Your own: :func:`quantity`.
+Your own: :func:`quantity`.  The names in ``_HOME`` need more to be imported and are loaded on first use.
 """
+
+import importlib
+from typing import Any
 
 from theoryck.quantities.base import Quantity, QuantityError
 from theoryck.quantities.constants import (
@@ -37,6 +40,32 @@ from theoryck.quantities.information import (
 from theoryck.quantities.norms import NormDeviation, norm_deviation
 from theoryck.quantities.overlaps import OverlapMoment, overlap_moment
 from theoryck.quantities.user import UserQuantity, quantity
+
+_HOME = {
+    "best_product_gain": "equivalence_readout",
+    "best_readout_gain": "equivalence_readout",
+    "bump_bayes_risk": "regressogram",
+    "correlation_derivative": "hermite_pairs",
+    "feature_covariance_gap": "equivalence",
+    "feature_mean": "hermite",
+    "feature_noise": "hermite",
+    "feature_slope": "hermite",
+    "gaussian_equivalent": "equivalence",
+    "gradient_at_start": "hermite_pairs",
+    "gradient_series": "hermite_pairs",
+    "hermite_coefficient": "hermite",
+    "hermite_entry": "hermite",
+    "hermite_overlap": "hermite",
+    "hermite_polynomial": "hermite",
+    "hermite_rms": "hermite",
+    "pair_mean": "hermite_pairs",
+    "regressogram_guarantee": "regressogram",
+    "regressogram_precision": "regressogram",
+    "regressogram_risk": "regressogram",
+    "ridge_gap": "equivalence",
+    "sign_readout_gain": "equivalence_readout",
+    "spherical_gradient": "hermite_pairs",
+}
 
 __all__ = [
     "ExactQuantity",
@@ -70,4 +99,17 @@ __all__ = [
     "quantity",
     "rho",
     "sigma",
+    *_HOME,
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; public names: {', '.join(__all__)}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -2,8 +2,9 @@
 
     phi(W x)   against   mu_0 + mu_1 W x + mu_* xi,       x ~ N(0, I_d), W of shape (p, d), xi ~ N(0, I_p) fresh for every x.
 Second moments: E_x phi(W x) phi(W x)^T is a kernel of the Gram matrix W W^T, so that no x is drawn, and the distance is the
-operator norm.  Ridge: a = argmin sum_i (y_i - a . phi_i/sqrt(p))^2 + lambda |a|^2 from n samples, no noise, for a target y = theta . t(x) of
-one degree: t(x) = x/sqrt(d) (degree 1) or the normalised Hermite products of degree 2.  theta ~ N(0, I) is averaged analytically,
+operator norm.  Ridge: a = argmin sum_i (y_i - a . phi_i/sqrt(p))^2 + lambda |a|^2 from n samples, no noise, for a target
+y = theta . t(x) of one degree: t(x) = x/sqrt(d) (degree 1) or the normalised Hermite products of degree 2.  theta ~ N(0, I) is
+averaged analytically,
     E (y - a . phi/sqrt(p))^2 = 1 - 2 tr(C^T B) + tr(B^T Sigma B),   B = (Phi^T Phi/p + lambda)^(-1) Phi^T T/p,
 with Sigma = E phi phi^T from the kernel and C = E phi t^T = c_k times Hermite products of the rows, so that no test input is drawn.
 Both problems share W and X; what is left of the noise is reduced by control variates of mean zero.
@@ -18,7 +19,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse.linalg
 from numpy.typing import NDArray
 
 from theoryck.asymptotics.kernels import LayerKernel
@@ -162,8 +162,10 @@ def operator_norms(matrices: Array) -> Array:
         values = np.linalg.eigvalsh(matrices)
         return np.maximum(values[:, -1], -values[:, 0])
     # Lanczos from a fixed vector, so that a draw is a function of the generator; W is random, and its law knows no fixed vector.
+    from scipy.sparse.linalg import eigsh
+
     start = np.cos(np.arange(size))
-    found = [scipy.sparse.linalg.eigsh(m, k=1, which="LM", v0=start, tol=1e-6, return_eigenvectors=False)[0] for m in matrices]
+    found = [eigsh(m, k=1, which="LM", v0=start, tol=1e-6, return_eigenvectors=False)[0] for m in matrices]
     return np.abs(np.array(found))
 
 
