@@ -1,0 +1,252 @@
+"""Limits of the spectra of conjugate kernels: Marchenko-Pastur inputs, then one layer after the other (Fan, Wang 2020).
+
+X has d_0 x n independent N(0, 1/d_0) entries, x_l = phi(W_l x_(l-1))/sqrt(d_l) column by column with N(0, 1) weights, and
+K_l = x_l^T x_l (n x n).  For n/d_l -> c_l the spectrum of K_l tends to the Marchenko-Pastur map with ratio c_l of the law of
+rho_l^2 lambda + eps_l, lambda from layer l - 1.  :mod:`theoryck.asymptotics.conjugate_map` solves it,
+:mod:`theoryck.asymptotics.conjugate_law` makes distributions of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from theoryck.asymptotics.conjugate_law import SpectralLaw, spectral_law
+from theoryck.asymptotics.conjugate_map import Chain, solve
+from theoryck.asymptotics.numbers import Number, exact_number
+
+if TYPE_CHECKING:
+    from theoryck.models import Activation
+
+LARGEST_DEPTH = 20
+
+
+@dataclass(frozen=True)
+class MarchenkoPastur:
+    """What :func:`marchenko_pastur` returns."""
+
+    ratio: float
+    scale: float
+
+    @property
+    def atom(self) -> float:
+        """The mass at 0, max(0, 1 - 1/c)."""
+        return max(0.0, 1 - 1 / self.ratio)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """The ends scale (1 -+ sqrt(c))^2 of the interval with a density."""
+        root = math.sqrt(self.ratio)
+        return self.scale * (1 - root) ** 2, self.scale * (1 + root) ** 2
+
+    def stieltjes(self, z: ArrayLike) -> Any:
+        """Return m(z) = int dF(x)/(x - z), the root of c s z m^2 + (z + s (c - 1)) m + 1 = 0 with Im m Im z > 0; s = scale.
+
+        ``z`` is complex off the real axis, or real and outside [0, upper edge]; any shape.  ValueError inside.
+        """
+        values = np.asarray(z, dtype=np.complex128)
+        low, high = self.support
+        if np.any(~np.isfinite(values)) or np.any((values.imag == 0) & (values.real >= 0) & (values.real <= high)):
+            raise ValueError(f"z must be finite and off [0, {high:.6g}], got {z!r}: give it an imaginary part, or use pdf")
+        # sqrt(z - a) sqrt(z - b) ~ z at infinity and is cut along [a, b] only.
+        root = np.sqrt(values - low) * np.sqrt(values - high)
+        b = values + self.scale * (self.ratio - 1)
+        # (root - b)/(2 c s z) cancels where b and root are close; 2/(-b - root) is the same root of the quadratic.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            direct, other = (root - b) / (2 * self.ratio * self.scale * values), -2 / (b + root)
+        result = np.where(np.abs(b + root) > np.abs(b - root), other, direct)
+        return (result if np.iscomplexobj(np.asarray(z)) else result.real)[()]
+
+    def pdf(self, x: ArrayLike) -> Any:
+        """Return the density sqrt((b - x)(x - a))/(2 pi c s x) between the edges, 0 elsewhere; any shape."""
+        values = np.asarray(x, dtype=np.float64)
+        low, high = self.support
+        inside = (values > low) & (values < high)
+        height = np.sqrt(np.where(inside, (high - values) * (values - low), 0.0))
+        where = 2 * math.pi * self.ratio * self.scale * values
+        return np.divide(height, where, out=np.zeros(values.shape), where=inside)[()]
+
+    def cdf(self, x: ArrayLike) -> Any:
+        """Return P(eigenvalue <= x) in closed form; any shape."""
+        values = np.asarray(x, dtype=np.float64)
+        return (np.where(values >= 0, self.atom, 0.0) + self._below(values))[()]
+
+    def _below(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        # With theta = 2 atan sqrt((x - a)/(b - x)) and theta' = 2 atan sqrt(b (x - a)/(a (b - x))) the integral of the density is
+        # [sqrt((b - x)(x - a))/s + (1 + c) theta - |1 - c| theta']/(2 pi c).
+        low, high = self.support
+        inside = np.minimum(np.maximum(x, low), high)
+        left, right = np.sqrt(inside - low), np.sqrt(high - inside)
+        theta = 2 * np.arctan2(left, right)
+        other = 2 * np.arctan2(math.sqrt(high) * left, math.sqrt(low) * right) if low else 0.0
+        total = left * right / self.scale + (1 + self.ratio) * theta - abs(1 - self.ratio) * other
+        return np.asarray(total / (2 * math.pi * self.ratio))
+
+    def ppf(self, probability: ArrayLike) -> Any:
+        """Return the smallest x with P(eigenvalue <= x) >= probability in [0, 1], by bisection; ValueError outside."""
+        wanted = np.asarray(probability, dtype=np.float64)
+        if np.any(~((wanted >= 0) & (wanted <= 1))):
+            raise ValueError(f"probability must lie between 0 and 1, got {probability!r}")
+        low, high = self.support
+        left, right = np.zeros(wanted.shape), np.full(wanted.shape, math.pi)
+        for _ in range(54):  # of theta, whose rounding is pi 2^-54
+            middle = (left + right) / 2
+            short = self.atom + self._below(low + (high - low) * np.sin(middle / 2) ** 2) < wanted
+            left, right = np.where(short, middle, left), np.where(short, right, middle)
+        found = low + (high - low) * np.sin((left + right) / 4) ** 2
+        return np.where(wanted > self.atom, found, 0.0)[()]
+
+    def resolvent_bias(self, shift: Number) -> float:
+        """Return lim n [E (1/n) tr (K + gamma)^-1 - m(-gamma)] for real Gaussian entries, gamma = ``shift`` > 0.
+
+        The mean of Bai and Silverstein (2004), (f(a) + f(b))/4 - (1/2 pi) int_a^b f(x) dx/sqrt((x - a)(b - x)) with f(x) =
+        1/(x + gamma), is (1/4) [(a + gamma)^(-1/2) - (b + gamma)^(-1/2)]^2.
+        """
+        low, high = (end + _number(shift, "shift", strict=True) for end in self.support)
+        return (low**-0.5 - high**-0.5) ** 2 / 4
+
+    def resolvent_variance(self, shift: Number) -> float:
+        """Return lim n^2 Var (1/n) tr (K + gamma)^-1 = 2 c s^2/[(a + gamma)(b + gamma)]^2 for real Gaussian entries.
+
+        The variance of sum_i f(x_i) is sum_k k a_k^2/2 for f((a+b)/2 + (b-a)/2 cos t) = sum_k a_k cos k t (Bai, Silverstein 2004),
+        and the a_k of 1/(x + gamma) are a geometric series.
+        """
+        low, high = (end + _number(shift, "shift", strict=True) for end in self.support)
+        return 2 * self.ratio * self.scale**2 / (low * high) ** 2
+
+    def nonzero(self) -> MarchenkoPastur:
+        """Return the law of an eigenvalue given that it is not 0, that of the smaller Gram matrix: ratio 1/c, scale s c."""
+        return self if self.ratio <= 1 else MarchenkoPastur(1 / self.ratio, self.scale * self.ratio)
+
+
+def marchenko_pastur(ratio: Number, scale: Number = 1) -> MarchenkoPastur:
+    """Return the limit law of the spectrum of scale X^T X, X of d x n independent N(0, 1/d) entries, c = ``ratio`` = lim n/d.
+
+    Closed forms: ``cdf``, ``pdf``, ``stieltjes``; ``ppf``, ``atom`` = max(0, 1 - 1/c) at 0, ``support``.  Raises ValueError unless
+    ratio and scale are > 0.  Source: Marchenko, Pastur (1967).
+
+    >>> law = marchenko_pastur(1)
+    >>> law.support, round(float(law.cdf(1)), 6), round(float(law.stieltjes(-1)), 6)
+    ((0.0, 4.0), 0.608998, 0.618034)
+    """
+    return MarchenkoPastur(_number(ratio, "ratio", strict=True), _number(scale, "scale", strict=True))
+
+
+@dataclass(frozen=True)
+class ConjugateKernel:
+    """The limit of K_L: ``ratios`` = (c_0, ..., c_L) with c_l = lim n/d_l, and rho_l, eps_l of the layers 1..L as numbers.
+
+    :func:`conjugate_kernel` takes the constants from an activation.  Raises ValueError for a wrong number of constants, ratios
+    that are not > 0 and eps < 0.  Source: Fan, Wang (2020), arXiv:2005.11879, with phi not normalised.
+
+    >>> kernel = ConjugateKernel((1.0, 0.8), (0.651470015870560,), (0.0401458728192,))
+    >>> round(float(kernel.stieltjes(-0.1)), 4), kernel.depth
+    (4.2044, 1)
+    """
+
+    ratios: tuple[float, ...]
+    rho: tuple[float, ...] = ()
+    epsilon: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, strict in (("ratios", True), ("rho", None), ("epsilon", False)):
+            given = getattr(self, name)
+            if isinstance(given, str) or not isinstance(given, Sequence):
+                raise ValueError(f"{name} must be a tuple of numbers, got {given!r}")
+            values = tuple(_number(entry, f"{name}[{index}]", strict=strict) for index, entry in enumerate(given))
+            object.__setattr__(self, name, values)
+        if not 1 <= len(self.ratios) <= LARGEST_DEPTH + 1:
+            raise ValueError(f"ratios must hold c_0, ..., c_L with L <= {LARGEST_DEPTH}, got {self.ratios!r}")
+        for name in ("rho", "epsilon"):
+            if len(getattr(self, name)) != self.depth:
+                raise ValueError(
+                    f"{name} must hold {self.depth} numbers for the layers 1..{self.depth}, got {getattr(self, name)!r}"
+                )
+        for layer, (slope, rest) in enumerate(zip(self.rho, self.epsilon, strict=True), start=1):
+            if slope == 0 and rest == 0:
+                raise ValueError(f"rho and epsilon of layer {layer} are both 0: phi is 0 there and so is the kernel")
+
+    @property
+    def depth(self) -> int:
+        """L."""
+        return len(self.ratios) - 1
+
+    @property
+    def chain(self) -> Chain:
+        """The map of :mod:`theoryck.asymptotics.conjugate_map`; a layer with rho = 0 forgets all below it."""
+        start = max((layer for layer, slope in enumerate(self.rho, start=1) if slope == 0), default=0)
+        squares = tuple(slope**2 for slope in self.rho[start:])
+        return Chain(self.ratios[start:], squares, self.epsilon[start:], self.epsilon[start - 1] if start else 1.0)
+
+    def stieltjes(self, z: ArrayLike) -> Any:
+        """Return m_L(z) = lim (1/n) tr (K_L - z)^-1 at complex z off the real axis or real z < 0; any shape.
+
+        Raises ValueError for other z and :class:`~theoryck.asymptotics.NotConverged` where the root could not be followed.
+        """
+        values = np.asarray(z, dtype=np.complex128)
+        bad = ~np.isfinite(values) | ((values.imag == 0) & (values.real >= 0))
+        if np.any(bad):
+            raise ValueError(f"z must be finite and not on [0, oo), got {values[bad][0]}: give it an imaginary part, or use law()")
+        upper = np.where(values.imag < 0, values.conj(), values).ravel()
+        found = solve(self.chain, upper).m.reshape(values.shape)
+        found = np.where(values.imag < 0, found.conj(), found)
+        return (found if np.iscomplexobj(np.asarray(z)) else found.real)[()]
+
+    def resolvent(self, shift: Number) -> float:
+        """Return lim (1/n) tr (K_L + shift)^-1 for shift > 0."""
+        return float(self.stieltjes(-_number(shift, "shift", strict=True)))
+
+    def law(self) -> SpectralLaw:
+        """Return the limit law of an eigenvalue of K_L, with ``cdf``, ``ppf``, ``pdf``, ``atom``, ``support``, ``nonzero()``."""
+        return _law(self.chain)
+
+
+@functools.lru_cache(maxsize=64)
+def _law(chain: Chain) -> SpectralLaw:
+    return spectral_law(chain)
+
+
+def conjugate_kernel(activation: Activation | str, ratios: Sequence[Number]) -> ConjugateKernel:
+    """Return the limit of the conjugate kernel of a network of L = len(ratios) - 1 layers, n/d_l -> c_l = ratios[l].
+
+    rho_l = E phi'(sqrt(sigma_(l-1)) Z), eps_l = sigma_l - sigma_(l-1) rho_l^2 from :func:`theoryck.exact.network_constants`; the
+    mean of phi must be 0 at every layer's variance (phi odd, say), else K_l has one eigenvalue of order n and eps_l is not that.
+    Raises ValueError for a mean that is not 0 and for the arguments of :class:`ConjugateKernel`.
+
+    >>> kernel = conjugate_kernel("tanh(x)", (1, 1, "1/2"))
+    >>> kernel.depth, kernel.law().atom
+    (2, 0.0)
+    """
+    from theoryck.exact import network_constants
+    from theoryck.models import Activation
+
+    phi = activation if isinstance(activation, Activation) else Activation(activation)
+    if isinstance(ratios, str) or not isinstance(ratios, Sequence) or not ratios:
+        raise ValueError(f"ratios must be a tuple (c_0, ..., c_L) of numbers > 0, got {ratios!r}")
+    constants = network_constants(phi, len(ratios) - 1, digits=20)
+    for layer, variance in enumerate(constants.sigma[:-1]):
+        mean = phi.zero_mean_at(float(variance))
+        if mean.value is False:
+            raise ValueError(f"activation must have mean 0 at the variance {float(variance):.6g} of layer {layer}: {mean.detail}")
+    rho, epsilon = (tuple(float(value) for value in row) for row in (constants.rho, constants.epsilon))
+    # A rho or eps that is 0 is enclosed by a ball around 0: its middle is rounding.
+    exact = [tuple(0.0 if abs(v) < 1e-15 * float(s) else v for v, s in zip(row, constants.sigma[1:])) for row in (rho, epsilon)]
+    return ConjugateKernel(tuple(_number(c, f"ratios[{i}]", strict=True) for i, c in enumerate(ratios)), exact[0], exact[1])
+
+
+def _number(value: Any, name: str, *, strict: bool | None) -> float:
+    """Return a finite number as a float: > 0 if ``strict``, >= 0 if not, any sign if None."""
+    found = exact_number(value, name) if strict is None else exact_number(value, name, low=0, strict=strict)
+    try:
+        number = float(found)
+    except OverflowError:
+        raise ValueError(f"{name} must fit a float, got {value!r}") from None
+    if strict and number == 0:
+        raise ValueError(f"{name} must be a number > 0 that a float can tell from 0, got {value!r}")
+    return number
