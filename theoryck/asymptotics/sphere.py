@@ -78,7 +78,7 @@ def _projection(d: int, k: int, j: int) -> float:
     return math.factorial(k + 2 * j) / (2**j * math.factorial(j) * math.prod(d + 2 * i for i in range(k + j)))
 
 
-def sphere_spectrum(coefficients: Values, d: int, target: Sequence[float]) -> FiniteSpectrum:
+def sphere_spectrum(coefficients: Values, d: int, target: Values) -> FiniteSpectrum:
     """Return the spectrum of the kernel h(t) = sum a_m t^m with a target of power ``target[k]`` in degree k = 0, 1, ...
 
     Raises ValueError for bad arguments.

@@ -37,8 +37,18 @@ from theoryck.quantities.information import (
     mutual_information_gap,
     nishimori_defect,
 )
+from theoryck.quantities.kernel_ridge import (
+    features_risk,
+    optimal_ridge_risk,
+    optimal_ridge_size,
+    ridge_risk,
+    sphere_features_risk,
+    sphere_risk,
+)
+from theoryck.quantities.kernel_ridge_design import drawn_features_risk, drawn_ridge_risk
 from theoryck.quantities.norms import NormDeviation, norm_deviation
 from theoryck.quantities.overlaps import OverlapMoment, overlap_moment
+from theoryck.quantities.sphere_ridge import drawn_sphere_risk
 from theoryck.quantities.user import UserQuantity, quantity
 
 _HOME = {
@@ -78,8 +88,12 @@ __all__ = [
     "UserQuantity",
     "closed_form",
     "covariance_gap",
+    "drawn_features_risk",
+    "drawn_ridge_risk",
+    "drawn_sphere_risk",
     "epsilon",
     "eta0",
+    "features_risk",
     "formula",
     "free_entropy",
     "free_entropy_variance",
@@ -95,10 +109,15 @@ __all__ = [
     "mutual_information_gap",
     "nishimori_defect",
     "norm_deviation",
+    "optimal_ridge_risk",
+    "optimal_ridge_size",
     "overlap_moment",
     "quantity",
     "rho",
+    "ridge_risk",
     "sigma",
+    "sphere_features_risk",
+    "sphere_risk",
     *_HOME,
 ]
 
