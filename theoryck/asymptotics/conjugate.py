@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from theoryck.asymptotics.conjugate_law import SpectralLaw, spectral_law
 from theoryck.asymptotics.conjugate_map import Chain, solve
-from theoryck.asymptotics.numbers import Number, exact_number
+from theoryck.asymptotics.numbers import Number
 
 if TYPE_CHECKING:
     from theoryck.models import Activation
@@ -108,7 +108,7 @@ class MarchenkoPastur:
         The mean of Bai and Silverstein (2004), (f(a) + f(b))/4 - (1/2 pi) int_a^b f(x) dx/sqrt((x - a)(b - x)) with f(x) =
         1/(x + gamma), is (1/4) [(a + gamma)^(-1/2) - (b + gamma)^(-1/2)]^2.
         """
-        low, high = (end + _number(shift, "shift", strict=True) for end in self.support)
+        low, high = (end + float_number(shift, "shift", strict=True) for end in self.support)
         return (low**-0.5 - high**-0.5) ** 2 / 4
 
     def resolvent_variance(self, shift: Number) -> float:
@@ -117,7 +117,7 @@ class MarchenkoPastur:
         The variance of sum_i f(x_i) is sum_k k a_k^2/2 for f((a+b)/2 + (b-a)/2 cos t) = sum_k a_k cos k t (Bai, Silverstein 2004),
         and the a_k of 1/(x + gamma) are a geometric series.
         """
-        low, high = (end + _number(shift, "shift", strict=True) for end in self.support)
+        low, high = (end + float_number(shift, "shift", strict=True) for end in self.support)
         return 2 * self.ratio * self.scale**2 / (low * high) ** 2
 
     def nonzero(self) -> MarchenkoPastur:
@@ -135,7 +135,7 @@ def marchenko_pastur(ratio: Number, scale: Number = 1) -> MarchenkoPastur:
     >>> law.support, round(float(law.cdf(1)), 6), round(float(law.stieltjes(-1)), 6)
     ((0.0, 4.0), 0.608998, 0.618034)
     """
-    return MarchenkoPastur(_number(ratio, "ratio", strict=True), _number(scale, "scale", strict=True))
+    return MarchenkoPastur(float_number(ratio, "ratio", strict=True), float_number(scale, "scale", strict=True))
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class ConjugateKernel:
             given = getattr(self, name)
             if isinstance(given, str) or not isinstance(given, Sequence):
                 raise ValueError(f"{name} must be a tuple of numbers, got {given!r}")
-            values = tuple(_number(entry, f"{name}[{index}]", strict=strict) for index, entry in enumerate(given))
+            values = tuple(float_number(entry, f"{name}[{index}]", strict=strict) for index, entry in enumerate(given))
             object.__setattr__(self, name, values)
         if not 1 <= len(self.ratios) <= LARGEST_DEPTH + 1:
             raise ValueError(f"ratios must hold c_0, ..., c_L with L <= {LARGEST_DEPTH}, got {self.ratios!r}")
@@ -200,7 +200,7 @@ class ConjugateKernel:
 
     def resolvent(self, shift: Number) -> float:
         """Return lim (1/n) tr (K_L + shift)^-1 for shift > 0."""
-        return float(self.stieltjes(-_number(shift, "shift", strict=True)))
+        return float(self.stieltjes(-float_number(shift, "shift", strict=True)))
 
     def law(self) -> SpectralLaw:
         """Return the limit law of an eigenvalue of K_L, with ``cdf``, ``ppf``, ``pdf``, ``atom``, ``support``, ``nonzero()``."""
@@ -237,12 +237,12 @@ def conjugate_kernel(activation: Activation | str, ratios: Sequence[Number]) -> 
     rho, epsilon = (tuple(float(value) for value in row) for row in (constants.rho, constants.epsilon))
     # A rho or eps that is 0 is enclosed by a ball around 0: its middle is rounding.
     exact = [tuple(0.0 if abs(v) < 1e-15 * float(s) else v for v, s in zip(row, constants.sigma[1:])) for row in (rho, epsilon)]
-    return ConjugateKernel(tuple(_number(c, f"ratios[{i}]", strict=True) for i, c in enumerate(ratios)), exact[0], exact[1])
+    return ConjugateKernel(tuple(float_number(c, f"ratios[{i}]", strict=True) for i, c in enumerate(ratios)), exact[0], exact[1])
 
 
-def _number(value: Any, name: str, *, strict: bool | None) -> float:
+def float_number(value: Any, name: str, *, strict: bool | None) -> float:
     """Return a finite number as a float: > 0 if ``strict``, >= 0 if not, any sign if None."""
-    found = exact_number(value, name) if strict is None else exact_number(value, name, low=0, strict=strict)
+    found = exactfloat_number(value, name) if strict is None else exactfloat_number(value, name, low=0, strict=strict)
     try:
         number = float(found)
     except OverflowError:

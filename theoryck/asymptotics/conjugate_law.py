@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def edges(chain: Chain) -> list[Gap]:
         gaps = [part for gap in gaps for part in _open_part(chain, level, gap)]
     ends = [(_z(chain, low), _z(chain, high)) for low, high in gaps]
     top = ends[-1][0]
-    found = [(one[1], other[0]) for one, other in zip(ends[:-1], ends[1:], strict=True)]
+    found = [(one[1], other[0]) for one, other in pairwise(ends)]
     if found and abs(found[0][0]) < 1e-24 * top:
         # A hard edge (a ratio 1): v = 0 was found to 1e-16, and z is stationary there, so its own error is the square.
         found[0] = (0.0, found[0][1])

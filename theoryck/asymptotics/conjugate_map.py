@@ -6,14 +6,15 @@ and the next layer has t = rho^2 lambda + eps, that is  v' = rho^2 z + eps,  h(v
 Going up costs a few operations; what has to be solved is z_L(v) = z for the one v at the bottom.
 
 Which root is right needs no taste.  For Im z > 0 the companion transform is the only solution with a positive imaginary part
-(Silverstein, Bai 1995), so v_L in the upper half plane, then z_(L-1) = (v_L - eps)/rho^2 in it too, and so on down: a solution whose
-v_l and m_l all lie in the upper half plane is THE solution.  For z < 0 the same holds with v_l < 0 and z_l < 0, because
+(Silverstein, Bai 1995), so v_L in the upper half plane, then z_(L-1) = (v_L - eps)/rho^2 in it too, and so on down: a solution
+whose v_l and m_l all lie in the upper half plane is THE solution.  For z < 0 the same holds with v_l < 0 and z_l < 0, because
 gamma m~ + c int t m~/(1 + t m~) dH increases in m~ > 0.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from numpy.typing import NDArray
 from theoryck.asymptotics.numbers import NotConverged
 
 Complex = NDArray[np.complex128]
+Values = NDArray[Any]
+"""Real or complex."""
 
 NEWTON_STEPS = 12
 SPLITS = 40
@@ -37,13 +40,13 @@ REAL = 1e-11
 class Level:
     """z and m of one layer with their derivatives in the variable at the bottom, and the v that they came from."""
 
-    v: Complex
-    dv: Complex
-    z: Complex
-    dz: Complex
-    m: Complex
-    dm: Complex
-    q: Complex
+    v: Values
+    dv: Values
+    z: Values
+    dz: Values
+    m: Values
+    dm: Values
+    q: Values
 
 
 @dataclass(frozen=True)
@@ -55,14 +58,15 @@ class Chain:
     epsilon: tuple[float, ...]
     bottom: float = 1.0
 
-    def levels(self, v: Complex) -> list[Level]:
+    def levels(self, v: Values) -> list[Level]:
         """Return what every layer has at ``v`` (any shape, real or complex)."""
         dv, h = np.ones_like(v), 1 / (self.bottom - v)
-        dh, found = h * h, []
+        dh = h * h
+        found: list[Level] = []
         for index, c in enumerate(self.ratios):
             if index:
-                slope = self.slopes[index - 1]
-                v, dv, h, dh = slope * z + self.epsilon[index - 1], slope * dz, m / slope, dm / slope
+                below, slope, rest = found[-1], self.slopes[index - 1], self.epsilon[index - 1]
+                v, dv, h, dh = slope * below.z + rest, slope * below.dz, below.m / slope, below.dm / slope
             q, dq = 1 - c - c * v * h, -c * (dv * h + v * dh)
             z, dz = v * q, dv * q + v * dq
             m = h / q
@@ -94,7 +98,7 @@ class Chain:
         return z
 
 
-def solve(chain: Chain, z: Complex) -> Level:
+def solve(chain: Chain, z: Values) -> Level:
     """Return the top layer at every ``z`` (N,): Im z > 0, or z < 0 exactly, or a real z inside the spectrum as a limit from above.
 
     Continuation from z + i Y (from z - Y for z < 0), Y large, by Newton steps that are halved until they are accepted by the rule

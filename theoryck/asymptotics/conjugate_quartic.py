@@ -1,11 +1,11 @@
 """The quartic of Pennington and Worah (2017) for one layer: its four roots, and which one is the transform.
 
-M = Y Y^T/m (n_1 x n_1), Y = f(W X), X of n_0 x m; phi = n_0/m, psi = n_0/n_1, eta = E f(Z)^2, zeta = (E f'(Z))^2.  With t = 1/(z psi),
-P_phi = 1 + (P - 1) phi, P_psi = 1 + (P - 1) psi,
+M = Y Y^T/m (n_1 x n_1), Y = f(W X), X of n_0 x m; phi = n_0/m, psi = n_0/n_1, eta = E f(Z)^2, zeta = (E f'(Z))^2.
+With t = 1/(z psi), P_phi = 1 + (P - 1) phi, P_psi = 1 + (P - 1) psi,
     P = 1 + (eta - zeta) t P_phi P_psi + t zeta P_phi P_psi/(1 - t zeta P_phi P_psi),
     G(z) = int dF(x)/(z - x) = psi P/z + (1 - psi)/z.
-In the words of :mod:`theoryck.asymptotics.conjugate`, m = n, n_0 = d_0, n_1 = d_1: phi = 1/c_0, psi = c_1/c_0, and M has the eigenvalues
-of K_1/c_1, with zeros added or left out.
+In the words of :mod:`theoryck.asymptotics.conjugate`, m = n, n_0 = d_0, n_1 = d_1: phi = 1/c_0, psi = c_1/c_0, and M has the
+eigenvalues of K_1/c_1, with zeros added or left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.asymptotics.conjugate import _number
+from theoryck.asymptotics.conjugate import float_number
 from theoryck.asymptotics.numbers import NotConverged, Number
 
 Complex = NDArray[np.complex128]
@@ -48,8 +48,8 @@ def pennington_worah(z: complex, phi: Number, psi: Number, eta: Number, zeta: Nu
     """Return G(z) = lim (1/n_1) tr (z - M)^-1 at one complex z off the real axis or real z < 0.
 
     The root P of the quartic that tends to 1 at infinity is followed down to z; all four solve it, and Im G Im z < 0 may hold for
-    two of them.  Raises ValueError for z on [0, oo) and as :func:`quartic_roots`, NotConverged where two roots could not be told apart
-    on the way.  Source: Pennington, Worah (2017), theorem 1.
+    two of them.  Raises ValueError for z on [0, oo) and as :func:`quartic_roots`, NotConverged where two roots could not be told
+    apart on the way.  Source: Pennington, Worah (2017), theorem 1.
 
     >>> G = pennington_worah(-0.1 / 0.8, 1, 0.8, 0.464559054397540, 0.651470015870560**2)
     >>> round((-G.real / 0.8 - 0.2 / 0.1) / 0.8, 4)  # (1/n) tr (K_1 + 0.1)^-1 for erf, c = (1, 0.8): the companion and its zeros
@@ -127,8 +127,8 @@ def _place(z: Any) -> complex:
 
 
 def _parameters(phi: Number, psi: Number, eta: Number, zeta: Number) -> tuple[float, float, float, float]:
-    values = [_number(value, name, strict=True) for value, name in ((phi, "phi"), (psi, "psi"), (eta, "eta"))]
-    square = _number(zeta, "zeta", strict=False)
+    values = [float_number(value, name, strict=True) for value, name in ((phi, "phi"), (psi, "psi"), (eta, "eta"))]
+    square = float_number(zeta, "zeta", strict=False)
     if square > values[2]:
         raise ValueError(f"zeta = (E f')^2 must be at most eta = E f^2 (Bessel), got {zeta!r} > {eta!r}")
     return values[0], values[1], values[2], square

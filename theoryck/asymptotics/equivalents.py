@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theoryck.asymptotics.conjugate import _number
+from theoryck.asymptotics.conjugate import float_number
 from theoryck.asymptotics.numbers import NotConverged, Number
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class ResolventEquivalent:
 
 
 def resolvent_equivalent(covariance: ArrayLike, width: int, shift: Number) -> ResolventEquivalent:
-    """Return delta and (1/n) tr (Phi/(1 + delta) + gamma)^-1 for Phi = ``covariance`` (..., n, n), d_1 = ``width``, gamma = ``shift``.
+    """Return delta and (1/n) tr (Phi/(1 + delta) + gamma)^-1; Phi = ``covariance`` (..., n, n), d_1 = ``width``, gamma = ``shift``.
 
     g = 1 + delta solves g = 1 + (1/d_1) sum_i phi_i g/(phi_i + gamma g), whose right side is concave: the root is unique and
     Newton's method comes down to it from 1 + tr Phi/(d_1 gamma).  Raises ValueError for a covariance that is not symmetric and
@@ -47,7 +47,7 @@ def resolvent_equivalent(covariance: ArrayLike, width: int, shift: Number) -> Re
     >>> round(float(found.delta), 12) == round((5**0.5 - 1) / 2, 12) == round(float(found.trace), 12)
     True
     """
-    gamma = _number(shift, "shift", strict=True)
+    gamma = float_number(shift, "shift", strict=True)
     if isinstance(width, bool) or not hasattr(width, "__index__") or width.__index__() < 1:
         raise ValueError(f"width must be an integer >= 1, got {width!r}")
     values = _spectrum(np.asarray(covariance, dtype=np.float64))
@@ -104,5 +104,5 @@ def surrogate_covariance(gram: ArrayLike, rho: Any, epsilon: Any) -> Array:
     [[1.25, 0.0], [0.0, 1.25]]
     """
     values = np.asarray(gram, dtype=np.float64)
-    slope, rest = _number(rho, "rho", strict=None), _number(epsilon, "epsilon", strict=False)
+    slope, rest = float_number(rho, "rho", strict=None), float_number(epsilon, "epsilon", strict=False)
     return slope**2 * values + rest * np.eye(values.shape[-1])
