@@ -91,6 +91,23 @@ def one_sample_gap(activation: Any, widths: Sequence[int], noise: Any, readout: 
     return _all(activation, widths, noise, readout)[2]
 
 
+def norm_transform(activation: Any, widths: Sequence[int], rates: Any, level: float = 1.0) -> Floats:
+    """Return E exp(-rate S_L), S_L = |x_L|^2, for an array of ``rates`` >= 0: float64, by the quadratures of this module.
+
+    ``level`` refines every grid; two levels that agree measure the error, about 1e-14 for analytic phi.
+
+    >>> float(norm_transform("x", (8,), [1.0])[0]) - (1 + 2 / 8) ** -4.0 < 1e-14
+    True
+    """
+    phi = activation if isinstance(activation, Activation) else Activation(activation)
+    sizes, values = check_widths(widths), np.asarray(rates, dtype=np.float64)
+    norms, weights = _input_norms(sizes[0], level)
+    if len(sizes) == 1:
+        return np.asarray(weights @ np.exp(-np.outer(norms, values)))
+    setting = _Setting(phi, Activation("x"), sizes, 1.0, 0.0, 0.0)
+    return np.asarray(weights @ _laplace(setting, norms, weights, values, level))
+
+
 def _all(activation: Any, widths: Any, noise: Any, readout: Any) -> tuple[Enclosure, Enclosure, Enclosure]:
     phi, f = (value if isinstance(value, Activation) else Activation(value) for value in (activation, readout))
     sizes = check_widths(widths)
