@@ -242,7 +242,7 @@ def conjugate_kernel(activation: Activation | str, ratios: Sequence[Number]) -> 
 
 def float_number(value: Any, name: str, *, strict: bool | None) -> float:
     """Return a finite number as a float: > 0 if ``strict``, >= 0 if not, any sign if None."""
-    found = exactfloat_number(value, name) if strict is None else exactfloat_number(value, name, low=0, strict=strict)
+    found = exact_number(value, name) if strict is None else exact_number(value, name, low=0, strict=strict)
     try:
         number = float(found)
     except OverflowError:
