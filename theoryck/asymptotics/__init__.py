@@ -11,6 +11,8 @@ import importlib
 from typing import Any
 
 _HOME = {
+    "CovariateLimit": "covariate",
+    "CovariateModel": "covariate_model",
     "ConjugateKernel": "conjugate",
     "DeepKernel": "kernels",
     "FiniteSpectrum": "kernel_ridge",
@@ -27,6 +29,8 @@ _HOME = {
     "bias_exponent": "power_law",
     "conjugate_kernel": "conjugate",
     "covariance_gap_limit": "nonlinear_limits",
+    "covariate_limit": "covariate",
+    "covariate_path": "covariate",
     "deep_linear_error_limit": "linear_limits",
     "deep_linear_gap_limit": "linear_limits",
     "degree_residual": "sphere",
@@ -61,6 +65,7 @@ _HOME = {
     "sphere_eigenvalues": "sphere",
     "sphere_spectrum": "sphere",
     "surrogate_covariance": "equivalents",
+    "separability_threshold": "covariate_logistic",
     "teacher_limit": "teacher",
     "threshold_limit": "sphere",
     "variance_exponent": "power_law",
