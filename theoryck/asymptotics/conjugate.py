@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from theoryck.asymptotics.conjugate_law import SpectralLaw, spectral_law
 from theoryck.asymptotics.conjugate_map import Chain, solve
-from theoryck.asymptotics.numbers import Number
+from theoryck.asymptotics.numbers import Number, exact_number
 
 if TYPE_CHECKING:
     from theoryck.models import Activation
