@@ -12,6 +12,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ def panels(breaks: Sequence[float], low: float, high: float, longest: float) -> 
     """
     ends = [low, *sorted(point for point in breaks if low < point < high), high]
     edges = np.concatenate(
-        [np.linspace(a, b, max(math.ceil((b - a) / longest), 1), endpoint=False) for a, b in zip(ends, ends[1:])] + [[high]]
+        [np.linspace(a, b, max(math.ceil((b - a) / longest), 1), endpoint=False) for a, b in pairwise(ends)] + [[high]]
     )
     nodes, weights = np.polynomial.legendre.leggauss(24)
     half = np.diff(edges)[:, None] / 2
@@ -65,7 +66,7 @@ class Coordinate:
 
 
 def read_activation(activation: object, name: str = "activation") -> Activation:
-    """Return an Activation, made from a text where one is given; ValueError for a linear or constant one that has no shape."""
+    """Return an Activation, made from a text where one is given; ValueError for a constant."""
     phi = activation if isinstance(activation, Activation) else Activation(activation)
     if not phi.expression.free_symbols:
         raise ValueError(f"{name} must depend on x, got the constant {phi.text!r}: its projections do not vary")
@@ -103,18 +104,29 @@ def coordinate(phi: Activation) -> Coordinate:
     return Coordinate(mean, variance, third, raw4 - 3 * variance**2, c, d, left, left_square)
 
 
+def covariance_kernel(one: Coordinate, m: Array) -> Array:
+    """Return Cov(x_i, x_j) = sum_k c_k^2 m^k at every m = a_i . a_j; orders that are zero to rounding are left out.
+
+    >>> covariance_kernel(coordinate(Activation("he2")), np.array([0.5, -1.0])).round(12)
+    array([0.25, 1.  ])
+    """
+    squares = one.linear**2
+    kept = np.flatnonzero(np.cumsum(squares[::-1])[::-1] > 1e-14 * one.variance)
+    return np.asarray(np.polynomial.polynomial.polyval(m, squares[: kept[-1] + 1]), dtype=np.float64)
+
+
 def _ratio(ratio: float) -> float:
     if isinstance(ratio, bool) or not (isinstance(ratio, int | float) and 0 < ratio < math.inf):
         raise ValueError(f"ratio must be N/D, a positive number, got {ratio!r}")
     return float(ratio)
 
 
-def kurtosis_limit(activation: Activation | str, ratio: float = 1) -> float:
+def projection_kurtosis_limit(activation: Activation | str, ratio: float = 1) -> float:
     """Return lim N E kappa_4(lambda | a)/(E kappa_2)^2 for random-sign weights, N = ratio D -> infinity.
 
     [kappa_4(sigma) + 3 (N/D) (d_2^2 - 2 c_1^4)]/Var(sigma)^2.  The same for aligned weights and odd sigma.  Raises ValueError.
 
-    >>> round(kurtosis_limit("he2"), 9)  # kappa_4 = 12, d_2^2 = 8, c_1 = 0
+    >>> round(projection_kurtosis_limit("he2"), 9)  # kappa_4 = 12, d_2^2 = 8, c_1 = 0
     36.0
     """
     one, delta = coordinate(read_activation(activation)), _ratio(ratio)
@@ -122,13 +134,30 @@ def kurtosis_limit(activation: Activation | str, ratio: float = 1) -> float:
     return (one.fourth + 3 * delta * pairs) / one.variance**2
 
 
-def skewness_limit(activation: Activation | str, ratio: float = 1) -> float:
+def localised_error_gap(activation: Activation | str, student: Activation | str) -> float:
+    """Return E g(x)^2 - E g(sqrt(Q) Z)^2, x = sigma(Z) - E sigma(Z), Q = E x^2: what a localised student's error differs by.
+
+    ``student`` is g.  No size enters: the field of w = sqrt(N) e_1 is one coordinate.
+
+    >>> round(localised_error_gap("x", "erf(x/sqrt(2))"), 12), localised_error_gap("tanh(5*x)", "erf(x/sqrt(2))") > 0.02
+    (0.0, True)
+    """
+    phi, g = read_activation(activation), read_activation(student, "student")
+    one = coordinate(phi)
+    root = math.sqrt(one.variance)
+    # Where g has kinks the first integrand has them at unknown points: short panels, for two integrals of one size.
+    z, weights = panels([*kinks_of(phi), *(kink / root for kink in kinks_of(g))], -REACH, REACH, PANEL / 8)
+    weights = weights * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    return float(weights @ (g(phi(z) - one.mean) ** 2 - g(root * z) ** 2))
+
+
+def projection_skewness_limit(activation: Activation | str, ratio: float = 1) -> float:
     """Return lim sqrt(N) E kappa_3(lambda | a)/(E kappa_2)^(3/2) for aligned weights w = (1, ..., 1), N = ratio D -> infinity.
 
     With r = N/D, s_2 = E sigma'' = sqrt(2) c_2 and s_4 = E sigma'''' = sqrt(24) c_4:
     [kappa_3(sigma) + 3 r c_2 d_2 + r^2 (s_2^3 + 3 s_2^2 s_4/4)]/(Var(sigma) + r c_2^2)^(3/2).  Zero for odd sigma.
 
-    >>> round(skewness_limit("he2"), 9)  # sqrt(8) tr(rho^3)/N/(tr(rho^2)/N)^(3/2) with the Marchenko-Pastur moments 5 and 2
+    >>> round(projection_skewness_limit("he2"), 9)  # sqrt(8) tr(rho^3)/N/(tr(rho^2)/N)^(3/2) with the Marchenko-Pastur moments 5 and 2
     5.0
     """
     one, delta = coordinate(read_activation(activation)), _ratio(ratio)
@@ -143,7 +172,7 @@ def error_gap_limit(activation: Activation | str, student: Activation | str, rat
 
     (1/24) lim N E kappa_4(lambda | a) times E (g^2)''''(sqrt(Q) Z) = E g(sqrt(Q) Z)^2 He_4(Z)/Q^2, by parts.  ``student`` is g.
 
-    >>> round(error_gap_limit("tanh", "x**2"), 9) == round(kurtosis_limit("tanh") * coordinate(Activation("tanh")).variance**2, 9)
+    >>> round(error_gap_limit("tanh", "x**2"), 9) == round(projection_kurtosis_limit("tanh") * coordinate(Activation("tanh")).variance**2, 9)
     True
     """
     phi, g = read_activation(activation), read_activation(student, "student")
@@ -151,4 +180,4 @@ def error_gap_limit(activation: Activation | str, student: Activation | str, rat
     z, weights = panels([kink / math.sqrt(q) for kink in kinks_of(g)], -REACH, REACH, PANEL)
     weights = weights * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
     curvature = float(weights @ (g(math.sqrt(q) * z) ** 2 * (z**4 - 6 * z**2 + 3)))
-    return kurtosis_limit(phi, ratio) * curvature / 24
+    return projection_kurtosis_limit(phi, ratio) * curvature / 24

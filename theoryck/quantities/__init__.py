@@ -68,13 +68,21 @@ _HOME = {
     "hermite_overlap": "hermite",
     "hermite_polynomial": "hermite",
     "hermite_rms": "hermite",
+    "joint_kurtosis": "projections",
+    "joint_skewness": "projections",
     "pair_mean": "hermite_pairs",
+    "projection_kurtosis": "projections",
+    "projection_skewness": "projections",
+    "projection_squared_skewness": "projections",
     "regressogram_guarantee": "regressogram",
     "regressogram_precision": "regressogram",
     "regressogram_risk": "regressogram",
     "ridge_gap": "equivalence",
     "sign_readout_gain": "equivalence_readout",
     "spherical_gradient": "hermite_pairs",
+    "squared_joint_skewness": "projections",
+    "student_error": "projections_errors",
+    "student_error_gap": "projections_errors",
 }
 
 __all__ = [

@@ -1,8 +1,8 @@
 """How Gaussian the projections of generated data are: cumulants of the local fields lambda and nu, averaged over generators.
 
 x_i = sigma(a_i . c), a_i uniform on the unit sphere of R^D, c ~ N(0, I_D); lambda = w . x/sqrt(N), |w|^2 = N; nu = w~ . c/sqrt(D),
-|w~|^2 = D.  Cumulants kappa are those of the law of c at a given generator a; E averages over a, and over w where it is random.  The
-scale is that of E kappa_2(lambda | a): Var sigma(Z), Z ~ N(0, 1), unless weights are aligned and sigma is not odd.
+|w~|^2 = D.  Cumulants kappa are those of the law of c at a given generator a; E averages over a, and over w where that is random.
+The scale is that of E kappa_2(lambda | a): Var sigma(Z), Z ~ N(0, 1), unless weights are aligned and sigma is not odd.
 
 Weights: "aligned" (1, ..., 1), "signs" (independent, +1 or -1), "localised" sqrt(N) (1, 0, ..., 0).
 """
@@ -53,7 +53,7 @@ class Projection(Quantity):
         self.kind, self.weights, self.statistic, self.power = kind, weights, statistic, power
         self.activation = _activation(activation)
         self._exact, self.teacher, self.latents = exact, teacher, latents
-        self.can_draw = not exact_only  # type: ignore[misc]
+        self.can_draw = not exact_only
 
     @property
     def name(self) -> str:
@@ -67,7 +67,7 @@ class Projection(Quantity):
 
     @property
     def size_names(self) -> tuple[str, ...]:
-        """N coordinates made of D latent variables."""
+        """N coordinates from D latent variables."""
         return ("N", "D")
 
     def _sizes(self, sizes: Sizes) -> tuple[int, int]:
@@ -222,7 +222,8 @@ def projection_kurtosis(activation: Activation | str, weights: str = "signs", ex
     """Return E kappa_4(lambda | a, w)/(E kappa_2(lambda | a, w))^2 for any weights, a quantity at sizes N and D.
 
     Random signs: N^-1 [kappa_4(sigma) + 3 (N-1) (E x_i^2 x_j^2 - Var^2 - 2 E Cov(x_i, x_j)^2)]/Var^2, by Mehler's formula and the
-    moments of a_i . a_j; the same for aligned weights and odd sigma.  Drawn: Fisher's k_4 over latent vectors.  Raises QuantityError.
+    moments of a_i . a_j; the same for aligned weights and odd sigma.  Drawn: Fisher's k_4 over latent vectors.
+    Raises QuantityError.
 
     >>> erf = projection_kurtosis("erf")
     >>> round(1e6 * float(erf.exact({"N": 10**6, "D": 10**6})), 4)
@@ -261,7 +262,7 @@ def joint_kurtosis(activation: Activation | str, weights: str = "signs", exact_o
     not.  Drawn: an unbiased estimate over latent vectors.  Raises QuantityError.
 
     >>> round(100 * float(joint_kurtosis("erf").exact({"N": 50, "D": 100})), 6)
-    -1.335414
+    -1.010032
     """
     weights = _choose(weights, WEIGHTS)
     return Projection("joint_kurtosis", activation, weights, "latent_kurtosis", 1, _joint_kurtosis, exact_only=exact_only)

@@ -91,8 +91,8 @@ def unit_rows(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
 class ProjectionDraws:
     """Draws an unbiased estimate of the named statistic given the generator, over ``scale``.
 
-    ``signs`` are random or all +1; ``teacher`` is "fixed" (nu = w~ . c/sqrt(D), of which the first coordinate has the law, a_i being
-    uniform) or "mean" (nu = sum_i w_i a_i . c/sqrt(N)).  A localised student sees one coordinate: n = 1.
+    ``signs`` are random or all +1; ``teacher`` is "fixed" (nu = w~ . c/sqrt(D): its law with the a_i is that of c_1, they
+    being uniform) or "mean" (nu = sum_i w_i a_i . c/sqrt(N)).  A localised student sees one coordinate: n = 1.
     """
 
     statistic: str

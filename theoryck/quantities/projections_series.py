@@ -184,8 +184,8 @@ def joint_kurtosis(phi: Activation, dimension: int) -> Known:
 def squared_joint_skewness(phi: Activation, n: int, dimension: int) -> Known:
     """E kappa(lambda, lambda, nu | a, w)^2/Var(sigma)^2 for random signs: 4 [F(1)^2 + (N-1) E (1+m) F(m)^2]/(N D Var^2).
 
-    kappa = (2/N) sum_ij w_i w_j b_i F(m_ij) with b_i = a_i . w~/sqrt(D) and F(m) = E sigma'(g_1) x_2 = sum_k sqrt(k+1) c_{k+1} c_k m^k;
-    E b_1^2 = 1/D and E b_1 b_2 = m/D given m.
+    kappa = (2/N) sum_ij w_i w_j b_i F(m_ij) with b_i = a_i . w~/sqrt(D), F(m) = E sigma'(g_1) x_2
+    = sum_k sqrt(k+1) c_{k+1} c_k m^k; E b_1^2 = 1/D and E b_1 b_2 = m/D given m.
     """
     one = coordinate(phi)
     k = np.arange(ORDERS)
