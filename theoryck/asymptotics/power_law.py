@@ -138,7 +138,7 @@ def optimal_ridge(spectrum: PowerLaw, n: float, noise: float) -> tuple[float, Ke
     0.667
     """
     n, noise = positive(n, "n"), positive(noise, "noise")
-    logs = np.linspace(-2 * float(spectrum.capacity) * math.log(n), 0.0, 41)
+    logs = np.linspace(-2 * float(spectrum.capacity) * math.log(n), 0.0, 21)
 
     def risk(log_ridge: float) -> float:
         return math.log(kernel_ridge_equivalent(spectrum, n, math.exp(log_ridge), noise).excess_risk)
