@@ -118,8 +118,8 @@ def prediction_error(
     """Return E (sum_k v^k g(lambda^k) - sum_m v~^m g~(nu^m))^2 of Gaussian fields, or half of it with ``half``.
 
     ``Q`` (K, K), ``R`` (K, M) and ``T`` (M, M) are their second moments, ``v`` (K,) and ``v_teacher`` (M,) the second layers;
-    numbers do for K = M = 1.  ``student`` is g, ``teacher`` g~ (g if not given).  For g = g~ = erf(x/sqrt 2) an arcsine formula, else
-    two-dimensional quadrature.  Raises ValueError unless [[Q, R], [R^T, T]] is symmetric and positive semidefinite.
+    numbers do for K = M = 1.  ``student`` is g, ``teacher`` g~ (g if not given).  For g = g~ = erf(x/sqrt 2) an arcsine
+    formula, else two-dimensional quadrature.  Raises ValueError unless [[Q, R], [R^T, T]] is symmetric and positive semidefinite.
     Source: Saad and Solla (1995), Biehl and Schwarze (1995) for the formula.
 
     >>> round(prediction_error(1, 0.5, 1, 1, 1), 12)  # 2/3 - (4/pi) asin(1/4)

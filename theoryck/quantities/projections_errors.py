@@ -3,8 +3,8 @@
 Inputs x_i = sigma(a_i . c) - E sigma(Z), a_i uniform on the unit sphere of R^D; students sum_k erf(lambda^k/sqrt 2) with
 lambda^k = w^k . x/sqrt(N), teachers sum_m erf(nu^m/sqrt 2) with nu^m = w~^m . c/sqrt(D), as many units, w~^m orthogonal.
 
-Students: "signs" (w^k independent signs, without regard to the teacher), "informed" (w^k_i = sign(a_i . w~^k), as a student that has
-learned its teacher's directions), "localised" (w^k = sqrt(N) e_k).
+Students: "signs" (w^k independent signs, without regard to the teacher), "informed" (w^k_i = sign(a_i . w~^k), as a student that
+has learned its teacher's directions), "localised" (w^k = sqrt(N) e_k).
 """
 
 from __future__ import annotations
@@ -101,8 +101,11 @@ class ErrorDraws:
         if self.student == "localised":
             return np.broadcast_to(np.eye(self.units), (draws, self.units, n)).copy()
         if self.student == "informed":
-            return np.sign(np.swapaxes(vectors[:, :, : self.units], 1, 2)) / math.sqrt(n)
-        return (rng.integers(0, 2, (draws, self.units, n)) * 2.0 - 1.0) / math.sqrt(n)
+            signs = np.sign(np.swapaxes(vectors[:, :, : self.units], 1, 2))
+        else:
+            signs = rng.integers(0, 2, (draws, self.units, n)) * 2.0 - 1.0
+        weights: Array = signs / math.sqrt(n)
+        return weights
 
 
 @functools.lru_cache(maxsize=256)
@@ -168,7 +171,7 @@ def student_error(activation: Activation | str, student: str = "informed", units
 
     >>> error = student_error("tanh", "signs")
     >>> draws = error.draw(np.random.default_rng(0), 64, {"N": 16, "D": 16})
-    >>> 0.4 < draws.mean() < 0.6
+    >>> bool(0.4 < draws.mean() < 0.6)
     True
     """
     return StudentError(activation, student, units, gap=False)

@@ -40,16 +40,18 @@ def _radii(dimension: int, longest: float) -> tuple[Array, Array]:
     return r, weights / weights.sum()
 
 
-def _given(phi: Activation, mean: float, dimension: int, r: float, longest: float) -> tuple[Array, Array]:
+def _given(phi: Activation, mean: float, dimension: int, r: Array, longest: float) -> tuple[Array, Array]:
+    """E x^k and E x^k g at radii whose panels may be the same: one radius, or any number when no kink is away from 0."""
     # u = sin(theta) makes the density cos(theta)^(D-2) analytic at the ends.
     end = min(math.pi / 2, 14 / math.sqrt(dimension))
-    kinks = [math.asin(kink / r) for kink in kinks_of(phi) if abs(kink) < r]
+    kinks = [math.asin(kink / r[0]) for kink in kinks_of(phi) if abs(kink) < r[0]]
     theta, weights = panels(kinks, -end, end, longest / math.sqrt(dimension))
     weights = weights * np.cos(theta) ** (dimension - 2)
     weights /= weights.sum()
-    g = r * np.sin(theta)
-    powers = (phi(g) - mean) ** np.arange(5)[:, None]
-    return powers @ weights, powers[:3] @ (weights * g)
+    g = r[:, None] * np.sin(theta)
+    x = phi(g) - mean
+    powers = np.stack([x**k @ weights for k in range(5)])
+    return powers, np.stack([(x**k * g) @ weights for k in range(3)])
 
 
 @functools.lru_cache(maxsize=256)
@@ -58,9 +60,11 @@ def radial(phi: Activation, dimension: int, longest: float = 1.4) -> Radial:
     r, weights = _radii(dimension, 2 * longest)
     keep = weights > 1e-25 * weights.max()
     mean = coordinate(phi).mean
-    found = [_given(phi, mean, dimension, float(value), longest) for value in r[keep]]
+    together = not any(kinks_of(phi))
+    groups = [r[keep]] if together else [np.array([value]) for value in r[keep]]
+    found = [_given(phi, mean, dimension, group, longest) for group in groups]
     excess = (r[keep] / math.sqrt(dimension) - 1) * (r[keep] / math.sqrt(dimension) + 1)
-    return Radial(weights[keep], excess, np.stack([p for p, _ in found], axis=1), np.stack([m for _, m in found], axis=1))
+    return Radial(weights[keep], excess, np.hstack([p for p, _ in found]), np.hstack([m for _, m in found]))
 
 
 def second(table: Radial, n: int) -> float:
