@@ -36,6 +36,7 @@ _HOME = {
     "degree_residual": "sphere",
     "error_gap_limit": "projections",
     "feature_exponents": "power_law",
+    "error_variance_limit": "covariate_fluctuations",
     "free_entropy_variance_limit": "linear_limits",
     "gaussian_process": "infinite_width",
     "glm_limit": "glm",

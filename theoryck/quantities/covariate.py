@@ -52,14 +52,12 @@ class CovariateSampler:
         n, p = self.source.n, self.source.p
         small = min(n, p)
         one = 1.1 * self.source.numbers + 40
-        if self.teacher == "drawn":
-            solves = 9 if self.task == "logistic" else 1
-            one += solves * (
-                n * small * (max(n, p) if self.task != "logistic" else small) / 90 + small**3 / 90 + 9 * n + 12 * small
-            )
-            one += n * p * small / 90
+        if self.teacher == "drawn" and self.task == "logistic":
+            one += 9 * (n * small * small / 140 + small**3 / 120 + 8 * n + 12 * small)
+        elif self.teacher == "drawn":
+            one += n * p * small / 110 + small**3 / 120 + 12 * small
         else:
-            one += (n * p * p + 9 * p**3) / 60 + 60 * p
+            one += (n * p * p + 9 * p**3) / 90 + 60 * p
         return one * (2 if self.moment == "variance" else 1)
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
