@@ -134,6 +134,10 @@ class SphereRidgeRisk(Quantity):
         """Return the time of a draw in units of 1/7e7 seconds."""
         return self.sampler(sizes).cost
 
+    def relative_noise(self, sizes: Sizes) -> float:
+        """Return roughly the standard deviation of a draw over its mean: seen between 0.2 and 2 over n."""
+        return 1.0 / int(sizes["n"])
+
 
 def drawn_sphere_risk(
     coefficients: Sequence[float],
