@@ -18,10 +18,15 @@ Words changed.
            "Kernels need n = O(e^d) for sign(z1 z2 z3)" is for an error that tends to 0: its part of degree 3 is learnt at n ~ d^3.
 
 Contents
+    hermite                      the expansion of a feature, and the gradient of one step
+    gaussian_equivalence         phi(W x) against mu_0 + mu_1 W x + mu_* xi: covariances and ridge test errors
+    minimax                      n^(-2 alpha/(2 alpha + 1)) for Hoelder functions of one variable, from both sides
+    lower_bound                  E Var(f* | P_U z), and what a readout gains beyond it
     kernel_ridge                 deterministic equivalents of kernel and random-features ridge regression
     staircase                    n = Theta(d^kappa) learns degree floor(kappa), and not the structure of the target
     source_capacity              eta_k = k^-alpha, f*_k = k^(-alpha r - 1/2): the exponents of the risk
-    kernel_falsehoods            twins of these three
+    kernel_falsehoods            twins of kernel_ridge, staircase and source_capacity
+    falsehoods                   the slides' literal forms, and twins of the Gaussian equivalence
 """
 
 from theoryck import Reference

@@ -68,7 +68,7 @@ def correlation_of_random_directions(k):
     return tc.Bound(
         hermite_overlap(k),
         rate="d**(-k/2)",
-        along=tc.ScalingPath(d=tc.doubling(16, 512)),
+        along=tc.ScalingPath(d=tc.doubling(16, 256)),
         rivals=["d**(-(k+1)/2)"],
         correction=1,
         amplitude=max(2, k * k / 4) / 16,
@@ -125,7 +125,7 @@ def euclidean_gradient(g, s, m):
 @tc.for_all(l=integers(1, 4), constant=sampled_from([0, 1]))
 def information_exponent(l, constant):  # noqa: E741 - the letter of the source
     """The spherical gradient at m = d^(-1/2) ~ m^(l-1), l = min{k >= 1: g_k != 0}, for g = h_l + constant and s = exp(z/2)"""
-    along = tc.ScalingPath(d=tuple(4**j for j in range(4, 11)))
+    along = tc.ScalingPath(d=tuple(4**j for j in range(4, 9)))
     quantity = gradient_at_start(hermite_polynomial(l) + constant, "exp(x/2)")
     return tc.Scaling(quantity, along, exponent="-(l-1)/2", rivals=["-l/2", "1/2"], correction=1)
 

@@ -89,6 +89,10 @@ class SignReadout(ReadoutQuantity):
         factor = self.scale * p ** -NORMALISATIONS[self.normalisation]
         return SignSampler(LayerKernel(self.features.activation), (p, d), slope, factor)
 
+    def relative_noise(self, sizes: Sizes) -> float:
+        """Return the standard deviation of a draw over its mean: that of a mean of p values |w . theta|, doubled for the rest."""
+        return 1.5 / math.sqrt(self.features.shape(sizes)[0])
+
 
 class BestReadout(ReadoutQuantity):
     """What :func:`best_readout_gain` returns."""
@@ -122,6 +126,10 @@ class BestReadout(ReadoutQuantity):
         """Return 1.5 times the squared skewness of N^(2l), at least 4096: then the mean is near enough to Gaussian."""
         first, second, third = (float(math.prod(range(1, 2 * i * self.degree, 2))) for i in (1, 2, 3))
         return max(MIN_COMPARED_DRAWS, 1.5 * (third - 3 * second * first + 2 * first**3) ** 2 / (second - first**2) ** 3)
+
+    def relative_noise(self, sizes: Sizes) -> float:
+        """Return the standard deviation of N^(2l) over its mean, N ~ N(0, 1): that of one feature, more than that of several."""
+        return math.sqrt(math.prod(range(1, 4 * self.degree, 2)) / math.prod(range(1, 2 * self.degree, 2)) ** 2 - 1)
 
     def sampler(self, sizes: Sizes) -> BestSampler:
         """Return the sampler, which draws the rows."""
