@@ -37,7 +37,8 @@ LEVELS = (1.0, 1.37)
 """Two resolutions with no common nodes."""
 NEGLIGIBLE = 1e-12
 """Frequencies where the characteristic function is below this are left out."""
-REACHES = 12
+REACHES, LARGEST_REACH = 12, 150
+"""Frequencies tried first and last, in units of sigma_L^(-1/2): a small S_L, as of narrow layers or dead relus, has large ones."""
 FLOOR = 1e-12
 """The least error of a distribution function: rounding of some hundred float64 terms."""
 
@@ -162,8 +163,8 @@ def output_distance(activation: Any, widths: tuple[int, ...]) -> Enclosure:
     """Return int (G - F)^2 dF, G the law of the output at widths (d_0, ..., d_L) and F = N(0, sigma_L).
 
     G - F is the sine transform of E exp(-w^2 S_L/2) - exp(-w^2 sigma_L/2), by trapezoidal rules in w and y.  Not proved: the
-    radius is ten times the difference of two resolutions.  Widths below 16 need many frequencies and up to minutes.  Raises
-    ExactError for bad arguments, NotConverged where the resolutions disagree by more than 1%.
+    radius is ten times the difference of two resolutions.  Raises ExactError for bad arguments, NotConverged where the
+    resolutions disagree by more than 1% and where narrow layers would need too many frequencies.
 
     >>> float(output_distance("erf", (4096, 4096))) * 4096**2
     0.006223...
@@ -183,8 +184,10 @@ def output_distance(activation: Any, widths: tuple[int, ...]) -> Enclosure:
 def _distance(phi: Activation, widths: tuple[int, ...], sigma: float, level: float) -> float:
     size = math.sqrt(sigma)
     top = REACHES * level / size
-    while norm_transform(phi, widths, [top**2 / 2], level)[0] > NEGLIGIBLE and top * size < 4e3:
-        top *= 1.6
+    while norm_transform(phi, widths, [top**2 / 2], level)[0] > NEGLIGIBLE:
+        top *= 1.5
+        if top * size > LARGEST_REACH * level:
+            raise NotConverged(f"the characteristic function of an output at widths {widths} decays too slowly; take larger widths")
     # The sum has period 40 sigma^(1/2) in y: G - F beyond 31 standard deviations is folded back where F has mass.
     step = 2 * math.pi / (40 * level * size)
     w = np.arange(1, math.ceil(top / step) + 1) * step
