@@ -238,7 +238,7 @@ def output_kurtosis(network: DeepNetwork, equivalent: bool = False) -> OutputQua
 
 
 def output_distance(network: DeepNetwork, equivalent: bool = False) -> OutputQuantity:
-    """Return int (G - F)^2 dF ~ C/d_min^2, G the law of the output and F = N(0, sigma_L); both routes (exact unless layers are narrow).
+    """Return int (G - F)^2 dF ~ C/d_min^2, G the law of the output and F = N(0, sigma_L); by both routes.
 
     >>> from theoryck.models import DeepNetwork
     >>> float(output_distance(DeepNetwork("erf", depth=1)).exact({"input_dim": 512, "width": 512})) * 512**2
