@@ -27,6 +27,10 @@ def path(*sizes, D="N"):
     return tc.ScalingPath(N=sizes or (8, 16, 32), D=D)
 
 
+def wide():
+    return tc.ScalingPath(N=tc.doubling(16, 256), D="N")
+
+
 def large(D="N"):
     return tc.ScalingPath(N=tc.doubling(2**7, 2**12), D=D)
 
@@ -91,20 +95,20 @@ def teacher_of_the_generator_like_any():
 @tc.for_all(sigma=odd)
 def localised_student_is_gaussian(sigma):
     """E kappa_4(lambda)/(E kappa_2)^2 = O(1/sqrt(N)) for localised weights"""
-    return tc.Bound(projection_kurtosis(sigma, "localised"), rate="N**(-1/2)", along=path())
+    return tc.Bound(projection_kurtosis(sigma, "localised"), rate="N**(-1/2)", along=wide(), correction=1)
 
 
 @tc.falsehood("goldt2021/localised-joint-skewness", GOLDT2021)
 def localised_pair_is_gaussian():
     """E kappa(lambda, lambda, nu)/E kappa_2 = O(1/sqrt(N)) for localised weights, nu = a_1 . c and relu"""
-    return tc.Bound(joint_skewness("relu(x)", "localised"), rate="N**(-1/2)", along=path())
+    return tc.Bound(joint_skewness("relu(x)", "localised"), rate="N**(-1/2)", along=wide(), correction=1)
 
 
 @tc.falsehood("goldt2021/localised-error-gap", GOLDT2021)
 @tc.for_all(sigma=sampled_from(["2*erf(x)", "3*tanh(x)"]))
 def localised_student_follows_the_formula(sigma):
     """E [pmse(a) - formula(Q(a), R(a), T)] = O(1/sqrt(N)) for a localised student"""
-    return tc.Bound(student_error_gap(sigma, "localised"), rate="N**(-1/2)", along=path())
+    return tc.Bound(student_error_gap(sigma, "localised"), rate="N**(-1/2)", along=wide(), correction=1)
 
 
 # Prediction error -----------------------------------------------------------------------------------------------------------
@@ -145,4 +149,4 @@ def field_without_its_normalisation():
         inputs = tc.activations.erf(np.einsum("ind,id->in", generators, rng.standard_normal((draws, D))))
         return (inputs * rng.choice([-1.0, 1.0], (draws, N))).sum(axis=1) ** 2
 
-    return tc.Bound(squared_field, rate="1", along=path())
+    return tc.Bound(squared_field, rate="1", along=path(8, 16, 32, 64), correction=1)

@@ -1,11 +1,12 @@
 """Student and teacher together: the pair (lambda, nu), of which nu alone is exactly Gaussian.
 
-Setting.   nu = w~ . c/sqrt(D) with w~ fixed, or w~ = sqrt(D/N) A^T w, the teacher that reads the same combination of the generator's
-           directions as the student: the theorem's third term |W~ A^T|^2/(D sqrt(N)) is there for it.
+Setting.   nu = w~ . c/sqrt(D) with w~ fixed, or w~ = sqrt(D/N) A^T w, the teacher that reads the same combination of the
+           generator's directions as the student: the theorem's third term |W~ A^T|^2/(D sqrt(N)) is there for it.
 Claim.     The distance of the pair from a Gaussian pair is O(1/sqrt(N)).
-Truth.     Fixed teacher: kappa(lambda, lambda, nu, nu) has mean (E sigma^2 He_2 - 2 (E sigma Z)^2)/D, exactly, for random signs and for
-           odd sigma; kappa(lambda, lambda, nu) vanishes for odd sigma and is typically of order 1/N otherwise: 1/sqrt(N) is loose.
-           Teacher along A^T w, aligned weights, sigma not odd: E kappa(lambda, lambda, nu) ~ 1/sqrt(N), tight.
+Truth.     Fixed teacher: kappa(lambda, lambda, nu, nu) has mean (E sigma^2 He_2 - 2 (E sigma Z)^2)/D, exactly, for random signs
+           and for odd sigma; kappa(lambda, lambda, nu) vanishes for odd sigma and is typically of order 1/N otherwise: 1/sqrt(N)
+           is loose.
+           Teacher along A^T w, aligned weights, sigma neither odd nor even: E kappa(lambda, lambda, nu) ~ 1/sqrt(N), tight.
 """
 
 from hypothesis.strategies import sampled_from
@@ -55,6 +56,6 @@ def teacher_of_the_generator_rate(sigma):
 
 @tc.conjecture("goldt2021/joint-skewness-typical", GOLDT2021)
 def fixed_teacher_skewness():
-    """E kappa(lambda, lambda, nu)^2/Var(sigma)^2 ~ N^-2 for a fixed teacher, relu and random signs: drawn and by Mehler's formula"""
+    """E kappa(lambda, lambda, nu)^2/Var(sigma)^2 ~ N^-2 for a fixed teacher, relu and random signs, by both routes"""
     squared = squared_joint_skewness("relu(x)")
     return tc.Scaling(squared, path(8, 16, 32), exponent=-2, rivals=["-1", "-3"], correction=1)

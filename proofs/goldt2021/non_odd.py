@@ -2,9 +2,9 @@
 
 Setting.   lambda = w . x/sqrt(N) less its mean, x_i = sigma(a_i . c).  With aligned weights |c| moves all coordinates together.
 Claim.     The distance of lambda from a Gaussian is O(1/sqrt(N)).
-Truth.     Tight for aligned weights: sqrt(N) E kappa_3/(E kappa_2)^(3/2) tends to a number.  He_2 in closed form: sqrt(8) tr(rho^3)/
-           tr(rho^2)^(3/2) for rho = A A^T.  With random signs the sign of the skewness is random too; its square has mean c/N^2: the
-           typical skewness is of order 1/N, and so is the excess kurtosis.
+Truth.     Tight for aligned weights: sqrt(N) E kappa_3/(E kappa_2)^(3/2) tends to a number.  He_2 in closed form: sqrt(8)
+           tr(rho^3)/tr(rho^2)^(3/2) for rho = A A^T.  With random signs the sign of the skewness is random too; its square has
+           mean c/N^2: the typical skewness is of order 1/N, and so is the excess kurtosis.
 """
 
 from hypothesis.strategies import sampled_from

@@ -3,8 +3,8 @@
 Setting.   lambda = w . x/sqrt(N),  x_i = sigma(a_i . c), sigma odd: every odd cumulant of lambda vanishes, as c -> -c shows, and
            aligned weights are as good as random signs, as a_i -> -a_i shows.
 Claim.     The distance of lambda from a Gaussian is O(1/sqrt(N)).
-Truth.     Loose.  E kappa_4/(E kappa_2)^2 = N^-1 [kappa_4(sigma) + 3 (N-1) (Cov(x_i^2, x_j^2) - 2 E Cov(x_i, x_j)^2)]/Var(sigma)^2, which is
-           c/N at D ~ N and of order 1/N + 1/D in general.
+Truth.     Loose.  E kappa_4/(E kappa_2)^2 = N^-1 [kappa_4(sigma) + 3 (N-1) E (Cov(x_i^2, x_j^2) - 2 Cov(x_i, x_j)^2)]/
+           Var(sigma)^2, which is c/N at D ~ N and of order 1/N + 1/D in general.
 """
 
 from hypothesis.strategies import sampled_from
@@ -27,7 +27,9 @@ def path(*sizes, D="N"):
 @tc.for_all(sigma=sampled_from(["erf(x)", "tanh(x)"]), weights=weights)
 def odd_kurtosis(sigma, weights):
     """E kappa_4(lambda)/(E kappa_2)^2 = O(1/sqrt(N)) at D = N, odd sigma: drawn and by Mehler's formula"""
-    return tc.Bound(projection_kurtosis(sigma, weights), rate="N**(-1/2)", along=path(), rivals=["N**(-3/2)", "N**(-2)"], correction=1)
+    return tc.Bound(
+        projection_kurtosis(sigma, weights), rate="N**(-1/2)", along=path(), rivals=["N**(-3/2)", "N**(-2)"], correction=1
+    )
 
 
 @tc.conjecture("goldt2021/odd-kurtosis-rate", GOLDT2021)

@@ -87,6 +87,7 @@ _HOME = {
     "resolvent_variance": "spectra",
     "ridge_gap": "equivalence",
     "sign_readout_gain": "equivalence_readout",
+    "signs_error_gap": "projections_annealed",
     "spherical_gradient": "hermite_pairs",
     "squared_joint_skewness": "projections",
     "student_error": "projections_errors",

@@ -29,8 +29,8 @@ LEAST_DIMENSION = 8
 """Below, the moments of the inner products beyond the Hermite coefficients that are kept would be seen."""
 
 DRAWS_TO_COMPARE = 64
-"""1.5 times the squared skewness of a draw, at least: with 256 latent vectors k_4 of Gaussians has skewness 0.9, and a squared mean,
-a chi-squared of one degree of freedom at its widest, has 2.8; up to 6.5 is allowed for."""
+"""1.5 times the squared skewness of a draw, at least: with 256 latent vectors k_4 of Gaussians has skewness 0.9, and a squared
+mean, a chi-squared of one degree of freedom at its widest, has 2.8; up to 6.5 is allowed for."""
 
 
 class Projection(Quantity):

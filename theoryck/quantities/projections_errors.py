@@ -36,8 +36,9 @@ PILOT = 512
 class ErrorDraws:
     """Draws, for one generator each, the error over latent vectors; with ``gap`` less the formula at that generator's Q, R and T.
 
-    The second moments of the fields given the generator are known, so (lambda, nu) products less their moments are control variates
-    of mean zero; their ``coefficients`` depend on nothing drawn here, and without them there are none.
+    Control variates of mean zero at any generator: products of two fields less their second moments, which are known, and the error
+    of the same student on the Gaussian inputs sqrt(Var sigma) a_i . c less the formula, which is exact for it.  Their
+    ``coefficients`` depend on nothing drawn here, and without them there are none.
     """
 
     activation: Activation
@@ -82,17 +83,18 @@ class ErrorDraws:
         known[:, k:, :k] = np.swapaxes(known[:, :k, k:], 1, 2)
         known[:, k:, k:] = np.eye(k)
         inputs = vectors @ latent
+        shadow = math.sqrt(one.variance) * (weights @ inputs)
         self.activation.into(inputs)
         inputs -= one.mean
         fields = np.concatenate([weights @ inputs, latent[:, :k]], axis=1)
-        outputs = ERF(fields)
-        errors = ((outputs[:, :k].sum(axis=1) - outputs[:, k:].sum(axis=1)) ** 2).mean(axis=1)
+        errors, linear = _squared_errors(fields, k), _squared_errors(np.concatenate([shadow, latent[:, :k]], axis=1), k)
         rows, columns = np.triu_indices(2 * k)
         moments = fields @ np.swapaxes(fields, 1, 2) / LATENTS
-        controls = (moments - known)[:, rows, columns]
+        reading = math.sqrt(one.variance) * (weights @ vectors)
+        linear -= _formula(reading @ np.swapaxes(reading, 1, 2), reading[:, :, :k], known[:, k:, k:])
+        controls = np.column_stack([(moments - known)[:, rows, columns], linear])
         if self.gap:
-            ones = np.ones(k)
-            errors = errors - erf_prediction_error(known[:, :k, :k], known[:, :k, k:], known[:, k:, k:], ones, ones)
+            errors -= _formula(known[:, :k, :k], known[:, :k, k:], known[:, k:, k:])
         return errors, controls
 
     def _weights(self, rng: np.random.Generator, vectors: Array) -> Array:
@@ -106,6 +108,17 @@ class ErrorDraws:
             signs = rng.integers(0, 2, (draws, self.units, n)) * 2.0 - 1.0
         weights: Array = signs / math.sqrt(n)
         return weights
+
+
+def _squared_errors(fields: Array, units: int) -> Array:
+    outputs = ERF(fields)
+    errors: Array = ((outputs[:, :units].sum(axis=1) - outputs[:, units:].sum(axis=1)) ** 2).mean(axis=1)
+    return errors
+
+
+def _formula(q: Array, r: Array, t: Array) -> Array:
+    ones = np.ones(q.shape[-1])
+    return erf_prediction_error(q, r, t, ones, ones)
 
 
 @functools.lru_cache(maxsize=256)
@@ -162,6 +175,10 @@ class StudentError(Quantity):
     def cost(self, sizes: Sizes) -> float:
         """Return the time of a draw, in random numbers."""
         return ErrorDraws(self.activation, self.student, self.units, int(sizes["N"]), int(sizes["D"]), self.gap).cost
+
+    def draws_to_compare(self, sizes: Sizes) -> float:
+        """Return 64: a draw averages bounded errors over 128 latent vectors."""
+        return 64
 
 
 def student_error(activation: Activation | str, student: str = "informed", units: int = 1) -> StudentError:

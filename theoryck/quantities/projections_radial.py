@@ -40,15 +40,25 @@ def _radii(dimension: int, longest: float) -> tuple[Array, Array]:
     return r, weights / weights.sum()
 
 
-def _given(phi: Activation, mean: float, dimension: int, r: Array, longest: float) -> tuple[Array, Array]:
-    """E x^k and E x^k g at radii whose panels may be the same: one radius, or any number when no kink is away from 0."""
+def _fields(phi: Activation, dimension: int, r: Array, longest: float) -> tuple[Array, Array]:
+    """g = r u at nodes of u and their weights, at radii whose panels may be the same: one, or any number with no kink off 0."""
     # u = sin(theta) makes the density cos(theta)^(D-2) analytic at the ends.
     end = min(math.pi / 2, 14 / math.sqrt(dimension))
     kinks = [math.asin(kink / r[0]) for kink in kinks_of(phi) if abs(kink) < r[0]]
     theta, weights = panels(kinks, -end, end, longest / math.sqrt(dimension))
     weights = weights * np.cos(theta) ** (dimension - 2)
     weights /= weights.sum()
-    g = r[:, None] * np.sin(theta)
+    return r[:, None] * np.sin(theta), weights
+
+
+def _groups(phi: Activation, r: Array) -> list[Array]:
+    """Radii that may share panels: all of them when no kink is away from 0."""
+    return [np.array([value]) for value in r] if any(kinks_of(phi)) else [r]
+
+
+def _given(phi: Activation, mean: float, dimension: int, r: Array, longest: float) -> tuple[Array, Array]:
+    """E x^k and E x^k g at the radii."""
+    g, weights = _fields(phi, dimension, r, longest)
     x = phi(g) - mean
     powers = np.stack([x**k @ weights for k in range(5)])
     return powers, np.stack([(x**k * g) @ weights for k in range(3)])
@@ -60,9 +70,7 @@ def radial(phi: Activation, dimension: int, longest: float = 1.4) -> Radial:
     r, weights = _radii(dimension, 2 * longest)
     keep = weights > 1e-25 * weights.max()
     mean = coordinate(phi).mean
-    together = not any(kinks_of(phi))
-    groups = [r[keep]] if together else [np.array([value]) for value in r[keep]]
-    found = [_given(phi, mean, dimension, group, longest) for group in groups]
+    found = [_given(phi, mean, dimension, group, longest) for group in _groups(phi, r[keep])]
     excess = (r[keep] / math.sqrt(dimension) - 1) * (r[keep] / math.sqrt(dimension) + 1)
     return Radial(weights[keep], excess, np.hstack([p for p, _ in found]), np.hstack([m for _, m in found]))
 
@@ -98,3 +106,16 @@ def fixed_teacher(table: Radial, slope: float, n: int, dimension: int) -> float:
     """
     squares = table.powers[2] + (n - 1) * table.powers[1] ** 2
     return float(table.weights @ (squares * table.excess)) - 2 * slope**2 / dimension
+
+
+def characteristic(phi: Activation, n: int, dimension: int, t: Array, longest: float = 1.4) -> Array:
+    """E cos(t lambda) for random signs and every frequency ``t``: E_r [(E cos(t x/sqrt(N)) given r)^N]."""
+    r, weights = _radii(dimension, 2 * longest)
+    keep = weights > 1e-20 * weights.max()
+    mean, powers = coordinate(phi).mean, []
+    for group in _groups(phi, r[keep]):
+        g, inner = _fields(phi, dimension, group, longest)
+        x = (phi(g) - mean) / math.sqrt(n)
+        powers.append(np.stack([np.cos(frequency * x) @ inner for frequency in t], axis=1) ** n)
+    result: Array = weights[keep] @ np.vstack(powers)
+    return result
