@@ -172,6 +172,10 @@ def increasing_zero(function: Callable[[float], tuple[float, float]], high: floa
         low -= width
         if width > 1e4:
             raise NotConverged(f"no {name} was found above exp({low:.3g}): the equation keeps its sign")
+    value, slope = function(high)
+    # At the upper end itself, where the bound is attained, the value may be negative by rounding.
+    if value < -1e-11 * slope:
+        raise NotConverged(f"no {name} was found below exp({high:.3g}): the equation keeps its sign")
     x, moved = high, math.inf
     for _ in range(STEPS):
         value, slope = function(x)
@@ -179,12 +183,12 @@ def increasing_zero(function: Callable[[float], tuple[float, float]], high: floa
             raise NotConverged(f"the equation of {name} has no value at exp({x!r}): the numbers leave the range of floats")
         low, high = (x, high) if value <= 0 else (low, x)
         step = -value / slope if math.isfinite(value) and slope > 0 else math.nan
-        # A Newton step that does not halve what is left is at the rounding of the function, or far from the zero.
-        tiny = ROUNDING * max(1.0, abs(x))
-        if abs(step) <= tiny or high - low <= tiny or (abs(step) < 1e-11 and abs(step) >= moved / 2):
-            return x + step if math.isfinite(step) else x
-        trial = x + step
-        following = trial if math.isfinite(trial) and low < trial < high else (low + high) / 2
+        tiny, slow = ROUNDING * max(1.0, abs(x)), abs(step) >= moved / 2
+        # A small step that does not halve what is left is at the rounding of the function, a large one is far from the zero.
+        if abs(step) <= tiny or high - low <= tiny or (abs(step) < 1e-11 and slow):
+            return x + step if abs(step) < 1e-11 else x
+        newton = math.isfinite(step) and not slow and low < x + step < high
+        following = x + step if newton else (low + high) / 2
         x, moved = following, abs(following - x)
     raise NotConverged(f"{name} was not reached in {STEPS} steps: exp({low!r}) < {name} < exp({high!r})")
 
