@@ -43,7 +43,7 @@ def test_a_closed_form(shift):
         (1.2, 1.2, 1e-6, 1),
         (8.0, 4.0, 1e-30, 2),
         (2.5, 1.5, 1e-9, 2),
-        (20.0, 16.0, 1e-5, 2),
+        (20, 16, 1e-5, 2),
     ],
 )
 def test_against_direct_sums(decay, alpha, shift, order):
@@ -81,11 +81,7 @@ def slope(function, low=30, high=40):
     return -math.log2(function(2.0**high) / function(2.0**low)) / (high - low)
 
 
-KERNEL_CASES = [
-    (alpha, r, ell)
-    for alpha, r, ell in itertools.product(("3/2", "5/2"), ("1/4", "3/4", "3/2"), ("1/2", "1", "3"))
-    # r = 3/4 and 3/2 at l = 1/2: the next term kappa^(2 - 2r) or kappa^(2r - 2) relative to the first is n^(-1/4) or n^(-1/2).
-]
+KERNEL_CASES = list(itertools.product(("3/2", "5/2"), ("1/4", "3/4", "3/2"), ("1/2", "1", "3")))
 
 
 @pytest.mark.parametrize(("alpha", "r", "ell"), KERNEL_CASES)
@@ -106,7 +102,7 @@ def test_exponents_of_kernel_ridge_regression(alpha, r, ell):
 @pytest.mark.parametrize("alpha", ["5/4", "3/2", "2", "4"])
 def test_the_plateau(alpha):
     """s^2 gamma/(1 - gamma) with gamma = 1 - 1/alpha."""
-    found = kernel_ridge_equivalent(PowerLaw(alpha, 1), 1e9, 1e-30, 2.0)
+    found = kernel_ridge_equivalent(PowerLaw(alpha, 1), 1e9, 0.0, 2.0)
     assert found.variance == pytest.approx(2.0 * (float(Fraction(alpha)) - 1), rel=1e-6)
 
 
@@ -114,7 +110,7 @@ FEATURE_CASES = [
     case
     for case in itertools.product(("3/2", "5/2"), ("1/4", "3/4", "3/2"), ("1/2", "6/5", "3"), ("3/10", "7/10", "13/10"))
     # Where two terms of the bias have exponents closer than 0.15 the slopes between 2^30 and 2^40 are still on their way.
-    if case not in {("3/2", "3/4", "1/2", "7/10"), ("5/2", "3/4", "1/2", "3/10"), ("5/2", "3/2", "1/2", "3/10")}
+    if case not in {("3/2", "3/4", "1/2", "7/10"), *(("5/2", r, "1/2", "3/10") for r in ("1/4", "3/4", "3/2"))}
 ]
 
 
@@ -146,9 +142,7 @@ def test_the_best_ridge(alpha, r):
     spectrum = PowerLaw(alpha, r)
     best = {n: optimal_ridge(spectrum, n, 1.0) for n in (2.0**30, 2.0**40)}
     for n, (ridge, found) in best.items():
-        others = [
-            kernel_ridge_equivalent(spectrum, n, ridge * factor, 1.0).excess_risk for factor in (0.5, 0.9, 0.99, 1.01, 1.1, 2)
-        ]
+        others = [kernel_ridge_equivalent(spectrum, n, ridge * factor, 1.0).excess_risk for factor in (0.5, 0.99, 1.01, 2)]
         assert min(others) > found.excess_risk
     ell = optimal_ridge_exponent(alpha, r)
     assert abs(slope(lambda n: best[n][0]) - ell) < WITHIN
