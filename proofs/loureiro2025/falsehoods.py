@@ -142,9 +142,9 @@ def equivalence_with_uncorrected_mean(phi):
 
 @tc.falsehood("loureiro2025/equivalence-quadratic", LOUREIRO2025)
 def equivalence_beyond_proportional():
-    """R(a) - R(a^G) = O(1/d) at n = p = d^2 for a target of degree 2: the features learn it, their Gaussian equivalent cannot"""
-    gap = ridge_gap(RandomFeatures(tc.activations.relu, features="d**2"), samples="d**2", degree=2)
-    return tc.Bound(gap, rate="1/d", along=tc.ScalingPath(d=(4, 8, 12)), correction=1)
+    """R(a) - R(a^G) = O(1/d) at n = p = d^2/2 for a target of degree 2: the features learn it, their Gaussian equivalent cannot"""
+    gap = ridge_gap(RandomFeatures(tc.activations.relu, features="d**2/2"), samples="d**2/2", degree=2)
+    return tc.Bound(gap, rate="1/d", along=tc.ScalingPath(d=(4, 6, 8, 12)), correction=1)
 
 
 @tc.falsehood("loureiro2025/covariance-not-odd", LOUREIRO2025)
