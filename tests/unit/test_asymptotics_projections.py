@@ -1,0 +1,87 @@
+"""Limits of projections: closed forms, and the finite sizes they are limits of."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from theoryck.asymptotics import error_gap_limit, localised_error_gap, projection_kurtosis_limit, projection_skewness_limit
+from theoryck.asymptotics.projections import coordinate, covariance_kernel, panels, read_activation
+from theoryck.models import Activation
+from theoryck.quantities import projection_kurtosis, projection_skewness
+
+
+def test_single_coordinates() -> None:
+    """erf: c_1^2 = 4/(3 pi), Var = (2/pi) asin(2/3), c_3 = -.1773, excess kurtosis -1.4402; relu by hand."""
+    erf = coordinate(Activation("erf"))
+    assert erf.linear[1] == pytest.approx(2 / math.sqrt(3 * math.pi), rel=1e-13)
+    assert erf.variance == pytest.approx(2 / math.pi * math.asin(2 / 3), rel=1e-13)
+    assert erf.linear[3] == pytest.approx(-4 / (3 * math.sqrt(18 * math.pi)), rel=1e-12)
+    assert erf.fourth / erf.variance**2 == pytest.approx(-1.4402, abs=5e-5)
+    relu = coordinate(Activation("relu"))
+    mean, square, cube = 1 / math.sqrt(2 * math.pi), 0.5, 2 / math.sqrt(2 * math.pi)
+    assert relu.mean == pytest.approx(mean, rel=1e-13)
+    assert relu.third == pytest.approx(cube - 3 * square * mean + 2 * mean**3, rel=1e-12)
+    assert relu.left == pytest.approx(relu.variance - float((relu.linear**2).sum()), rel=1e-9)
+
+
+def test_kernels() -> None:
+    m = np.array([-0.9, 0.0, 0.3, 0.8])
+    erf = covariance_kernel(coordinate(Activation("erf")), m)
+    np.testing.assert_allclose(erf, 2 / math.pi * np.arcsin(2 * m / 3), atol=1e-10)
+    sine = covariance_kernel(coordinate(Activation("sin(3*x)")), m)
+    np.testing.assert_allclose(sine, math.exp(-9) * np.sinh(9 * m), atol=1e-12)
+
+
+def test_limits_in_closed_form() -> None:
+    """He_2: Marchenko-Pastur moments of ratio r; a linear generator is Gaussian; sin 3x has nearly independent coordinates."""
+    for ratio in (0.5, 1, 2):
+        third, second = 1 + 3 * ratio + ratio**2, 1 + ratio
+        assert projection_skewness_limit("he2", ratio) == pytest.approx(math.sqrt(8) * third / second**1.5, rel=1e-12)
+    assert projection_kurtosis_limit("x") == pytest.approx(0, abs=1e-13)
+    assert projection_kurtosis_limit("sin(3*x)") == pytest.approx(-1.5, abs=1e-4)
+    # cos x - exp(-1/2): moments are exponentials.
+    d = math.exp(-2) / 2 * -4 - 2 * math.exp(-1) * -1  # E (cos^2 - 2 mean cos) He_2 with E cos(k Z) He_2 = -k^2 exp(-k^2/2)
+    cos = coordinate(Activation("cos"))
+    assert math.sqrt(2) * cos.square[2] == pytest.approx(d, rel=1e-11)
+
+
+def test_limits_are_reached() -> None:
+    n = 2**13
+    for sigma in ("relu", "cos", "softplus"):
+        scaled = math.sqrt(n) * float(projection_skewness(sigma).exact({"N": n, "D": n}))
+        assert scaled == pytest.approx(projection_skewness_limit(sigma), rel=20 / n)
+    for ratio in (1, 2):
+        scaled = n * float(projection_kurtosis("tanh").exact({"N": n, "D": n // ratio}))
+        assert scaled == pytest.approx(projection_kurtosis_limit("tanh", ratio), rel=20 / n)
+
+
+def test_error_gaps() -> None:
+    """Without curvature there is no gap; for g = x^2 the gap is the cumulant itself."""
+    assert error_gap_limit("2*erf(x)", "x") == pytest.approx(0, abs=1e-12)
+    variance = coordinate(Activation("erf")).variance
+    assert error_gap_limit("erf", "x**2") == pytest.approx(projection_kurtosis_limit("erf") * variance**2, rel=1e-11)
+    assert localised_error_gap("erf", "x**2") == pytest.approx(coordinate(Activation("erf")).fourth, rel=1e-11)
+    # g(x) = erf(x/sqrt 2) on a sign: erf(1/sqrt 2)^2 against 2/pi asin(1/2)
+    expected = math.erf(math.sqrt(0.5)) ** 2 - 1 / 3
+    assert localised_error_gap("sign(x)", "erf_scaled") == pytest.approx(expected, rel=1e-11)
+
+
+def test_panels_end_at_kinks() -> None:
+    nodes, weights = panels([0.3], -1.0, 1.0, 5.0)
+    assert float(weights @ np.abs(nodes - 0.3)) == pytest.approx((1.3**2 + 0.7**2) / 2, rel=1e-14)
+    without, other = panels([], -1.0, 1.0, 5.0)
+    assert abs(float(other @ np.abs(without - 0.3)) - (1.3**2 + 0.7**2) / 2) > 1e-5
+
+
+@pytest.mark.parametrize("ratio", [0, -1, float("inf"), True, "1"])
+def test_bad_ratio(ratio: object) -> None:
+    with pytest.raises(ValueError, match="ratio must be N/D"):
+        projection_kurtosis_limit("erf", ratio)  # type: ignore[arg-type]
+
+
+def test_constants_are_refused() -> None:
+    with pytest.raises(ValueError, match="activation must depend on x"):
+        read_activation("1/2 + x - x")
