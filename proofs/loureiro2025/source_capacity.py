@@ -163,9 +163,9 @@ def features_variance(case):
 
 @tc.theorem("loureiro2025/noiseless-drawn", LOUREIRO2025)
 def noiseless_drawn():
-    """gamma = 2 alpha r on Gaussian designs: alpha = 3/2, r = 1/2, l = 3, s = 0, the first 4 n eigenvalues"""
+    """gamma = 2 alpha r on Gaussian designs: alpha = 3/2, r = 1/2, l = 3, s = 0, the first 4 n eigenvalues; 1/n is next"""
     along = tc.ScalingPath(n=(16, 32, 64, 128), modes="4*n")
-    return tc.Scaling(drawn_ridge_risk("3/2", "1/2", 3), along, exponent="-3/2", rivals=["-3/4", -1, -3])
+    return tc.Scaling(drawn_ridge_risk("3/2", "1/2", 3), along, exponent="-3/2", rivals=["-3/4", -1, -3], correction=1)
 
 
 @tc.theorem("loureiro2025/noisy-drawn", LOUREIRO2025)

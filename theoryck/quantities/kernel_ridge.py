@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from theoryck.asymptotics.kernel_ridge import KernelRidge, kernel_ridge_equivalent, nonnegative
@@ -84,11 +85,17 @@ def _optimal(capacity: Any, source: Any, noise: float, name: str, function: Call
 
 
 def _optimal_risk(spectrum: PowerLaw, noise: float, n: int) -> float:
-    return optimal_ridge(spectrum, n, noise)[1].excess_risk
+    return _best(spectrum.capacity, spectrum.source, noise, n)[1].excess_risk
 
 
 def _optimal_size(spectrum: PowerLaw, noise: float, n: int) -> float:
-    return optimal_ridge(spectrum, n, noise)[0]
+    return _best(spectrum.capacity, spectrum.source, noise, n)[0]
+
+
+@functools.lru_cache(maxsize=256)
+def _best(capacity: Fraction, source: Fraction, noise: float, n: int) -> tuple[float, KernelRidge]:
+    """The minimum and its place: claims about the one and about the other are made along the same sizes."""
+    return optimal_ridge(PowerLaw(capacity, source), n, noise)
 
 
 def features_risk(capacity: Any, source: Any, ridge: Any, noise: float = 0.0, part: Part = "excess_risk") -> Formula:
