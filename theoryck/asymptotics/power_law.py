@@ -93,7 +93,7 @@ def shifted_sum(decay: float, alpha: float, shift: float, order: int) -> float:
 
     # sum of g over k = A..B-1 is the integral from A - 1/2 to B - 1/2 minus [g'(B - 1/2) - g'(A - 1/2)]/24 + ...
     middle -= (slope(last - 0.5) - slope(TERMS - 0.5)) / 24 if last > TERMS else 0.0
-    return math.fsum([*np.sort(first), middle, _tail(decay, alpha, shift, order, last)])
+    return float(first.sum()) + middle + _tail(decay, alpha, shift, order, last)
 
 
 def _integral(term: Any, low: float, high: float, alpha: float) -> float:
