@@ -37,18 +37,8 @@ from theoryck.quantities.information import (
     mutual_information_gap,
     nishimori_defect,
 )
-from theoryck.quantities.kernel_ridge import (
-    features_risk,
-    optimal_ridge_risk,
-    optimal_ridge_size,
-    ridge_risk,
-    sphere_features_risk,
-    sphere_risk,
-)
-from theoryck.quantities.kernel_ridge_design import drawn_features_risk, drawn_ridge_risk
 from theoryck.quantities.norms import NormDeviation, norm_deviation
 from theoryck.quantities.overlaps import OverlapMoment, overlap_moment
-from theoryck.quantities.sphere_ridge import drawn_sphere_risk
 from theoryck.quantities.user import UserQuantity, quantity
 
 _HOME = {
@@ -59,6 +49,9 @@ _HOME = {
     "correlation_series": "hermite_pairs",
     "covariate_error": "covariate",
     "covariate_variance": "covariate",
+    "drawn_features_risk": "kernel_ridge_design",
+    "drawn_ridge_risk": "kernel_ridge_design",
+    "drawn_sphere_risk": "sphere_ridge",
     "eigenvalue": "spectra",
     "equivalent_gap": "spectra",
     "erf_features_error": "covariate",
@@ -66,6 +59,7 @@ _HOME = {
     "feature_mean": "hermite",
     "feature_noise": "hermite",
     "feature_slope": "hermite",
+    "features_risk": "kernel_ridge",
     "gaussian_equivalent": "equivalence",
     "gradient_at_start": "hermite_pairs",
     "gradient_series": "hermite_pairs",
@@ -79,6 +73,8 @@ _HOME = {
     "kernel_deviation": "infinite_width",
     "nngp": "infinite_width",
     "ntk": "infinite_width",
+    "optimal_ridge_risk": "kernel_ridge",
+    "optimal_ridge_size": "kernel_ridge",
     "output": "output_law",
     "output_bias": "output_law",
     "output_cumulant": "output_law",
@@ -94,8 +90,11 @@ _HOME = {
     "resolvent_trace": "spectra",
     "resolvent_variance": "spectra",
     "ridge_gap": "equivalence",
+    "ridge_risk": "kernel_ridge",
     "sign_readout_gain": "equivalence_readout",
     "signs_error_gap": "projections_annealed",
+    "sphere_features_risk": "kernel_ridge",
+    "sphere_risk": "kernel_ridge",
     "spherical_gradient": "hermite_pairs",
     "squared_joint_skewness": "projections",
     "student_error": "projections_errors",
@@ -113,12 +112,8 @@ __all__ = [
     "UserQuantity",
     "closed_form",
     "covariance_gap",
-    "drawn_features_risk",
-    "drawn_ridge_risk",
-    "drawn_sphere_risk",
     "epsilon",
     "eta0",
-    "features_risk",
     "formula",
     "free_entropy",
     "free_entropy_variance",
@@ -134,15 +129,10 @@ __all__ = [
     "mutual_information_gap",
     "nishimori_defect",
     "norm_deviation",
-    "optimal_ridge_risk",
-    "optimal_ridge_size",
     "overlap_moment",
     "quantity",
     "rho",
-    "ridge_risk",
     "sigma",
-    "sphere_features_risk",
-    "sphere_risk",
     *_HOME,
 ]
 
