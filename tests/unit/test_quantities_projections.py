@@ -69,7 +69,7 @@ def test_he2_with_aligned_weights() -> None:
 
 
 def test_known_numbers() -> None:
-    """One tanh unit -1.3727, one erf unit -1.4402; sqrt(N) skewness of He_2 5 (1 - .45/N); relu aligned skewness near 2.7/sqrt(N)."""
+    """Single units of tanh and erf; sqrt(N) skewness of He_2 is 5 (1 - .45/N), of relu near 2.7, for aligned weights."""
     assert value(projection_kurtosis("tanh", "localised")) == pytest.approx(-1.3727, abs=5e-5)
     assert value(projection_kurtosis("erf", "localised")) == pytest.approx(-1.4402, abs=5e-5)
     assert math.sqrt(64) * value(projection_skewness("he2"), 64, 64) == pytest.approx(5 * (1 - 0.45 / 64), abs=1e-3)
@@ -183,7 +183,7 @@ def test_errors_say_what_to_do() -> None:
         projection_squared_skewness("tanh")
     with pytest.raises(QuantityError, match="activation: activation must depend on x"):
         projection_kurtosis("1/2")
-    with pytest.raises(QuantityError, match="'D' of .* must be at least 8, got 4"):
+    with pytest.raises(QuantityError, match=r"'D' of .* must be at least 8, got 4"):
         projection_kurtosis("erf").exact({"N": 8, "D": 4})
     with pytest.raises(QuantityError, match="needs the size 'D'"):
         projection_kurtosis("erf").exact({"N": 8})

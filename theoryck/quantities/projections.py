@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any
 
 from theoryck.asymptotics.projections import coordinate, read_activation
-from theoryck.models import Activation
+from theoryck.models import Activation, x
 from theoryck.quantities import projections_radial as radial_route
 from theoryck.quantities import projections_series as series
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
@@ -90,7 +90,7 @@ class Projection(Quantity):
         if not self.can_draw:
             raise QuantityError(f"{self.name} was made with exact_only=True: leave it out to draw")
         n, dimension = self._sizes(sizes)
-        mean, variance = _mean_and_variance(self.activation)
+        mean, variance, slope = _constants(self.activation)
         scale = 1.0
         if self.weights == "aligned" and not self.activation.properties.odd.value:
             # By Mehler's formula, where the exact route of aligned weights conditions on |c|.
@@ -105,6 +105,7 @@ class Projection(Quantity):
             self.teacher,
             mean,
             math.sqrt(variance),
+            slope / math.sqrt(variance),
             scale**self.power,
         )
 
@@ -131,13 +132,13 @@ def _choose(weights: object, allowed: tuple[str, ...], why: str = "") -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _mean_and_variance(phi: Activation) -> tuple[float, float]:
-    """By enclosures of Gaussian expectations: not the quadrature that the exact route is made of."""
+def _constants(phi: Activation) -> tuple[float, float, float]:
+    """E sigma, Var sigma and E sigma Z by enclosures of Gaussian expectations: not the quadrature the exact route is made of."""
     from theoryck.exact import gaussian_expectation
 
-    mean = gaussian_expectation(phi.expression, 1, 20)
-    square = gaussian_expectation(phi.expression**2, 1, 20)
-    return float(mean), float(square) - float(mean) ** 2
+    integrands = (phi.expression, phi.expression**2, phi.expression * x)
+    mean, square, slope = (float(gaussian_expectation(integrand, 1, 20)) for integrand in integrands)
+    return mean, square - mean**2, slope
 
 
 def _radial(value: Callable[[radial_route.Radial], float], phi: Activation, dimension: int) -> series.Known:
