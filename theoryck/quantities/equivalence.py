@@ -225,7 +225,7 @@ class RidgeGap(FeatureQuantity):
         return (2e4 + 0.35 * flops + 60 * n * p + 40 * p * p) / NANOSECONDS_PER_NUMBER
 
     def relative_noise(self, sizes: Sizes) -> float:
-        """Return the standard deviation of a draw over its mean: for erf at n = p = d 2.7 at penalty 0.1, 0.8 at 2, at every size."""
+        """Return the standard deviation of a draw over its mean: for erf at n = p = d 2.7 at penalty 0.1, 0.8 at 2, at any size."""
         return 2.0 if self.penalty < 1 else 1.0
 
 
