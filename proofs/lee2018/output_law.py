@@ -39,21 +39,22 @@ def equal(depth):
 
 
 @tc.theorem("lee2018/output-law", LEE2018)
-@tc.for_all(depth=integers(1, 3))
+@tc.for_all(depth=integers(2, 3))
 def output_law(depth):
     """f -> N(0, 1) with squared L2 distance O(d^-2), phi(x) = x"""
     network = tc.DeepNetwork(tc.activations.identity, depth=depth)
-    # Of the linear networks S_L is a product of chi-squares: a draw costs as much at every width.
-    return tc.Law(output(network), path(4, 32), norm(), rate="d**(-2)", rivals=["d**(-4)"], correction=1, amplitude=1)
+    # S_L is a product of chi-squares: a draw costs as much at every width.  From the exact distances at d = 32 and 64, d^2 times
+    # the distance is C (1 - 1.3/d) at depth 2 and C (1 - 1.9/d) at depth 3: at d = 4 within half of C.
+    return tc.Law(output(network), path(4, 32), norm(), rate="d**(-2)", rivals=["d**(-4)"], correction=1, amplitude=0.5)
 
 
 @tc.conjecture("lee2018/output-distance", LEE2018)
-@tc.for_all(phi=nonlinear, depth=integers(1, 2))
-def distance(phi, depth):
+@tc.for_all(phi=sampled_from([tc.activations.erf, tc.activations.tanh, tc.activations.identity]))
+def distance(phi, depth=1):
     """int (G - F)^2 dF ~ C d^-2, G the law of f, F = N(0, sigma_L): C = sqrt(3)/(72 pi) (B^2 - B V + 7 V^2/24)"""
     network = tc.DeepNetwork(phi, depth=depth)
     constant = output_distance_limit(phi, equal(depth))
-    return tc.Scaling(output_distance(network), path(32, 512), exponent=-2, constant=constant, rivals=[-1, -3], correction=1)
+    return tc.Scaling(output_distance(network), path(32, 256), exponent=-2, constant=constant, rivals=[-1, -3], correction=1)
 
 
 @tc.conjecture("lee2018/output-kurtosis", LEE2018)
@@ -110,7 +111,7 @@ def linear_model(phi, depth):
 @tc.conjecture("lee2018/linear-model-differs", LEE2018)
 @tc.for_all(phi=nonlinear, depth=integers(1, 2))
 def linear_model_differs(phi, depth):
-    """Excess kurtosis of the linear model minus that of the network ~ (6 eta_0^4 - 3 v_L)/(sigma_L^2 d): same order, other constant"""
+    """Excess kurtosis of the linear model minus that of the network ~ (6 eta_0^4 - 3 v_L)/(sigma_L^2 d), which is not 0"""
     network = tc.DeepNetwork(phi, depth=depth)
     model, truth = output_kurtosis(network, equivalent=True), output_kurtosis(network)
 

@@ -13,15 +13,17 @@ Sources: Lee et al. (2018), arXiv:1711.00165; Jacot, Gabriel, Hongler (2018), ar
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryck.asymptotics.kernels import LayerKernel
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.quantities.constants import ExactQuantity, as_exact, gaussian_mean, kernel
 from theoryck.records import Enclosure
@@ -150,17 +152,65 @@ class KernelSampler:
     width: int
     centre: float
     power: int
+    middle: tuple[float, ...]
+    """K^2 at (x, x), (x', x'), (x, x') where the bias of two layers is drawn, else nothing."""
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
         """Return ``draws`` independent values (draws,)."""
+        if self.middle:
+            return self._smoothed(rng, draws)
         largest = self.width**2 if self.kind == "ntk" and self.network.layers > 1 else 2 * self.width
         step = max(PIECE // largest, 1)
         pieces = [self._piece(rng, min(step, draws - start)) for start in range(0, draws, step)]
         return (np.concatenate(pieces) - self.centre) ** self.power
 
+    def _smoothed(self, rng: np.random.Generator, draws: int) -> Array:
+        """Draw the bias of two layers as E[k^3 | k^2] - K^3 less its linear part at K^2, whose mean is 0 because E k^2 = K^2.
+
+        Any coefficients leave the mean as it is: finite differences of the last layer's kernel take most of the noise away.
+        """
+        middle = np.array(self.middle)
+        steps = middle[0] * 1e-3 * np.eye(3)
+        # Equal inputs stay equal: their three entries move together, and the first stands for all.
+        moves = [np.full(3, steps[0, 0])] if self._same else list(steps)
+        ends = self._above(np.array([middle + sign * move for move in moves for sign in (1, -1)] + [middle]))
+        pieces = []
+        for start in range(0, draws, step := max(PIECE // (2 * self.width), 1)):
+            entries = self._first(rng, min(step, draws - start))
+            values = self._above(entries) - ends[-1]
+            for index in range(len(moves)):
+                slope = (ends[2 * index] - ends[2 * index + 1]) / (2 * steps[0, 0])
+                values -= slope * (entries[:, index] - middle[index])
+            pieces.append(values)
+        return np.concatenate(pieces)
+
+    @property
+    def _same(self) -> bool:
+        return self.network.inputs[0] == self.network.inputs[1]
+
+    def _first(self, rng: np.random.Generator, draws: int) -> Array:
+        """Return k^2 at (x, x), (x', x'), (x, x'), shape (draws, 3)."""
+        w, b = float(self.network.weight_std) ** 2, float(self.network.bias_std) ** 2
+        phi = self.network.activation(_pairs(rng, *self._start(draws), self.width))
+        gram = np.swapaxes(phi, 1, 2) @ phi
+        return b + w / self.width * np.stack([gram[:, 0, 0], gram[:, 1, 1], gram[:, 0, 1]], axis=1)
+
+    def _above(self, entries: Array) -> Array:
+        """Return the covariance of the next layer at infinite width, (n,), for that of this one (n, 3)."""
+        w, b = float(self.network.weight_std) ** 2, float(self.network.bias_std) ** 2
+        layer = LayerKernel(self.network.activation)
+        if self._same:
+            return b + w * layer.variance(entries[:, 0])
+        s, t, c = (entries[:, index, None] for index in range(3))
+        return b + w * layer.cross(s[:, :, None], c[:, :, None], t)[:, 0, 0]
+
+    def _start(self, draws: int) -> tuple[Array, Array, Array]:
+        s, t, c = (np.full(draws, float(value)) for value in self.network.covariance())
+        return s, t, c
+
     def _piece(self, rng: np.random.Generator, draws: int) -> Array:
         w, b = float(self.network.weight_std) ** 2, float(self.network.bias_std) ** 2
-        s, t, c = (np.full(draws, float(value)) for value in self.network.covariance())
+        s, t, c = self._start(draws)
         layers, kernels, weights, phi = list[Array](), [c], list[Array](), np.empty(0)
         for layer in range(self.network.layers):
             if layer and self.kind == "ntk":
@@ -235,7 +285,12 @@ class KernelDeviation(Quantity):
     def sampler(self, sizes: Sizes) -> KernelSampler:
         """Return the sampler at ``sizes``."""
         slope, centre = self.network.activation.derivative(), float(self.limit.exact({}, 20))
-        return KernelSampler(self.network, slope, self.kind, self._width(sizes), centre, self.power)
+        middle: tuple[float, ...] = ()
+        if (self.kind, self.power, self.network.layers) == ("nngp", 1, 2):
+            first, second = self.network.inputs
+            one = [replace(self.network, layers=1, inputs=pair) for pair in ((first, first), (second, second), (first, second))]
+            middle = tuple(float(_limit("nngp", network).exact({}, 20)) for network in one)
+        return KernelSampler(self.network, slope, self.kind, self._width(sizes), centre, self.power, middle)
 
     def cost(self, sizes: Sizes) -> float:
         """Return the random numbers one draw takes."""
@@ -250,7 +305,8 @@ class KernelDeviation(Quantity):
             return None
         if self.power == 1 or self.network.layers == 0:
             return as_exact(0).exact({}, digits)
-        value: Enclosure = (one_layer_variance(self.network, self.kind) / as_exact(self._width(sizes))).exact({}, digits)
+        variance = as_exact(_variance(self.network, self.kind, digits + 5))
+        value: Enclosure = (variance / as_exact(self._width(sizes))).exact({}, digits)
         return value
 
 
@@ -285,6 +341,11 @@ def kernel_deviation(
     if isinstance(width, bool) or not (isinstance(width, str) or (isinstance(width, int) and width >= 1)):
         raise QuantityError(f"width must be the name of a size or an integer >= 1, got {width!r}")
     return KernelDeviation(WideNetwork.of(activation, inputs, hidden_layers, weight_std, bias_std), kind, power, width)
+
+
+@functools.lru_cache(maxsize=256)
+def _variance(network: WideNetwork, kind: str, digits: int) -> Enclosure:
+    return one_layer_variance(network, kind).exact({}, digits)
 
 
 def one_layer_variance(network: WideNetwork, kind: str) -> ExactQuantity:
