@@ -28,8 +28,9 @@ def resolvent_traces(n: int, p: int, mu: Fraction, digits: int) -> tuple[Enclosu
     places = 2 * digits + 10
     step = Fraction(1, 10 ** (digits // 2 + 3))
     up, down = (wishart_resolvent(n, p, value, places) for value in (mu * (1 + step), mu / (1 + step)))
-    # h = log(1 + step) lies in [step - step^2/2, step].
-    h = Enclosure(*_middle(step - step * step / 2, step, places))
+    # h = log(1 + step) lies between two partial sums of its alternating series.
+    above = step - step**2 / 2 + step**3 / 3
+    h = Enclosure(*_middle(above - step**4 / 4, above, places))
     slope = divide(subtract(up, down, places), multiply(enclose(2), h, places), places)
     widened = Enclosure(slope.midpoint, slope.radius + Decimal(1) / 48 * Decimal(10) ** (-2 * (digits // 2 + 3)), slope.rigorous)
     first = wishart_resolvent(n, p, mu, places)
