@@ -1,8 +1,8 @@
 """Exponents of projections of generated data by Monte Carlo alone, and by the exact route at large N, with their intervals.
 
-Run with ``OPENBLAS_NUM_THREADS=1 python tests/benchmarks/bench_projections.py [seconds per case]``; asserts nothing.  Each line has
-the exponent that is claimed, what draws at N = D = 8..64 give (a 95% interval that includes the next term of relative size 2/N),
-and what exact values at N = D = 128..8192 give.
+Run with ``OPENBLAS_NUM_THREADS=1 python tests/benchmarks/bench_projections.py [seconds per case [part of a name]]``; asserts
+nothing.  Each line has the exponent that is claimed, what draws at N = D = 8..64 give (a 95% interval that includes a next term of
+relative size 2/N), and what exact values at N = D = 128..8192 give.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from theoryck.quantities import (
 )
 from theoryck.rates import RateFit, fit_rate
 
-DRAWN = (8, 12, 16, 24, 32, 48, 64)
+DRAWN = (8, 12, 24, 48, 64)
+PILOT = 256
 EXACT = tuple(2**k for k in range(7, 14))
 CASES: tuple[tuple[float, Quantity], ...] = (
     (-1.0, projection_kurtosis("erf", "signs")),
@@ -42,14 +43,18 @@ CASES: tuple[tuple[float, Quantity], ...] = (
 
 
 def drawn(quantity: Quantity, seconds: float) -> RateFit:
-    """Fit means of draws whose numbers are inverse to the square root of their cost, in blocks of 64."""
-    costs = [float(quantity.cost({"N": n, "D": n}) or 1.0) for n in DRAWN]
-    scale = seconds * 7e7 / sum(math.sqrt(cost) for cost in costs)
+    """Fit means of draws; more where a pilot finds the noise large relative to the mean and a draw cheap."""
+    samplers = [quantity.sampler({"N": n, "D": n}) for n in DRAWN]
+    streams = [block_generator(0, "bench_projections", quantity.parameters, {"N": n}, 0) for n in DRAWN]
+    shares = []
+    for sampler, rng in zip(samplers, streams, strict=True):
+        start = time.process_time()
+        pilot = sampler(rng, PILOT)
+        shares.append((pilot.std() / abs(pilot.mean()), (time.process_time() - start) / PILOT))
+    scale = seconds / sum(noise * math.sqrt(cost) for noise, cost in shares)
     values, stderrs = [], []
-    for n, cost in zip(DRAWN, costs, strict=True):
-        sampler = quantity.sampler({"N": n, "D": n})
-        rng = block_generator(0, "bench_projections", quantity.parameters, {"N": n}, 0)
-        draws = sampler(rng, max(int(scale / math.sqrt(cost)), 64))
+    for sampler, rng, (noise, cost) in zip(samplers, streams, shares, strict=True):
+        draws = sampler(rng, max(int(scale * noise / math.sqrt(cost)), PILOT))
         values.append(float(draws.mean()))
         stderrs.append(float(draws.std(ddof=1)) / math.sqrt(len(draws)))
     sign = -1 if values[0] < 0 else 1
@@ -63,9 +68,11 @@ def exact(quantity: Quantity) -> RateFit:
     return fit_rate(EXACT, [sign * value for value in values], [0.0] * len(EXACT), correction=1)
 
 
-def main(seconds: float) -> None:
-    """Print a line per case."""
+def main(seconds: float, part: str = "") -> None:
+    """Print a line per case whose name has the part."""
     for claimed, quantity in CASES:
+        if part not in quantity.name:
+            continue
         start = time.process_time()
         fit = drawn(quantity, seconds).exponent
         text = f"{quantity.name:50s} claimed {claimed:5.2f}  drawn {fit.estimate:7.4f} [{fit.low:7.4f}, {fit.high:7.4f}]"
@@ -76,4 +83,4 @@ def main(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]) if len(sys.argv) > 1 else 20.0)
+    main(float(sys.argv[1]) if len(sys.argv) > 1 else 20.0, *sys.argv[2:3])
