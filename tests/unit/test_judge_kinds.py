@@ -89,6 +89,14 @@ def limit(value: str, **fields: object) -> Prediction:
     return Prediction(Kind.LIMIT, "Q", base="d", value=number(value), **fields)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("rival", ["0", "-0.5", "0.25", "1.5"])
+def test_a_limit_with_a_rate_takes_any_value_as_a_rival(rival: str) -> None:
+    points = estimates(lambda d: 0.5 + 1 / d, lambda d: 1e-5)
+    found = judge(limit("0.5", rate="1/d", rivals=(rival,), correction=1), points, CONTRACT)
+    assert found.verdict is Verdict.SUPPORTED
+    assert [entry.rejected for entry in found.rivals] == [True]
+
+
 def converging(to: float, gap: float = 1.0, stderr: float = 1e-3) -> list[Point]:
     return estimates(lambda d: to + gap / math.sqrt(d), lambda d: stderr)
 

@@ -148,8 +148,8 @@ def _scaling_constant(case: Case, series: Series) -> tuple[Interval, Decision]:
 
 def _rejects(case: Case, series: Series, growth: Growth, rival: str) -> bool:
     """Whether the same test, put to the rival, refutes it."""
-    if case.coincides(rival):
-        return False
+    if case.prediction.kind is Kind.LIMIT or case.coincides(rival):
+        return False  # the rivals of a limit are values, not rates: they are put to the limit itself
     if case.prediction.kind is Kind.SCALING:
         offset = float(to_fraction(rival, "a rival")) - float(case.prediction.exponent or 0)
         return two_sided(growth.fit, case.within, *case.rates, offset=offset) is Verdict.REFUTED
