@@ -195,12 +195,12 @@ def solve_logistic(
 
     point = np.log(start if start is not None else _cold(model, alpha, penalty, noise))
     excess, loss = iterate(point)
-    steps, moved = 0, math.inf
-    while not (moved < TOLERANCE or (moved < 1e-9 and abs(excess).max() < TOLERANCE)):
+    steps, moved, matrix = 0, math.inf, None
+    while moved >= TOLERANCE:
         if steps == MAX_STEPS:
             orders = moments(model, penalty, _hats(point), residual)
             raise NotConverged(_told(orders, f"step {steps} was {moved:.3g} long in log V_hat, log q_hat, log m_hat"))
-        trial, excess, loss = _advance(iterate, point, excess)
+        trial, excess, loss, matrix = _advance(iterate, point, excess, matrix)
         moved, point, steps = abs(trial - point).max(), trial, steps + 1
     orders = moments(model, penalty, _hats(point), residual)
     again = moments(model, penalty, _hats(point + excess), residual)
@@ -226,35 +226,41 @@ def _cold(model: CovariateModel, alpha: float, penalty: float, noise: float) -> 
     return square.V_hat / 4, square.q_hat / 4, square.m_hat / 2
 
 
-def _newton(iterate: Iteration, point: Array, excess: Array) -> Array | None:
-    """The Jacobian matrix of the excess from differences; None where it is singular."""
+def _jacobian(iterate: Iteration, point: Array, excess: Array) -> Array:
+    """The derivatives of the excess, from differences."""
     h = 1e-6
     matrix = np.empty((3, 3))
     for i in range(3):
         shifted = point.copy()
         shifted[i] += h
         matrix[:, i] = (iterate(shifted)[0] - excess) / h
-    return matrix if np.linalg.matrix_rank(matrix, tol=1e-12) == 3 else None
+    return matrix
 
 
-def _advance(iterate: Iteration, point: Array, excess: Array) -> tuple[Array, Array, float]:
+def _advance(iterate: Iteration, point: Array, excess: Array, matrix: Array | None) -> tuple[Array, Array, float, Array | None]:
     """Take a Newton step, or a part of it, after which the next step would be shorter; else one step of the plain iteration.
 
-    Steps are compared, not residuals: along the direction in which the plain iteration is slow, residuals are small far from the
-    solution, and a test on them would creep along it.
+    Returns the new point, its excess and loss, and the matrix of derivatives for the next step: the last one with Broyden's
+    correction while it serves well, None where it is to be computed anew.  Steps are compared, not residuals: along the direction
+    in which the plain iteration is slow, residuals are small far from the solution, and a test on them would creep along it.
     """
-    matrix = _newton(iterate, point, excess)
-    if matrix is not None:
-        change = np.linalg.solve(matrix, -excess)
+    for known in (matrix, None) if matrix is not None else (None,):
+        current = known if known is not None else _jacobian(iterate, point, excess)
+        if np.linalg.matrix_rank(current, tol=1e-12) < 3:
+            continue
+        change = np.linalg.solve(current, -excess)
         length = abs(change).max()
-        for factor in (1.0, 0.5, 0.25, 0.125):
-            trial = point + change * (factor if length <= LONGEST else factor * LONGEST / length)
+        for factor in (1.0,) if known is not None else (1.0, 0.5, 0.25, 0.125):
+            step = change * (factor if length <= LONGEST else factor * LONGEST / length)
             try:
-                found, loss = iterate(trial)
+                found, loss = iterate(point + step)
             except NotConverged:
                 continue
+            shorter = abs(np.linalg.solve(current, found)).max()
             # Below the tolerance the length of the next step is rounding.
-            if length < TOLERANCE or abs(np.linalg.solve(matrix, found)).max() < length:
-                return trial, found, loss
+            if length < TOLERANCE or shorter < (length if known is None else length / 4):
+                serves = 0 < shorter < length / 4
+                corrected = current + np.outer(found - excess - current @ step, step) / (step @ step) if serves else None
+                return point + step, found, loss, corrected
     trial = point + excess
-    return (trial, *iterate(trial))
+    return (trial, *iterate(trial), None)
