@@ -6,8 +6,8 @@ Claim.     (1/n) tr (K_0 + gamma)^-1 -> m(-gamma),  c gamma m^2 + (gamma + 1 - c
 Truth.     The bias is b/n with b = [(a + gamma)^(-1/2) - (a' + gamma)^(-1/2)]^2 / 4, the variance v/n^2 with
            v = 2 c / [(a + gamma)(a' + gamma)]^2, where a, a' = (1 -+ sqrt(c))^2 (Bai, Silverstein 2004).
 
-The mean density is its limit plus terms of relative order 1/n, so distribution functions differ by O(1/n) and their squared distance,
-whose exponent is shown, is of order 1/n^2.
+The mean density is its limit plus terms of relative order 1/n, so distribution functions differ by O(1/n), and their squared
+distance, whose exponent is shown, is of order 1/n^2.
 """
 
 from hypothesis.strategies import sampled_from

@@ -3,8 +3,8 @@
 Claim.     The law tends to mu_l.
 Truth.     Distribution functions differ by O(1/n), as at level 0: the squared distance, whose exponent is shown, is of order 1/n^2.
 
-mu_l has an exact parametrisation: z and the transform are rational functions of one complex variable, so density, distribution function
-and quantiles are computed to 1e-10.  Ratios below 1 keep the smallest eigenvalue away from 0.
+mu_l has an exact parametrisation: z and the transform are rational functions of one complex variable, so density, distribution
+function and quantiles are computed to 1e-10.  Ratios below 1 keep the smallest eigenvalue away from 0.
 """
 
 from hypothesis.strategies import sampled_from
