@@ -12,7 +12,6 @@ from hypothesis.strategies import sampled_from
 
 import theoryck as tc
 from theoryck.quantities import kernel_deviation
-from theoryck.quantities.infinite_width import WideNetwork, one_layer_variance
 
 from . import JACOT2018, LEE2018
 
@@ -30,8 +29,8 @@ def path(first=8, last=128):
 @tc.for_all(phi=activations)
 def nngp_variance_one_layer(phi):
     """E (k - K)^2 = W_std^4 Var(phi(u) phi(u'))/d at one hidden layer"""
-    constant = one_layer_variance(WideNetwork.of(phi, INPUTS, 1, 1, B), "nngp")
     deviation = kernel_deviation(phi, INPUTS, 1, bias_std=B)
+    constant = deviation.exact({"width": 1})
     return tc.Scaling(deviation, path(), exponent=-1, constant=constant, rivals=["-1/2", -2], correction=1)
 
 
@@ -39,8 +38,8 @@ def nngp_variance_one_layer(phi):
 @tc.for_all(phi=activations)
 def ntk_variance_one_layer(phi):
     """E (t - T)^2 = W_std^4 Var(phi(u) phi(u') + a^2 K^1 phi'(u) phi'(u'))/d at one hidden layer, a ~ N(0, 1)"""
-    constant = one_layer_variance(WideNetwork.of(phi, INPUTS, 1, 1, B), "ntk")
     deviation = kernel_deviation(phi, INPUTS, 1, kind="ntk", bias_std=B)
+    constant = deviation.exact({"width": 1})
     return tc.Scaling(deviation, path(), exponent=-1, constant=constant, rivals=["-1/2", -2], correction=1)
 
 

@@ -50,10 +50,10 @@ def output_law(depth):
 
 @tc.conjecture("lee2018/output-distance", LEE2018)
 @tc.for_all(phi=sampled_from([tc.activations.erf, tc.activations.tanh, tc.activations.identity]))
-def distance(phi, depth=1):
-    """int (G - F)^2 dF ~ C d^-2, G the law of f, F = N(0, sigma_L): C = sqrt(3)/(72 pi) (B^2 - B V + 7 V^2/24)"""
-    network = tc.DeepNetwork(phi, depth=depth)
-    constant = output_distance_limit(phi, equal(depth))
+def distance(phi):
+    """int (G - F)^2 dF ~ C d^-2, G the law of f, F = N(0, sigma_1), L = 1: C = sqrt(3)/(72 pi) (B^2 - B V + 7 V^2/24)"""
+    network = tc.DeepNetwork(phi, depth=1)
+    constant = output_distance_limit(phi, equal(1))
     return tc.Scaling(output_distance(network), path(32, 256), exponent=-2, constant=constant, rivals=[-1, -3], correction=1)
 
 

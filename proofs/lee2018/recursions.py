@@ -42,7 +42,7 @@ def nngp_variance(phi, layers):
     """K^(l+1)(x, x) = b_std^2 + W_std^2 E phi(u)^2, u ~ N(0, K^l(x, x))"""
     below = covariance(phi, layers - 1)[0]
     mean = gaussian_mean(phi.expression**2, below)
-    return tc.Identity(covariance(phi, layers)[0], B**2 + W**2 * mean, rivals=[W**2 * mean, B**2 + W**2 * below])
+    return tc.Identity(covariance(phi, layers)[0], B**2 + W**2 * mean, rivals=[W**2 * mean, B**2 + W * mean])
 
 
 @tc.theorem("lee2018/ntk-recursion", JACOT2018)

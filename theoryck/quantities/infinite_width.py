@@ -305,7 +305,7 @@ class KernelDeviation(Quantity):
             return None
         if self.power == 1 or self.network.layers == 0:
             return as_exact(0).exact({}, digits)
-        variance = as_exact(_variance(self.network, self.kind, digits + 5))
+        variance = as_exact(one_layer_variance(self.network, self.kind, digits + 5))
         value: Enclosure = (variance / as_exact(self._width(sizes))).exact({}, digits)
         return value
 
@@ -344,29 +344,28 @@ def kernel_deviation(
 
 
 @functools.lru_cache(maxsize=256)
-def _variance(network: WideNetwork, kind: str, digits: int) -> Enclosure:
-    return one_layer_variance(network, kind).exact({}, digits)
-
-
-def one_layer_variance(network: WideNetwork, kind: str) -> ExactQuantity:
+def one_layer_variance(network: WideNetwork, kind: str, digits: int = 20) -> Enclosure:
     """Return width times the variance of the kernel with one hidden layer, of d independent terms each.
 
     nngp: W^4 Var p, p = phi(u) phi(u').  ntk: W^4 Var(p + a^2 K^1 q), q = phi'(u) phi'(u'), a ~ N(0, 1), with E a^2 = 1, E a^4 = 3.
     """
     from theoryck.models import Activation
 
-    phi = network.activation
-    slope, c = phi.derivative(), network.covariance()[2]
+    phi, c = network.activation, network.covariance()[2]
+    slope = phi.derivative()
 
     def mean(expression: Any) -> ExactQuantity:
-        return _pair_mean(Activation(expression), network)
+        # Evaluated once, with digits to lose in the differences.
+        return as_exact(_pair_mean(Activation(expression), network).exact({}, digits + 10))
 
-    p, q = mean(phi.expression), mean(slope.expression)
+    p = mean(phi.expression)
     spread = mean(phi.expression**2) - p**2
     if kind == "ntk":
+        q = mean(slope.expression)
         mixed = mean(phi.expression * slope.expression) - p * q
         spread = spread + 2 * c * mixed + c**2 * (3 * mean(slope.expression**2) - q**2)
-    return network.weight_std**4 * spread
+    value: Enclosure = (network.weight_std**4 * spread).exact({}, digits)
+    return value
 
 
 def _pair_mean(f: Activation, network: WideNetwork) -> ExactQuantity:
