@@ -52,7 +52,7 @@ def minimax_literal(alpha):
 @tc.for_all(k=integers(1, 3))
 def entries_of_the_expansion(k):
     """The k-th term of Phi is O(d^(-k/2)): the mean square of its entries is 1, at any d"""
-    return tc.Bound(hermite_entry(k), rate="d**(-k)", along=tc.ScalingPath(d=(8, 16, 32)))
+    return tc.Bound(hermite_entry(k), rate="d**(-k)", along=tc.ScalingPath(d=tc.doubling(8, 128)))
 
 
 @tc.falsehood("loureiro2025/gradient-without-curvature", LOUREIRO2025)
@@ -103,7 +103,7 @@ def ridge(phi, gaussian, **options):
     return tc.Bound(
         ridge_gap(RandomFeatures(phi, **options.pop("features", {})), gaussian=gaussian, **options),
         rate="1/d",
-        along=tc.ScalingPath(d=(4, 8, 16)),
+        along=tc.ScalingPath(d=(4, 8, 16, 32)),
         correction=1,
     )
 

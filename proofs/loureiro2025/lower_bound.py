@@ -59,8 +59,8 @@ def one_direction_learnt(share):
 def mean_over_rows(phi):
     """Var f* - E (f* - f)^2 = O(d^(-1/2)) for f* = <theta, x>, p = d and f = (1/p) sum_j sign(<w_j, theta>) phi(<w_j, x>)
 
-    It is 2 mu_1 sqrt(2/(pi d)) (1 + 1/(4 d) + ...) less a term of order 1/d that is smaller by a factor of order d^(-1/2).
+    It is 2 mu_1 sqrt(2/(pi d)) (1 + 1/(4 d) + ...) less (E phi^2 + 2 mu_1^2/pi)/d: at d = 16 less by 18% for erf, 16% for tanh.
     """
     gain = sign_readout_gain(RandomFeatures(phi), normalisation="mean")
     along = tc.ScalingPath(d=tc.doubling(16, 256))
-    return tc.Bound(gain, rate="d**(-1/2)", along=along, rivals=["1/d"], correction=0.5)
+    return tc.Bound(gain, rate="d**(-1/2)", along=along, rivals=["1/d"], correction=0.5, amplitude=0.2)

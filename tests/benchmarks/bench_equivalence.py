@@ -6,8 +6,8 @@ d^(-2/3) for operator norms with rows on the sphere (the mean of the largest eig
 
 With Gaussian rows the norm follows the largest of the d deviations | |w_i|^2 - 1 |, whose mean is d^(-1/2) sqrt(log d) to 0.1%.
 A row of deviation delta has the diagonal entry k delta, k = g'(1) - mu_1^2, and off the diagonal a delta <w_i, w_j>, a = rho(1)
-rho'(1), so that its eigenvalue is (|k| + sqrt(k^2 + 4 a^2))/2 |delta| = 0.301 |delta| for erf, up to 1/log d from the other rows: an
-exponent fitted to d = 64..1024 sees that logarithm.
+rho'(1), so that its eigenvalue is (|k| + sqrt(k^2 + 4 a^2))/2 |delta| = 0.301 |delta| for erf, up to 1/log d from the other rows:
+an exponent fitted to d = 64..1024 sees that logarithm.
 
 Run with ``OPENBLAS_NUM_THREADS=1 python tests/benchmarks/bench_equivalence.py [name ...]``: about two minutes.
 """
