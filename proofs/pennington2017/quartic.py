@@ -1,8 +1,8 @@
 """The root of the quartic that is the transform of the spectrum.
 
 Claim.     G of the folder's docstring, with the root P -> 1 as z -> infinity.
-Truth.     It is the transform of one layer of fan2020: c_1^2 m_1(z) = c_1 (1 - c_1)/z - G(z/c_1).  The two come from different equations
-           and methods: a quartic whose roots are followed from infinity, a rational map that is inverted by Newton's method.
+Truth.     It is the transform of one layer of fan2020: c_1^2 m_1(z) = c_1 (1 - c_1)/z - G(z/c_1).  The two come from different
+           equations and methods: a quartic whose roots are followed from infinity, and a rational map inverted by Newton's method.
 """
 
 from decimal import Decimal
