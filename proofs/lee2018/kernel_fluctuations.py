@@ -56,7 +56,7 @@ def nngp_variance_deep(phi):
 def nngp_bias(phi):
     """E k - K ~ b/d at two hidden layers, x = x': the curvature of s -> E phi(sqrt(s) Z)^2 times the variance of the first layer"""
     deviation = kernel_deviation(phi, SAME, 2, power=1)
-    return tc.Scaling(deviation, path(4, 32), exponent=-1, rivals=["-1/2", -2], correction=1)
+    return tc.Scaling(deviation, path(8, 128), exponent=-1, rivals=["-1/2", -2], correction=1)
 
 
 @tc.conjecture("lee2018/ntk-variance-deep", JACOT2018)

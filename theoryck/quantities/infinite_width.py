@@ -157,8 +157,10 @@ class KernelSampler:
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
         """Return ``draws`` independent values (draws,)."""
-        if self.middle:
-            return self._smoothed(rng, draws)
+        return self._smoothed(rng, draws) if self.middle else self.plain(rng, draws)
+
+    def plain(self, rng: np.random.Generator, draws: int) -> Array:
+        """Draw without taking any expectation by hand."""
         largest = self.width**2 if self.kind == "ntk" and self.network.layers > 1 else 2 * self.width
         step = max(PIECE // largest, 1)
         pieces = [self._piece(rng, min(step, draws - start)) for start in range(0, draws, step)]
