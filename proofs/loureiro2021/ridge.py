@@ -22,7 +22,7 @@ errors = sampled_from(["test_error", "train_loss"])
 def isotropic_ridge(alpha, penalty, what):
     """Errors of isotropic ridge regression, label noise 1/4, -> the fixed point with a difference O(1/p): exact at every size"""
     limit = getattr(covariate_limit(isotropic, alpha, penalty, noise=0.25), what)
-    measured = covariate_error(isotropic, penalty, noise=0.25, what=what)
+    measured = covariate_error(isotropic, penalty, noise=0.25, what=what, teacher="given features")
     along = tc.ScalingPath(p=(8, 16, 32, 64), n=f"{alpha:g}*p")
     rivals = [0.98 * limit, 1.02 * limit]
     return tc.Limit(measured, along, value=limit, rate="1/p", tolerance=0.01 * limit, rivals=rivals, correction=1)
