@@ -41,7 +41,7 @@ def equivalent_inverse_width():
 
 @tc.conjecture("louart2018/surrogate-inverse-width", LOUART2018)
 def surrogate_inverse_width():
-    """E (1/n) tr Q - (1/n) tr Qbar is of order 1/n with rho^2 X^T X + epsilon for the kernel, phi = sin, d_1 = 4n"""
-    phi = tc.activations.sin
+    """E (1/n) tr Q - (1/n) tr Qbar is of order 1/n with rho^2 X^T X + epsilon for the kernel, phi = sin(3x/2), d_1 = 4n"""
+    phi = tc.Activation("sin(3*x/2)")
     gap = equivalent_gap(tc.DeepNetwork(phi, depth=1, widths=("n", "4*n")), shift=1, surrogate=linear_model(phi))
     return tc.Scaling(gap, tc.ScalingPath(n=SIZES), exponent=-1, rivals=["-1/2", -2], correction=1)
