@@ -42,10 +42,9 @@ def concentration(task, what, k):
 @tc.conjecture("loureiro2021/variance-rate", LOUREIRO2021)
 @tc.for_all(task=sampled_from(["classification", "logistic"]))
 def variance_rate(task):
-    """Var(error) ~ 1/n without a logarithm, from pairs of data sets: error rate of square loss, training loss of logistic"""
-    what = "test_error" if task == "classification" else "train_loss"
+    """Var(error rate) ~ 1/n without a logarithm, from data sets with their own teachers"""
     along = tc.ScalingPath(n=tc.doubling(8, 64), p="n/2")
-    variance = covariate_variance(spread, 0.5, task, what=what)
+    variance = covariate_variance(spread, 0.5, task)
     return tc.Scaling(variance, along, exponent=-1, rivals=[-2], correction=1)
 
 
