@@ -252,6 +252,14 @@ def test_few_samples_and_strong_penalties_know_nothing(task):
     assert many == pytest.approx(best, rel=1e-5)
 
 
+@pytest.mark.parametrize("task", TASKS.values())
+def test_features_that_know_nothing_of_the_teacher(task):
+    point = covariate_limit(CovariateModel([1.0, 2.0], [0.0, 0.0], 1, 1), 1.5, 0.1, task)
+    assert point.m == 0
+    assert point.test_error == (pytest.approx(1 + point.q, rel=1e-13) if task == "ridge" else 0.5)
+    assert point.residual < 1e-12
+
+
 def test_logistic_over_twelve_decades():
     """Residuals stay at rounding from penalty 1e-8 to 1e4 and alpha 1e-2 to 1e2, with tails and weights of all sizes."""
     for model in (GENERIC, ISO):

@@ -204,7 +204,9 @@ def solve_logistic(
         moved, point, steps = abs(trial - point).max(), trial, steps + 1
     orders = moments(model, penalty, _hats(point), residual)
     again = moments(model, penalty, _hats(point + excess), residual)
-    drift = max(abs(getattr(again, name) / getattr(orders, name) - 1) for name in ("V", "q", "m"))
+    pairs = [(getattr(again, name), getattr(orders, name)) for name in ("V", "q", "m")]
+    # m is exactly 0 where the features know nothing of the teacher.
+    drift = max(abs(new - old) / old if old else abs(new) for new, old in pairs)
     return LogisticSolution(orders, _hats(point), loss, drift, steps)
 
 
