@@ -35,7 +35,23 @@ def brute(phi: Activation, s1: float, s2: float, c: float) -> float:
     return float(weight * phi(math.sqrt(s1) * z) @ (phi(v) @ weight))
 
 
-@pytest.mark.parametrize("name", ["tanh", "erf", "sin(2*x)", "x_gauss", "relu", "cos", "-3*abs(x)", "hardtanh", "2*x"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tanh",
+        "erf",
+        "sin(2*x)",
+        "x_gauss",
+        "relu",
+        "cos",
+        "-3*abs(x)",
+        "hardtanh",
+        "2*x",
+        "exp(-x**2/3)",
+        "2*heaviside(x)",
+        "sign(x)",
+    ],
+)
 def test_entries_equal_enclosures(name: str) -> None:
     phi, kernel = Activation(name), layer_kernel(name)
     for s1, s2, c in TRIPLES:
