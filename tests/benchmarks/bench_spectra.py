@@ -69,7 +69,7 @@ def main(seconds: float) -> None:
     limit = conjugate_kernel("erf(x)", (1, 1)).resolvent("1/30")
     sizes = (8, 16, 32, 64)
     bias = resolvent_trace(one, shift="1/30", against=limit)
-    exponent("bias of the trace, level 1, c = (1, 1)", bias, (*sizes, 128), 6 * seconds)
+    exponent("bias of the trace, level 1, c = (1, 1)", bias, (*sizes, 128), 12 * seconds)
     exponent("variance of the trace, level 0", resolvent_variance(inputs, shift="1/4"), (*sizes, 128), seconds)
     exponent("variance of the trace, level 1", resolvent_variance(one, shift="1/4"), (*sizes, 96), seconds)
     exponent("gap to the equivalent, level 1", equivalent_gap(one, shift=2), sizes, seconds)
