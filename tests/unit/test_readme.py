@@ -60,6 +60,20 @@ def test_the_learning_example_is_a_claim_that_can_be_measured():
     assert -0.03 < low <= high < 0  # n = d = 4: about -0.05 nats in all, so -0.012 per sample
 
 
+def test_the_predictions_are_numbers():
+    names = {}
+    exec(compile(blocks("python")[3], "README.md", "exec"), names)
+    # 0.1838 and 0.2858: tests/unit/test_asymptotics_covariate.py holds the solver against independent references
+    assert (names["logistic"].test_error, names["logistic"].train_loss) == pytest.approx((0.1838, 0.2858), abs=5e-5)
+    assert names["nngp"].shape == names["ntk"].shape == (2, 2)
+
+
+def test_every_folder_of_proofs_is_named():
+    folders = [path.name for path in (Path(__file__).parents[2] / "proofs").iterdir() if (path / "__init__.py").is_file()]
+    assert len(folders) >= 8
+    assert [name for name in folders if f"`{name}`" not in README] == []
+
+
 def test_the_two_commands_come_first():
     assert blocks("sh")[:2] == [
         "python -m pip install -e . && pytest proofs\n",

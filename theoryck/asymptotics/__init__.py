@@ -2,7 +2,15 @@
 
 :func:`glm_limit` is the replica formula of the generalised linear model, :func:`teacher_limit` the same for the model that is
 equivalent to a teacher-student setting; the ``..._limit`` functions of the linear readout say by how much a network differs from
-it.  Each returns a float (or a record of them), and with ``digits`` an Enclosure.  Names are loaded on first use.
+it.  Each returns a float (or a record of them), and with ``digits`` an Enclosure.
+
+Gaussian covariates: :func:`covariate_limit`, :func:`covariate_path` and :func:`separability_threshold` of a
+:class:`CovariateModel`.  Ridge regression: :func:`kernel_ridge_equivalent` and :func:`random_features_equivalent` of a
+:class:`FiniteSpectrum` or a :class:`PowerLaw` (exponents: :func:`risk_exponent` and its like), and of kernels on the sphere
+(:func:`sphere_spectrum`).  Conjugate kernels: :func:`marchenko_pastur`, :func:`conjugate_kernel`, :func:`pennington_worah`,
+:func:`resolvent_equivalent`.  Wide networks: :func:`wide_kernels` (NNGP and NTK), :func:`gaussian_process`.  Generated data:
+:func:`prediction_error`, :func:`projection_kurtosis_limit`.  A fixed point that is not reached raises :class:`NotConverged`, which
+says where it stopped.  Names are loaded on first use.
 """
 
 from __future__ import annotations
@@ -35,8 +43,8 @@ _HOME = {
     "deep_linear_gap_limit": "linear_limits",
     "degree_residual": "sphere",
     "error_gap_limit": "projections",
-    "feature_exponents": "power_law",
     "error_variance_limit": "covariate_fluctuations",
+    "feature_exponents": "power_law",
     "free_entropy_variance_limit": "linear_limits",
     "gaussian_process": "infinite_width",
     "glm_limit": "glm",

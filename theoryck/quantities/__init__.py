@@ -4,7 +4,12 @@ Networks: :func:`norm_deviation`, :func:`overlap_moment`.  Constants, exact only
 :func:`eta0`, :func:`gamma0`, :func:`gaussian_mean`, :func:`kernel`, :func:`closed_form`, and arithmetic between them.  Learning:
 :func:`free_entropy`, :func:`free_entropy_variance`, :func:`mutual_information`, :func:`mutual_information_gap`,
 :func:`generalisation_error`, :func:`generalisation_gap`, :func:`interpolation`.  A prediction: :func:`formula`.
-Your own: :func:`quantity`.  The names in ``_HOME`` need more to be imported and are loaded on first use.
+Your own: :func:`quantity`.
+
+Loaded on first use, by what they are about.  Hermite expansions, equivalence: ``hermite_...``, ``feature_...``, ``gradient_...``,
+``ridge_gap``, ``..._readout_gain``.  Gaussian covariates: ``covariate_...``.  Ridge risks: ``..._risk``.  Spectra: ``eigenvalue``,
+``resolvent_...``, ``equivalent_gap``.  Generated data: ``projection_...``, ``joint_...``, ``student_...``.  Wide networks:
+``nngp``, ``ntk``, ``kernel_deviation``, ``output_...``.  Regression on an interval: ``regressogram_...``, ``bump_bayes_risk``.
 """
 
 import importlib
