@@ -57,7 +57,7 @@ def ridge_test_error(phi):
 def ridge_test_error_rate():
     """R(a) - R(a^G) = O(1/d) at n = p = d and lambda = 2 for phi = erf, and not faster
 
-    The constant depends on the ratios and on lambda, and may vanish: at p = n = 2 d and lambda = 0.1 it is near 0.
+    The constant depends on the ratios and on lambda, and may vanish: at p = n = 2 d and lambda = 0.1 it is about -0.01.
     """
     gap = ridge_gap(RandomFeatures(tc.activations.erf), penalty=2.0)
     along = tc.ScalingPath(d=tc.doubling(4, 32))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from theoryck.asymptotics.covariate_model import CovariateModel, marchenko_pastur, positive
+from theoryck.asymptotics.covariate_model import CovariateModel, marchenko_pastur_nodes, positive
 
 NODES = 2048
 
@@ -18,7 +18,8 @@ def error_variance_limit(
 ) -> float:
     """Return lim n Var of the "test_error" or "train_loss" of ridge regression with one eigenvalue omega, teacher and noise drawn.
 
-    With x the eigenvalues of Z^T Z, s = t/(gamma omega^2), r the residual variance with the noise, lambda the penalty:
+    With x the eigenvalues of V^T V/p for the n x p features V, <> their mean, s = t/(gamma omega^2), r the residual variance with the
+    noise, lambda the penalty:
         test    2 alpha omega^2 <(lambda^2 s + r x)^2/(x + lambda)^4>
         train   2 lambda^4 [<(s x + r)^2/(x + lambda)^4>/alpha + (1 - 1/alpha) r^2/lambda^4].
     Raises ValueError for a model of several eigenvalues and for bad arguments.
@@ -34,8 +35,8 @@ def error_variance_limit(
     alpha, penalty, noise = positive(alpha, "alpha"), positive(penalty, "penalty"), positive(noise, "noise", zero=True)
     omega, residual = model.omega[0], model.residual + noise
     signal = model.diagonal[0] / (model.gamma * omega**2)
-    points, weights = marchenko_pastur(1 / alpha, NODES)
-    # Z^T Z/(alpha omega) has the law of F F^T; where n < p the share 1 - alpha of its eigenvalues that vanish is among the points.
+    points, weights = marchenko_pastur_nodes(1 / alpha, NODES)
+    # V^T V/(p alpha omega) has the law of F F^T; where n < p the share 1 - alpha of eigenvalues 0 is among the points.
     x = alpha * omega * points
     if what == "test_error":
         integrand = omega**2 * (penalty**2 * signal + residual * x) ** 2 / (x + penalty) ** 4

@@ -155,20 +155,20 @@ class CovariateModel:
         else:
             # The error decays like min(gamma, 1/gamma)^nodes, and at gamma = 1 without that limit; 4096 is for gamma within 1%.
             near = abs(math.log(gamma))
-            values, weights = marchenko_pastur(
+            values, weights = marchenko_pastur_nodes(
                 1 / gamma, nodes or (256 if near == 0 else min(max(256, math.ceil(40 / near)), 4096))
             )
         linear = kappa1**2 * values
         return cls((linear + kappa_star**2).tolist(), linear.tolist(), 1.0, gamma, weights.tolist())
 
 
-def marchenko_pastur(ratio: float, nodes: int) -> tuple[Array, Array]:
+def marchenko_pastur_nodes(ratio: float, nodes: int) -> tuple[Array, Array]:
     """Return points and weights for means over the eigenvalues of F F^T, F (p, d) with entries N(0, 1/d), ``ratio`` = p/d.
 
     With x = 1 + ratio + 2 sqrt(ratio) cos(t) the density is sin(t)^2/x, periodic in t: the trapezoidal rule gains a constant
     factor a node for functions that are analytic around the spectrum.  For ratio > 1 a share 1 - 1/ratio sits at 0.
 
-    >>> points, weights = marchenko_pastur(0.5, 64)
+    >>> points, weights = marchenko_pastur_nodes(0.5, 64)
     >>> print(round(weights.sum(), 12), round(weights @ points, 12), round(weights @ points**2, 12))
     1.0 1.0 1.5
     """

@@ -143,7 +143,7 @@ def _sphere_risk(a: tuple[float, ...], target: tuple[float, ...], ridge: float, 
 
 def sphere_features_risk(coefficients: Sequence[float], target: Sequence[float], ridge: float) -> Formula:
     """Return the equivalent excess risk of p random features whose kernel is that of :func:`sphere_risk`, at lambda = ``ridge``
-    > 0, as a formula in the sizes ``d``, ``n`` and ``p``.
+    > 0, as a formula in the sizes ``d``, ``n`` and ``p``.  As for kernels, lambda belongs to (1/n) sum (y - f)^2.
 
     Source: Mei, Misiakiewicz, Montanari (2022), arXiv:2101.10588; Defilippis, Loureiro, Misiakiewicz (2024), arXiv:2405.15699.
 

@@ -238,7 +238,8 @@ def projection_kurtosis(activation: Activation | str, weights: str = "signs", ex
 def projection_squared_skewness(activation: Activation | str, exact_only: bool = False) -> Projection:
     """Return E kappa_3(lambda | a, w)^2/Var(sigma)^3 for random signs, the squared typical skewness, a quantity at sizes N and D.
 
-    The sign of the skewness is random with w, so its mean over w says nothing.  Odd sigma has none: QuantityError.
+    The sign of the skewness is random with w, so its mean over w says nothing.  QuantityError for odd sigma, which has none, and at
+    D < 8, where the series in overlaps a_i . a_j is not short.
 
     >>> relu = projection_squared_skewness("relu")
     >>> round(10**4 * float(relu.exact({"N": 10**4, "D": 10**4})) ** 0.5, 3)  # of order 1/N where aligned weights have 1/sqrt(N)

@@ -198,7 +198,7 @@ def student_error_gap(activation: Activation | str, student: str = "informed", u
     """Return E [pmse(a) - formula(Q(a), R(a), T)] over generators a: what the Gaussian equivalence misses at sizes N and D.
 
     Q(a) = w Omega(a) w^T/N with Omega_ij = Cov(sigma(a_i . c), sigma(a_j . c)) by Mehler's formula, R(a) = E sigma(Z) Z w A w~^T/
-    sqrt(N D), T = I.  Monte Carlo with control variates.  Raises QuantityError.
+    sqrt(N D), T = I.  Monte Carlo with control variates.  Raises QuantityError for bad arguments and at N or D < 8.
     Source: Goldt, Loureiro, Reeves, Krzakala, Mezard, Zdeborova (2021), for the setting.
 
     >>> gap = student_error_gap("x")  # a linear generator has Gaussian fields

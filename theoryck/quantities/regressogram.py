@@ -22,6 +22,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from theoryck.asymptotics.numbers import exact_number
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.quantities.constants import ExactQuantity, as_exact, closed_form
 from theoryck.records import Enclosure
@@ -264,6 +265,10 @@ def _power(bins: int, alpha: Fraction) -> ExactQuantity:
 
 
 def _alpha(value: Any) -> Fraction:
-    if isinstance(value, int | float | Fraction) and not isinstance(value, bool) and 0 < value <= 1:
-        return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
-    raise QuantityError(f"alpha must be a rational number with 0 < alpha <= 1, got {value!r}: no other class is treated")
+    try:
+        alpha = exact_number(value, "alpha", low=0)
+    except ValueError as error:
+        raise QuantityError(str(error)) from None
+    if not isinstance(alpha, Fraction) or alpha > 1:
+        raise QuantityError(f"alpha must be a rational number with 0 < alpha <= 1, got {value!r}: no other class is treated")
+    return alpha
