@@ -18,8 +18,8 @@ def error_variance_limit(
 ) -> float:
     """Return lim n Var of the "test_error" or "train_loss" of ridge regression with one eigenvalue omega, teacher and noise drawn.
 
-    With x the eigenvalues of V^T V/p for the n x p features V, <> their mean, s = t/(gamma omega^2), r the residual variance with the
-    noise, lambda the penalty:
+    With x the eigenvalues of V^T V/p for the n x p features V, <> their mean, s = t/(gamma omega^2), r the residual variance
+    with the noise, lambda the penalty:
         test    2 alpha omega^2 <(lambda^2 s + r x)^2/(x + lambda)^4>
         train   2 lambda^4 [<(s x + r)^2/(x + lambda)^4>/alpha + (1 - 1/alpha) r^2/lambda^4].
     Raises ValueError for a model of several eigenvalues and for bad arguments.
