@@ -279,3 +279,36 @@ def test_an_exponent_is_a_finite_number(exponent):
 def test_doubling_that_reaches_no_second_size():
     with pytest.raises(PathError, match=r"stop must be at least 8 for a second size, got doubling\(4, 7\)"):
         tc.doubling(4, 7)
+
+
+class HalfAtZero:
+    """Half of the mass at 0, the rest uniform on [0, 1]."""
+
+    def cdf(self, x):
+        return np.where(np.asarray(x) < 0, 0.0, np.minimum(0.5 + np.asarray(x) / 2, 1.0))
+
+    def ppf(self, level):
+        return np.maximum(2 * np.asarray(level) - 1, 0.0)
+
+
+def test_a_law_with_an_atom_is_refused():
+    @tc.quantity
+    def uniform(rng, draws, *, d):
+        return rng.random(draws)
+
+    with pytest.raises(ClaimError, match=r"atom at 0.*nonzero"):
+        tc.Law(uniform, tc.ScalingPath(d=(2, 4, 8)), HalfAtZero())
+
+
+def test_the_folder_of_a_claim_has_its_own_setting(tmp_path):
+    from theoryck.collecting import collect
+
+    folder = tmp_path / "proofs" / "somebody2020"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text('"""Symbols of the paper."""\n')
+    (folder / "result.py").write_text(
+        '"""The result."""\nimport theoryck as tc\n@tc.theorem("a")\ndef a():\n'
+        '    """x"""\n    return tc.Identity(tc.quantities.sigma("x", 0), 1)\n'
+    )
+    (claim,) = collect([str(folder)], ())
+    assert (claim.setting, claim.folder_setting) == ("The result.", "Symbols of the paper.")

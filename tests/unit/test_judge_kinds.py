@@ -252,3 +252,17 @@ def test_law_at_exact_distance_zero_says_so() -> None:
     found = judge(law(), points, CONTRACT)
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "exactly 0" in found.reason
+
+
+# -- sizes out of reach --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prediction", [limit("2", rate="1/d"), scaling(-1.0)])
+def test_sizes_that_the_budget_did_not_pay_for_are_named(prediction: Prediction) -> None:
+    drawn = [Point({"d": 16}, Estimate(0.1, 0.01, 2))]
+    bare = [Point({"d": d}, Estimate(0.1, math.inf, 1)) for d in (32, 64)]
+    found = judge(prediction, [*drawn, *bare], CONTRACT)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "one draw at d = 32, 64" in found.reason
+    assert "larger profile" in found.reason
+    assert "one draw" not in judge(prediction, [*drawn, *power(-1.0)[1:]], CONTRACT).reason

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -116,6 +117,13 @@ class Claim:
     def setting(self) -> str:
         """The docstring of the module: the setting in which the statement holds."""
         return inspect.getdoc(inspect.getmodule(self.function)) or ""
+
+    @property
+    def folder_setting(self) -> str:
+        """The docstring of the package that the module belongs to: the setting and the symbols of a whole paper."""
+        package = sys.modules.get(getattr(inspect.getmodule(self.function), "__package__", None) or "")
+        text = inspect.getdoc(package) if package is not None else None
+        return "" if text is None or text == self.setting else text
 
     def build(self, parameters: Mapping[str, Any]) -> Statement:
         """Return the statement at one instance, with its prediction checked; errors name the claim."""

@@ -9,6 +9,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+
 from theoryck.exact.arithmetic import enclose
 from theoryck.quantities import Quantity
 from theoryck.quantities.base import QuantityError, need_sizes
@@ -192,7 +194,8 @@ def _check_rate(rate: Any, along: ScalingPath, parameters: Mapping[str, Any]) ->
 class Bound(Statement):
     """``quantity <= C * rate`` along a path: about growth when ``constant`` is None, pointwise when it is given.
 
-    Estimates support a pointwise bound with a margin of 5% of it, since draws cannot support an equality.
+    ``correction``, ``amplitude``, ``within``, ``share`` are those of :class:`Statement`.  Estimates support a pointwise bound with
+    a margin of 5% of it, since draws cannot support an equality.
 
     Without a path, ``Bound(quantity, at_most=other)`` compares two numbers.  ``rivals`` are faster rates (or smaller numbers) that
     the same evidence must refute.  Along a list of paths it is an instance of the claim on each of them.
@@ -263,7 +266,8 @@ class _Along(Statement):
 class Scaling(_Along):
     """``quantity ~ constant * base**exponent`` along a path, from both sides; ``exponent`` may use the instance's parameters.
 
-    ``tolerance`` is that of the constant, relative, 0.05 if not given.
+    ``tolerance`` is that of the constant, relative, 0.05 if not given; ``rivals`` are exponents; ``correction``, ``amplitude``,
+    ``within``, ``share`` are those of :class:`Statement`.
     """
 
     kind: ClassVar[Kind] = Kind.SCALING
@@ -295,7 +299,11 @@ class Scaling(_Along):
 
 @dataclass(frozen=True)
 class Limit(_Along):
-    """``quantity -> value`` along a path, at the given ``rate`` if there is one; ``tolerance`` is absolute."""
+    """``quantity -> value`` along a path, at the given ``rate`` if there is one; ``tolerance`` is absolute.
+
+    Without one it is ``within`` times the value.  ``rivals`` are values; ``correction``, ``amplitude``, ``within``, ``share`` are
+    those of :class:`Statement`.
+    """
 
     kind: ClassVar[Kind] = Kind.LIMIT
     value: Any
@@ -320,6 +328,8 @@ class Law(Statement):
     ``distribution`` is a frozen continuous distribution of ``scipy.stats`` (or anything with ``cdf`` and ``ppf``).  The metric
     "cramer-von-mises" is the SQUARED L2 distance ``int (G - F)^2 dF`` of the two distribution functions: it has an unbiased
     estimate, which the largest distance has not.  A law that is reached at rate 1/sqrt(d) has rate="1/d" in it.
+    ``rivals`` are faster rates of that square; ``correction``, ``amplitude``, ``within`` and ``share`` are those of
+    :class:`Statement`.
     """
 
     kind: ClassVar[Kind] = Kind.LAW
@@ -338,6 +348,7 @@ class Law(Statement):
         for method in ("cdf", "ppf"):
             if not callable(getattr(self.distribution, method, None)):
                 raise ClaimError(f"distribution needs a method {method}, as scipy.stats.norm() has; got {self.distribution!r}")
+        _no_atom(self.distribution)
 
     def measured(self) -> Quantity:
         """Return the statistic."""
@@ -352,9 +363,25 @@ class Law(Statement):
         )
 
 
+def _no_atom(distribution: Any) -> None:
+    """Raise ClaimError for a law that gives one number a probability: its draws would pile up between two edges."""
+    levels = np.arange(1, 64) / 64
+    places = np.asarray(distribution.ppf(levels), dtype=np.float64)
+    same = np.flatnonzero(np.diff(places) == 0)
+    if len(same):
+        raise ClaimError(
+            f"distribution must be continuous, but {distribution!r} has an atom at {places[same[0]]:g}: give the law of the rest "
+            "(of a spectrum, law.nonzero()), and leave the atom out of the statistic too"
+        )
+
+
 @dataclass(frozen=True)
 class Identity(Statement):
-    """``lhs = rhs`` at one instance; the right side is an exact quantity or a number, ``rivals`` are values it must exclude."""
+    """``lhs = rhs`` at one instance; the right side is an exact quantity or a number, ``rivals`` are values it must exclude.
+
+    The left side must need no sizes: a quantity that does is fixed by its parameters, such as widths that are numbers.
+    ``tolerance`` is absolute, ``within`` times the value if not given; ``within`` and ``share`` are those of :class:`Statement`.
+    """
 
     kind: ClassVar[Kind] = Kind.IDENTITY
     lhs: Quantity

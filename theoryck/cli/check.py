@@ -167,7 +167,8 @@ def _draw_laws(report: Report, folder: Path) -> None:
             draw_law(result, folder / f"{number:03}-{name}.svg")
         except PlotError as error:
             raise Usage(f"--histograms {folder}: {error}") from error
-    click.echo(f"theoryck: {len(laws)} histograms in {folder}", err=True)
+    why = "" if laws else ": no Law was measured by draws, and nothing else has a histogram"
+    click.echo(f"theoryck: {len(laws)} histograms in {folder}{why}", err=True)
 
 
 @contextmanager

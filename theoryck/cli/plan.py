@@ -74,7 +74,10 @@ def command(
         except (SamplerError, QuantityError) as error:  # as a check would: the claim fails, the call was right
             raise click.ClickException(f"{found.id} cannot be measured: {error}") from error
     if not planned:
-        raise Usage(f"{found.id} states no exponent along a path that draws could show: there is nothing to plan")
+        raise Usage(
+            f"{found.id} is no Scaling, nor a Bound about growth, that draws could show: other statements (Limit, Law, Identity, "
+            "exact quantities) are not planned; measure them, and their reasons say what is missing"
+        )
     if as_json is None:
         click.echo("\n".join(_text(planned, profile, power, stdout_style())), color=True)
     else:

@@ -50,6 +50,9 @@ def _head(claim: Claim, style: Style) -> list[str]:
     lines += ["", *fields(facts, style, whole=("made in",))]
     if claim.setting:
         lines += ["", style.paint("Setting of the file", "head"), *(f"  {line}".rstrip() for line in claim.setting.splitlines())]
+    if claim.folder_setting:
+        text = claim.folder_setting.splitlines()
+        lines += ["", style.paint("Setting of the folder", "head"), *(f"  {line}".rstrip() for line in text)]
     return lines
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -64,6 +65,15 @@ def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *
     return _assemble(case, outcomes, deciding(outcomes), flags)
 
 
+def _out_of_reach(case: Case) -> str:
+    """Name the sizes of which the budget paid for too few draws: without them the other advice is beside the point."""
+    bare = [point.sizes for point in case.points if point.estimate is not None and not math.isfinite(point.estimate.stderr)]
+    if not bare:
+        return ""
+    shown = f"{case.base} = {', '.join(str(sizes[case.base]) for sizes in bare)}" if case.base else "this instance"
+    return f"; the budget paid for one draw at {shown}, which has no error bar: take a larger profile, or give the number of draws"
+
+
 def _assemble(case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tuple[str, ...]) -> Judgement:
     verdict = best.verdict
     if verdict is Verdict.CERTIFIED and not best.complete:
@@ -74,7 +84,7 @@ def _assemble(case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tup
     routes = tuple(Route(o.name, o.verdict, o.exponent, o.rigorous, o.reason) for o in outcomes)
     return Judgement(
         verdict=verdict,
-        reason=best.reason,
+        reason=best.reason + (_out_of_reach(case) if verdict is Verdict.INCONCLUSIVE and best.name == "montecarlo" else ""),
         tightness=best.tightness if verdict in INSIDE else None,
         exponent=best.exponent,
         claimed_exponent=case.claimed_exponent,

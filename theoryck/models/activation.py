@@ -159,7 +159,7 @@ def _as_expression(given: Any) -> Any:
         return read_text(ENTRIES.get(given.strip(), given))
     if isinstance(given, int | float):
         raise TypeError(f"expression must be a text, a catalogue name or a sympy expression in x, got {given!r}")
-    problem = problem_of(given) if hasattr(given, "free_symbols") else f"{given!r} is not a sympy expression"
+    problem = problem_of(given) if hasattr(given, "free_symbols") else f"{given!r} is no formula: give one in x, such as 'tanh(x)'"
     if problem:
         symbols: set[Any] = getattr(given, "free_symbols", set())
         hint = "; use the symbol theoryck.models.x" if symbols and symbols != {x} else ""

@@ -42,7 +42,8 @@ def draw_law(result: Result, path: str | os.PathLike[str]) -> None:
         axes.legend(frameon=False, fontsize=8)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-    figure.suptitle(plots.plain(title(result)), fontsize=10, x=0.01, ha="left")
+    heading = f"{result.claim}: {result.judgement.verdict.value}\n{title(result)}"
+    figure.suptitle(plots.plain(heading), fontsize=10, x=0.01, ha="left")
     save(figure, path)
 
 
@@ -78,7 +79,8 @@ def _densities(axes: Any, found: Sequence[tuple[Point, Counts]]) -> None:
         axes.stairs(density_of(counts)[0], counts.edges, color=COLORS[0] if last else "0.45", label=_sizes(point), **style)
     counts = shown[-1][1]
     axes.stairs(density_of(counts)[1], counts.edges, baseline=None, color=CLAIM, linewidth=1.6, label="claimed law")
-    axes.set_ylim(bottom=0)
+    tallest = max(max(density_of(counts)[which]) for _, counts in shown for which in (0, 1))
+    axes.set_ylim(0, 1.25 * tallest)  # room for the legend
     axes.set_ylabel("density")
 
 

@@ -107,7 +107,8 @@ def _claimed_and_measured(result: Result) -> tuple[str, str]:
     """Exponents where there are any; else the values of an identity or a limit, marked by an equals sign."""
     judgement, prediction = result.judgement, result.prediction
     if judgement.exponent is not None or judgement.claimed_exponent is not None:
-        return numbers.plain(judgement.claimed_exponent), numbers.measured(judgement.exponent)
+        tends = prediction is not None and prediction.kind is Kind.LAW and prediction.rate is None
+        return "<0" if tends else numbers.plain(judgement.claimed_exponent), numbers.measured(judgement.exponent)
     if prediction is None or prediction.kind not in (Kind.IDENTITY, Kind.LIMIT) or prediction.value is None:
         return "-", "-"
     claimed = f"={float(prediction.value):.4g}"
