@@ -38,7 +38,7 @@ def equal(depth):
     return (1,) * (depth + 1)
 
 
-@tc.theorem("lee2018/output-law", LEE2018)
+@tc.conjecture("lee2018/output-law", LEE2018)
 @tc.for_all(depth=integers(2, 3))
 def output_law(depth):
     """f -> N(0, 1) with squared L2 distance O(d^-2), phi(x) = x"""

@@ -55,7 +55,7 @@ def ntk_recursion(phi, layers):
     return tc.Identity(value, last + W**2 * slope * below, rivals=[W**2 * slope * below, last + W * slope * below])
 
 
-@tc.theorem("lee2018/arc-cosine", LEE2018)
+@tc.theorem("lee2018/arc-cosine", JACOT2018)
 @tc.for_all(c=sampled_from([Fraction(-3, 5), Fraction(7, 25), Fraction(3, 5)]))
 def arc_cosine(c):
     """relu, one hidden layer, |x|^2 = |x'|^2 = d_0, x.x' = c d_0: T = (sqrt(1 - c^2) + 2 c (pi - acos c))/(2 pi)"""
@@ -94,7 +94,7 @@ def linear_layers(layers):
 @tc.theorem("lee2018/relu-kept", LEE2018)
 @tc.for_all(layers=integers(1, 6))
 def relu_keeps_its_variance(layers):
-    """relu with W_std^2 = 2 keeps |x|^2/d_0 in every layer: 2^L T(x, x) = (L + 1) |x|^2/d_0 with W_std = 1, b_std = 0"""
+    """T(x, x) = 2^(-L) (L + 1) |x|^2/d_0 for relu, W_std = 1, b_std = 0: with W_std^2 = 2 every layer would keep |x|^2/d_0"""
     pair = (INPUTS[0], INPUTS[0])
     norm = sum(entry**2 for entry in INPUTS[0]) / 3
     return tc.Identity(2**layers * ntk("relu", pair, layers), (layers + 1) * norm, rivals=[norm, (layers + 2) * norm])

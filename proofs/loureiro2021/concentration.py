@@ -58,7 +58,7 @@ def variance_constant(alpha, what):
     return tc.Scaling(variance, along, exponent=-1, constant=constant, rivals=[-2, "-1/2"], correction=1)
 
 
-@tc.theorem("loureiro2021/averaged-teacher", LOUREIRO2021)
+@tc.conjecture("loureiro2021/averaged-teacher", LOUREIRO2021)
 @tc.for_all(what=errors)
 def averaged_teacher(what):
     """Var(E[error | features]) ~ 1/n^2: averaged over teacher and noise, ridge errors fluctuate by 1/n"""

@@ -17,7 +17,7 @@ ratios = sampled_from([0.5, 2])
 errors = sampled_from(["test_error", "train_loss"])
 
 
-@tc.theorem("loureiro2021/ridge-isotropic", LOUREIRO2021)
+@tc.conjecture("loureiro2021/ridge-isotropic", LOUREIRO2021)
 @tc.for_all(alpha=ratios, penalty=sampled_from([0.1, 1]), what=errors)
 def isotropic_ridge(alpha, penalty, what):
     """Errors of isotropic ridge regression, label noise 1/4, -> the fixed point with a difference O(1/p): exact at every size"""
@@ -39,7 +39,7 @@ def ridge(alpha, what):
     return tc.Limit(measured, along, value=limit, tolerance=0.02 * limit, rivals=rivals, correction=1)
 
 
-@tc.theorem("loureiro2021/ridge-spectrum-rate", LOUREIRO2021)
+@tc.conjecture("loureiro2021/ridge-spectrum-rate", LOUREIRO2021)
 def ridge_rate():
     """The test error of ridge regression with four eigenvalues differs from the fixed point by O(1/p)"""
     limit = covariate_limit(spread, 2, 0.01, noise=0.1).test_error

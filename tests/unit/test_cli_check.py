@@ -220,6 +220,20 @@ def test_list_as_json(folder):
     assert holds["file"].endswith("toy_claims.py")
 
 
+def test_list_reads_like_the_contents_of_the_folder(folder):
+    paper = folder / "proofs" / "somebody2020"
+    paper.mkdir()
+    (paper / "__init__.py").write_text('"""Symbols.\n\nContents\n    zeta     first\n    alpha    second\n"""\n')
+    for name in ("alpha", "zeta", "beyond"):
+        text = f'import theoryck as tc\n@tc.theorem("somebody2020/{name}")\ndef f():\n    """{name}"""\n'
+        (paper / f"{name}.py").write_text(f'"""About {name}."""\n{text}    return tc.Identity(tc.quantities.sigma("x", 0), 1)\n')
+    output = call("list", "proofs/somebody2020").output
+    headings = [line for line in output.splitlines() if ": About" in line]
+    assert headings == ["zeta: About zeta.", "alpha: About alpha.", "beyond: About beyond."]
+    entries = json.loads(call("list", "proofs/somebody2020", "--json").stdout)
+    assert [entry["claim"] for entry in entries] == ["somebody2020/zeta", "somebody2020/alpha", "somebody2020/beyond"]
+
+
 @pytest.mark.parametrize("name", ["toy/holds", "holds"])
 def test_show(folder, name):
     result = call("show", name)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
 def command(paths: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> None:
     """List the claims made in files and folders (default: ./proofs), without measuring anything.
 
-    Each has its status (theorem, conjecture, falsehood), its statement in one line, the file and the line where it is made,
-    and its reference; a claim that cannot be built is listed with the reason.
+    Folder by folder with its reference, file by file in the order of the folder's contents.  Each claim has its status, its
+    statement in one line, and the file and the line where it is made; one that cannot be built is listed with the reason.  A
+    theorem is proved, in the reference or beyond doubt; a conjecture is what was measured or derived without proof; a
+    falsehood is a theorem with something changed, and must be REFUTED.
 
     \b
     Examples:
@@ -36,7 +40,7 @@ def command(paths: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> Non
       theoryck list --json | python -m json.tool
     """
     problems: list[str] = []
-    claims = find_claims(paths, only, problems)
+    claims = _in_order(find_claims(paths, only, problems))
     errors = {claim.id: _error(claim) for claim in claims}
     if as_json:
         click.echo(json.dumps([_entry(claim, errors[claim.id]) for claim in claims], indent=1, ensure_ascii=False))
@@ -68,21 +72,38 @@ def _entry(claim: Claim, error: str) -> dict[str, object]:
     }
 
 
+def _in_order(claims: list[Claim]) -> list[Claim]:
+    """Return the claims folder by folder, its files as the contents in the folder's docstring name them, the others after these."""
+    folders = list(dict.fromkeys(home(claim).parent for claim in claims))
+    return sorted(claims, key=lambda claim: (folders.index(home(claim).parent), _position(claim)))
+
+
+def _position(claim: Claim) -> int:
+    text = claim.folder_setting
+    found = re.search(rf"^\s*{re.escape(home(claim).stem)}\s", text, re.MULTILINE)
+    return found.start() if found else len(text)
+
+
 def _lines(claims: list[Claim], errors: Mapping[str, str], style: Style) -> list[str]:
     reach = max(cells(claim.status.value) for claim in claims)
     indent = " " * (reach + 2)
     lines: list[str] = []
-    reference = ""
-    for claim in claims:
-        said = clean(claim.reference or "")
-        if said != reference:
-            lines += ["", *wrap(said or "without reference", style.width)] if lines or said else []
-            reference = said
-        lines.append(f"{pad(claim.status.value, reach)}  {style.paint(clean(claim.id), 'head')}")
-        lines += wrap(clean(claim.statement) or "(no docstring)", style.width, first=indent)
-        lines.append(style.paint(f"{indent}{clean(Path(place(claim)))}", "dim"))
-        if errors[claim.id]:
-            lines += wrap(f"cannot be built: {clean(errors[claim.id])}", style.width, first=indent)
+    for folder, in_folder in groupby(claims, key=lambda claim: home(claim).parent):
+        entries = list(in_folder)
+        main = clean(entries[0].reference or "")
+        lines += ["", *wrap(main or f"without reference, in {folder.name}", style.width)]
+        for _, in_file in groupby(entries, key=home):
+            of_file = list(in_file)
+            heading = clean(of_file[0].setting.partition("\n")[0])
+            lines += ["", *wrap(f"{home(of_file[0]).stem}: {heading}" if heading else home(of_file[0]).stem, style.width)]
+            for claim in of_file:
+                lines.append(f"{pad(claim.status.value, reach)}  {style.paint(clean(claim.id), 'head')}")
+                lines += wrap(clean(claim.statement) or "(no docstring)", style.width, first=indent)
+                if clean(claim.reference or "") != main:
+                    lines += wrap(clean(claim.reference or "without reference"), style.width, first=indent)
+                lines.append(style.paint(f"{indent}{clean(Path(place(claim)))}", "dim"))
+                if errors[claim.id]:
+                    lines += wrap(f"cannot be built: {clean(errors[claim.id])}", style.width, first=indent)
     counts = {status: sum(claim.status.value == status for claim in claims) for status in ("theorem", "conjecture", "falsehood")}
     total = ", ".join(f"{number} {status}{'s' * (number != 1)}" for status, number in counts.items() if number)
-    return [*lines[bool(lines and not lines[0]) :], "", total]
+    return [*lines[1:], "", total]
