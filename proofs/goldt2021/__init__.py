@@ -4,8 +4,8 @@ Setting.   x_i = sigma(a_i . c), i = 1..N: a generator with unit vectors a_i, he
            Local fields of student and teacher:  lambda = w . x / sqrt(N),  |w|^2 = N;   nu = w~ . c / sqrt(D),  |w~|^2 = D.
            Weights are aligned (1, ..., 1), random signs, or localised sqrt(N) (1, 0, ..., 0).  D = N unless said.
 Theorem.   The pair (lambda, nu) is at distance O(|W M_1^(1/2)|^2/N + |W M_2^(1/2)|^2/N + |W~ A^T|^2/(D sqrt(N)) + 1/sqrt(N)) from
-           the Gaussian pair with the same first and second moments.  The authors' slides define neither the distance d_MS nor the matrices
-           M_1 and M_2, so that this bound cannot be checked as it is printed, and nothing is invented here in their place.
+           the Gaussian pair with the same first and second moments.  The slides of the talk define neither the distance d_MS nor
+           the matrices M_1 and M_2, so that this bound cannot be checked as it is printed, and nothing is invented here instead.
 Measured.  What a Gaussian pair has not: skewness, excess kurtosis and joint cumulants kappa(. | a) of the law of c at a given
            generator a, averaged over generators, over the power of E kappa_2 that makes them free of scale.  The theorem's last
            term, which no choice of weights takes away, is the rate they are held to: O(1/sqrt(N)).
