@@ -11,8 +11,10 @@ import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
+import numpy as np
 from mpmath.ctx_iv import MPIntervalContext
 
 from theoryck.records import Enclosure
@@ -20,6 +22,7 @@ from theoryck.records import Enclosure
 FLOAT_DIGITS = 17
 MAX_DIGITS = 1000
 ATTEMPTS = 7
+MOST_DIGITS = 10_000
 _PLACES = 3 * MAX_DIGITS
 _WIDE = Context(prec=_PLACES)  # operators on Decimal would round to 28 digits
 
@@ -44,19 +47,40 @@ def exact_number(value: Any, name: str, *, low: float | None = None, strict: boo
     """
     sign = "" if low is None else f" {'>' if strict else '>='} {low:g}"
     try:
-        if isinstance(value, bool):
-            raise TypeError
         number: Fraction | Enclosure = value if isinstance(value, Enclosure) else _fraction(value)
         least = Fraction(number.low) if isinstance(number, Enclosure) else number
-    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        raise ValueError(f"{name} must be a number{sign}, got {value!r}") from None
+    except (TypeError, ValueError, ArithmeticError) as error:
+        reason = f" ({error})" if isinstance(error, OverflowError) else ""
+        raise ValueError(f"{name} must be a number{sign}, got {_shown(value)}{reason}") from None
     if low is not None and (least < low or (strict and least <= low)):
-        raise ValueError(f"{name} must be a number{sign}, got {value}")
+        raise ValueError(f"{name} must be a number{sign}, got {_shown(value, str)}")
     return number
 
 
+def _shown(value: Any, form: Callable[[Any], str] = repr) -> str:
+    try:
+        text = form(value)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return f"{type(value).__name__} of thousands of digits"
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
 def _fraction(value: Any) -> Fraction:
-    return Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError
+    if isinstance(value, float):
+        return Fraction(repr(float(value)))
+    if isinstance(value, np.floating):
+        return Fraction(str(value))
+    if isinstance(value, Integral):
+        return Fraction(int(value))  # numpy's integers would overflow inside a Fraction
+    if isinstance(value, str) and "/" not in value:
+        value = Decimal(value)
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > MOST_DIGITS:
+        raise OverflowError(f"its exponent must lie between -{MOST_DIGITS} and {MOST_DIGITS}")  # written out it fills the memory
+    return Fraction(value)
 
 
 def evaluate(formula: Callable[..., Any], arguments: tuple[Fraction | Enclosure, ...], digits: int | None = None) -> Any:
