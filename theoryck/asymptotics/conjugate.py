@@ -18,13 +18,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theoryck.asymptotics.conjugate_law import SpectralLaw, spectral_law
-from theoryck.asymptotics.conjugate_map import Chain, solve
+from theoryck.asymptotics.conjugate_map import Chain, transform
 from theoryck.asymptotics.numbers import Number, exact_number
 
 if TYPE_CHECKING:
     from theoryck.models import Activation
 
 LARGEST_DEPTH = 20
+
+SMALL_ROOT = 0.3
+SMALL_TERMS = 34
+"""Below 0.3 the series is taken: the quotient would lose 1/r^2, and 0.3^32/34 is below 1e-17."""
+
+LARGEST_RATIO = 1e150
+"""The edges and their squares then fit a float; n/d is of order 1."""
 
 
 @dataclass(frozen=True)
@@ -48,58 +55,67 @@ class MarchenkoPastur:
     def stieltjes(self, z: ArrayLike) -> Any:
         """Return m(z) = int dF(x)/(x - z), the root of c s z m^2 + (z + s (c - 1)) m + 1 = 0 with Im m Im z > 0; s = scale.
 
-        ``z`` is complex off the real axis, or real and outside [0, upper edge]; any shape.  ValueError inside.
+        ``z`` is complex off the real axis, or real and outside [0, upper edge]; any shape.  ValueError inside, and where z/scale or
+        m does not fit a float.
         """
         values = np.asarray(z, dtype=np.complex128)
-        low, high = self.support
+        high = self.support[1]
         if np.any(~np.isfinite(values)) or np.any((values.imag == 0) & (values.real >= 0) & (values.real <= high)):
             raise ValueError(f"z must be finite and off [0, {high:.6g}], got {z!r}: give it an imaginary part, or use pdf")
-        # sqrt(z - a) sqrt(z - b) ~ z at infinity and is cut along [a, b] only.
-        root = np.sqrt(values - low) * np.sqrt(values - high)
-        b = values + self.scale * (self.ratio - 1)
-        # (root - b)/(2 c s z) cancels where b and root are close; 2/(-b - root) is the same root of the quadratic.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            direct, other = (root - b) / (2 * self.ratio * self.scale * values), -2 / (b + root)
-        result = np.where(np.abs(b + root) > np.abs(b - root), other, direct)
+        c, root = self.ratio, math.sqrt(self.ratio)
+        with np.errstate(all="ignore"):
+            place = values / self.scale
+            # sqrt(z - a) sqrt(z - b) ~ z at infinity and is cut along [a, b] only.
+            square = np.sqrt(place - (1 - root) ** 2) * np.sqrt(place - (1 + root) ** 2)
+            b = place + (c - 1)
+            # (square - b)/(2 c z) cancels where b and square are close; 2/(-b - square) is the same root of the quadratic.
+            direct, other = (square - b) / (2 * c * place), -2 / (b + square)
+            found = np.where(np.abs(b + square) > np.abs(b - square), other, direct)
+            # Where |z| is 1e8 times the edge the first two terms at infinity are exact.
+            far = -(1 / values) * (1 + self.scale / values)
+            result = np.where(np.abs(values) > 1e8 * high, far, found / self.scale)
+        if not np.all(np.isfinite(result)):
+            raise ValueError(f"z/scale and the transform must fit a float, got z = {z!r} at scale {self.scale!r}")
         return (result if np.iscomplexobj(np.asarray(z)) else result.real)[()]
 
     def pdf(self, x: ArrayLike) -> Any:
-        """Return the density sqrt((b - x)(x - a))/(2 pi c s x) between the edges, 0 elsewhere; any shape."""
-        values = np.asarray(x, dtype=np.float64)
-        low, high = self.support
-        inside = (values > low) & (values < high)
-        height = np.sqrt(np.where(inside, (high - values) * (values - low), 0.0))
-        where = 2 * math.pi * self.ratio * self.scale * values
-        return np.divide(height, where, out=np.zeros(values.shape), where=inside)[()]
+        """Return the density sqrt((b - x)(x - a))/(2 pi c s x) between the edges, 0 elsewhere; any shape, nan for nan."""
+        values, law = np.asarray(x, dtype=np.float64), self.nonzero()
+        left, right = law._halves(values)
+        inside = (left > 0) & (right > 0)
+        # sqrt((b - x)(x - a)) = 4 s r left right with r = sqrt(c); an eigenvalue is not 0 with probability min(1, 1/c).
+        height = 2 * left * right * (1 - self.atom)
+        where = math.pi * math.sqrt(law.ratio) * values
+        return np.divide(height, where, out=np.where(np.isnan(values), np.nan, np.zeros(values.shape)), where=inside)[()]
 
     def cdf(self, x: ArrayLike) -> Any:
-        """Return P(eigenvalue <= x) in closed form; any shape."""
-        values = np.asarray(x, dtype=np.float64)
-        return (np.where(values >= 0, self.atom, 0.0) + self._below(values))[()]
+        """Return P(eigenvalue <= x) in closed form; any shape, nan for nan."""
+        values, law = np.asarray(x, dtype=np.float64), self.nonzero()
+        below = np.where(values >= 0, self.atom, 0.0) + (1 - self.atom) * _mass(2 * np.arctan2(*law._halves(values)), law.ratio)
+        return below[()]
 
-    def _below(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        # With theta = 2 atan sqrt((x - a)/(b - x)) and theta' = 2 atan sqrt(b (x - a)/(a (b - x))) the integral of the density is
-        # [sqrt((b - x)(x - a))/s + (1 + c) theta - |1 - c| theta']/(2 pi c).
-        low, high = self.support
-        inside = np.minimum(np.maximum(x, low), high)
-        left, right = np.sqrt(inside - low), np.sqrt(high - inside)
-        theta = 2 * np.arctan2(left, right)
-        other = 2 * np.arctan2(math.sqrt(high) * left, math.sqrt(low) * right) if low else 0.0
-        total = left * right / self.scale + (1 + self.ratio) * theta - abs(1 - self.ratio) * other
-        return np.asarray(total / (2 * math.pi * self.ratio))
+    def _halves(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return sqrt((x - a)/(b - a)) and sqrt((b - x)/(b - a)), the sine and cosine of phi/2; c <= 1."""
+        root = math.sqrt(self.ratio)
+        with np.errstate(over="ignore"):
+            place = x / self.scale
+            # For small c both edges are near 1: x - 1 is exact there, and x - a where a is near 0.
+            part = ((place - 1) + root * (2 - root)) / (4 * root) if root < 0.5 else (place - (1 - root) ** 2) / (4 * root)
+            rest = (1 - place + root * (2 + root)) / (4 * root)
+        return np.sqrt(np.minimum(np.maximum(part, 0), 1)), np.sqrt(np.minimum(np.maximum(rest, 0), 1))
 
     def ppf(self, probability: ArrayLike) -> Any:
         """Return the smallest x with P(eigenvalue <= x) >= probability in [0, 1], by bisection; ValueError outside."""
-        wanted = np.asarray(probability, dtype=np.float64)
+        wanted, law = np.asarray(probability, dtype=np.float64), self.nonzero()
         if np.any(~((wanted >= 0) & (wanted <= 1))):
             raise ValueError(f"probability must lie between 0 and 1, got {probability!r}")
-        low, high = self.support
         left, right = np.zeros(wanted.shape), np.full(wanted.shape, math.pi)
-        for _ in range(54):  # of theta, whose rounding is pi 2^-54
+        for _ in range(54):  # of phi, whose rounding is pi 2^-54
             middle = (left + right) / 2
-            short = self.atom + self._below(low + (high - low) * np.sin(middle / 2) ** 2) < wanted
+            short = self.atom + (1 - self.atom) * _mass(middle, law.ratio) < wanted
             left, right = np.where(short, middle, left), np.where(short, right, middle)
-        found = low + (high - low) * np.sin((left + right) / 4) ** 2
+        root = math.sqrt(law.ratio)
+        found = law.scale * ((1 - root) ** 2 + 4 * root * np.sin((left + right) / 4) ** 2)
         return np.where(wanted > self.atom, found, 0.0)[()]
 
     def resolvent_bias(self, shift: Number) -> float:
@@ -108,8 +124,10 @@ class MarchenkoPastur:
         The mean of Bai and Silverstein (2004), (f(a) + f(b))/4 - (1/2 pi) int_a^b f(x) dx/sqrt((x - a)(b - x)) with f(x) =
         1/(x + gamma), is (1/4) [(a + gamma)^(-1/2) - (b + gamma)^(-1/2)]^2.
         """
-        low, high = (end + float_number(shift, "shift", strict=True) for end in self.support)
-        return (low**-0.5 - high**-0.5) ** 2 / 4
+        low, high, root = *self._shifted(shift), math.sqrt(self.ratio)
+        # 1/sqrt(low) - 1/sqrt(high) with high - low = 4 s r taken out: the two are close for small c.
+        gap = 4 * self.scale * root / math.sqrt(low) / math.sqrt(high) / (math.sqrt(low) + math.sqrt(high))
+        return _fits(gap * gap / 4, shift)
 
     def resolvent_variance(self, shift: Number) -> float:
         """Return lim n^2 Var (1/n) tr (K + gamma)^-1 = 2 c s^2/[(a + gamma)(b + gamma)]^2 for real Gaussian entries.
@@ -117,12 +135,38 @@ class MarchenkoPastur:
         The variance of sum_i f(x_i) is sum_k k a_k^2/2 for f((a+b)/2 + (b-a)/2 cos t) = sum_k a_k cos k t (Bai, Silverstein 2004),
         and the a_k of 1/(x + gamma) are a geometric series.
         """
-        low, high = (end + float_number(shift, "shift", strict=True) for end in self.support)
-        return 2 * self.ratio * self.scale**2 / (low * high) ** 2
+        low, high = self._shifted(shift)
+        part = math.sqrt(self.ratio) * self.scale / low / high
+        return _fits(2 * part * part, shift)
+
+    def _shifted(self, shift: Number) -> tuple[float, float]:
+        gamma = float_number(shift, "shift", strict=True)
+        return self.support[0] + gamma, self.support[1] + gamma
 
     def nonzero(self) -> MarchenkoPastur:
         """Return the law of an eigenvalue given that it is not 0, that of the smaller Gram matrix: ratio 1/c, scale s c."""
         return self if self.ratio <= 1 else MarchenkoPastur(1 / self.ratio, self.scale * self.ratio)
+
+
+def _mass(phi: NDArray[np.float64], c: float) -> NDArray[np.float64]:
+    """Return the mass below x = s (1 + c - 2 sqrt(c) cos phi), c <= 1.
+
+    With r = sqrt(c) the density in phi is (2/pi) sin^2(phi)/(1 + r^2 - 2 r cos phi), and sin(phi) over this denominator is
+    sum_k r^(k-1) sin k phi, so the integral is [phi + A - (A - r sin phi)/r^2]/pi, A = sum_j r^j sin(j phi)/j in closed form.
+    """
+    r = math.sqrt(c)
+    first = np.arctan2(r * np.sin(phi), 1 - r * np.cos(phi))
+    if r < SMALL_ROOT:
+        second = sum((r ** (j - 2) * np.sin(j * phi) / j for j in range(2, SMALL_TERMS)), np.zeros(np.shape(phi)))
+    else:
+        second = (first - r * np.sin(phi)) / c
+    return np.asarray((phi + first - second) / math.pi)
+
+
+def _fits(value: float, shift: Any) -> float:
+    if not math.isfinite(value):
+        raise ValueError(f"shift must be so large that the result fits a float, got {shift!r}")
+    return value
 
 
 def marchenko_pastur(ratio: Number, scale: Number = 1) -> MarchenkoPastur:
@@ -135,7 +179,14 @@ def marchenko_pastur(ratio: Number, scale: Number = 1) -> MarchenkoPastur:
     >>> law.support, round(float(law.cdf(1)), 6), round(float(law.stieltjes(-1)), 6)
     ((0.0, 4.0), 0.608998, 0.618034)
     """
-    return MarchenkoPastur(float_number(ratio, "ratio", strict=True), float_number(scale, "scale", strict=True))
+    return MarchenkoPastur(_ratio(ratio, "ratio"), float_number(scale, "scale", strict=True))
+
+
+def _ratio(value: Any, name: str) -> float:
+    c = float_number(value, name, strict=True)
+    if not 1 / LARGEST_RATIO <= c <= LARGEST_RATIO:
+        raise ValueError(f"{name} must lie between {1 / LARGEST_RATIO:g} and {LARGEST_RATIO:g}, got {value!r}")
+    return c
 
 
 @dataclass(frozen=True)
@@ -159,7 +210,10 @@ class ConjugateKernel:
             given = getattr(self, name)
             if isinstance(given, str) or not isinstance(given, Sequence):
                 raise ValueError(f"{name} must be a tuple of numbers, got {given!r}")
-            values = tuple(float_number(entry, f"{name}[{index}]", strict=strict) for index, entry in enumerate(given))
+            values = tuple(
+                _ratio(entry, f"{name}[{index}]") if strict else float_number(entry, f"{name}[{index}]", strict=strict)
+                for index, entry in enumerate(given)
+            )
             object.__setattr__(self, name, values)
         if not 1 <= len(self.ratios) <= LARGEST_DEPTH + 1:
             raise ValueError(f"ratios must hold c_0, ..., c_L with L <= {LARGEST_DEPTH}, got {self.ratios!r}")
@@ -171,6 +225,7 @@ class ConjugateKernel:
         for layer, (slope, rest) in enumerate(zip(self.rho, self.epsilon, strict=True), start=1):
             if slope == 0 and rest == 0:
                 raise ValueError(f"rho and epsilon of layer {layer} are both 0: phi is 0 there and so is the kernel")
+        self.chain.scaled()
 
     @property
     def depth(self) -> int:
@@ -181,20 +236,21 @@ class ConjugateKernel:
     def chain(self) -> Chain:
         """The map of :mod:`theoryck.asymptotics.conjugate_map`; a layer with rho = 0 forgets all below it."""
         start = max((layer for layer, slope in enumerate(self.rho, start=1) if slope == 0), default=0)
-        squares = tuple(slope**2 for slope in self.rho[start:])
+        squares = tuple(slope * slope for slope in self.rho[start:])
         return Chain(self.ratios[start:], squares, self.epsilon[start:], self.epsilon[start - 1] if start else 1.0)
 
     def stieltjes(self, z: ArrayLike) -> Any:
         """Return m_L(z) = lim (1/n) tr (K_L - z)^-1 at complex z off the real axis or real z < 0; any shape.
 
-        Raises ValueError for other z and :class:`~theoryck.asymptotics.NotConverged` where the root could not be followed.
+        Raises ValueError for other z and where m does not fit a float, :class:`~theoryck.asymptotics.NotConverged`
+        where the root could not be followed.
         """
         values = np.asarray(z, dtype=np.complex128)
         bad = ~np.isfinite(values) | ((values.imag == 0) & (values.real >= 0))
         if np.any(bad):
             raise ValueError(f"z must be finite and not on [0, oo), got {values[bad][0]}: give it an imaginary part, or use law()")
         upper = np.where(values.imag < 0, values.conj(), values).ravel()
-        found = solve(self.chain, upper).m.reshape(values.shape)
+        found = transform(self.chain, upper).reshape(values.shape)
         found = np.where(values.imag < 0, found.conj(), found)
         return (found if np.iscomplexobj(np.asarray(z)) else found.real)[()]
 

@@ -5,14 +5,17 @@ z'(v) = 1 - c int t^2/(v - t)^2 dH is concave, since each 1/(v - t)^2 is convex.
 ends are found by bisection; all gaps are carried as intervals of the one variable at the bottom, on which every layer's z
 increases.
 
-On an interval [a, b] of the support x = (a+b)/2 - (b-a)/2 cos(theta); the density times dx/dtheta is an even analytic function of
-theta at square-root edges of either sign, so its cosine series converges geometrically and is integrated term by term.
+On an interval [a, b] of the support x = a + (b - a) sin(theta/2)^p; the density times dx/dtheta is an analytic function of theta
+on [0, pi], with p = 2 at square-root edges of either sign and p = k + 1 where the density is x^(-k/(k+1)) at 0, which k layers of
+ratio 1 in a row without noise make of it.  It is kept as Chebyshev series on panels that are halved until they are short: a
+singularity that is near (a gap about to open or to close) costs a few panels more.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -20,16 +23,30 @@ import numpy as np
 import scipy.fft
 from numpy.typing import ArrayLike, NDArray
 
-from theoryck.asymptotics.conjugate_map import Chain, solve
+from theoryck.asymptotics.conjugate_map import Chain, continued
 from theoryck.asymptotics.numbers import NotConverged
 
 Array = NDArray[np.float64]
 Gap = tuple[float, float]
 
-LARGEST_SERIES = 2**15
+NODES = 24
+"""Chebyshev nodes of a panel."""
+
+LARGEST_PANELS = 4000
+
 NEGLIGIBLE = 1e-11
-"""Where the last coefficients are below this times the largest, what is cut is of that size.  Rounding leaves 1e-16 |x|/(b - a)
-times the slope of the transform: up to 1e-12 on intervals that are narrow or near a pole."""
+"""A panel is kept where its last coefficients are below this times the largest, or its error below NEGLIGIBLE_MASS of mass.
+
+Rounding leaves 1e-16 |x|/(b - a) times the slope of the transform: up to 1e-12 on intervals that are narrow or near a pole.
+"""
+
+NEGLIGIBLE_MASS = 1e-14
+
+NOISIEST = 1e-8
+"""Where rounding leaves more than this the density is not known."""
+
+NARROW = 1e-13
+"""An interval that is narrower than this times its place is rounding."""
 
 MASS_ERROR = 1e-9
 """The masses add up to 1 to about 1e-12 where the root is right and all intervals were found; a wrong one moves them by more."""
@@ -40,17 +57,20 @@ REACH = 25.0
 
 def edges(chain: Chain) -> list[Gap]:
     """Return the intervals of positive length that the absolutely continuous part lives on, in increasing order."""
+    unit, scale = chain.scaled()
+    return [(low * scale, high * scale) for low, high in _edges(unit)]
+
+
+def _edges(chain: Chain) -> list[Gap]:
     gaps: list[Gap] = [(-math.inf, chain.bottom), (chain.bottom, math.inf)]
     for level in range(len(chain.ratios)):
         gaps = [part for gap in gaps for part in _open_part(chain, level, gap)]
-    ends = [(_z(chain, low), _z(chain, high)) for low, high in gaps]
-    top = ends[-1][0]
-    found = [(one[1], other[0]) for one, other in pairwise(ends)]
-    if found and abs(found[0][0]) < 1e-24 * top:
-        # A hard edge (a ratio 1): v = 0 was found to 1e-16, and z is stationary there, so its own error is the square.
+    # Gaps that meet in one v meet at the point mass at 0.
+    found = [(_z(chain, one[1]), _z(chain, other[0])) for one, other in pairwise(gaps) if one[1] != other[0]]
+    if hard_layers(chain) and found:
+        found = [(low, high) for low, high in found if high > NARROW * found[-1][1]]
         found[0] = (0.0, found[0][1])
-    # Adjacent gaps that meet at the point mass at 0 leave an interval of rounding.
-    return [(low, high) for low, high in found if high - low > 1e-12 * top]
+    return [(low, high) for low, high in found if high - low > NARROW * high]
 
 
 def _z(chain: Chain, v: float) -> float:
@@ -70,6 +90,10 @@ def _place(gap: Gap, scale: float, w: Array) -> Array:
 def _open_part(chain: Chain, level: int, gap: Gap) -> list[Gap]:
     """Return where dz/dv > 0 at ``level`` on a gap of the layer below, split where z passes a point mass at 0."""
     scale = chain.bottom + max((abs(end) for end in gap if math.isfinite(end)), default=0.0)
+    # Towards infinity v_l of order 1 + c_l is v/(slopes up to l): as far out the grid has to go.
+    reach = REACH
+    if math.isinf(gap[0] - gap[1]):
+        reach += sum(math.log1p(c) for c in chain.ratios) - sum(map(math.log, chain.slopes))
 
     def at(w: Array) -> Array:
         return _place(gap, scale, np.asarray(w, dtype=np.float64))
@@ -78,13 +102,13 @@ def _open_part(chain: Chain, level: int, gap: Gap) -> list[Gap]:
         found = chain.levels(at(w))[level]
         return np.asarray(found.dz / found.dv)
 
-    grid = np.linspace(-REACH, REACH, 101)
+    grid = np.linspace(-reach, reach, 4 * math.ceil(reach) + 1)
     with np.errstate(all="ignore"):
         best = _highest(slope, grid)
         if not slope(np.array([best]))[0] > 0:
             return []
-        low = gap[0] if math.isinf(gap[0]) else _change(slope, best, -REACH, at, gap[0])
-        high = gap[1] if math.isinf(gap[1]) else _change(slope, best, REACH, at, gap[1])
+        low = gap[0] if math.isinf(gap[0]) else _change(slope, best, -reach, at, gap[0])
+        high = gap[1] if math.isinf(gap[1]) else _change(slope, best, reach, at, gap[1])
         if chain.ratios[level] <= 1 or not math.isinf(gap[0]):
             return [(low, high)]
 
@@ -92,13 +116,15 @@ def _open_part(chain: Chain, level: int, gap: Gap) -> list[Gap]:
             return np.asarray(chain.levels(at(w))[level].q)
 
         # c > 1: the factor 1 - c int t/(t - v) dH falls from 1 through 0, where z = 0 has mass 1 - 1/c.
-        zero = _change(factor, -REACH, REACH, at, gap[1])
+        zero = _change(factor, -reach, reach, at, gap[1])
     return [(low, zero), (zero, high)] if zero < high else [(low, high)]
 
 
 def _highest(slope: Any, grid: Array) -> float:
     """The highest point of a unimodal function: a grid, then golden section."""
     values = slope(grid)
+    if np.isnan(values).all():
+        return float(grid[0])
     peak = int(np.nanargmax(values))
     low, high = grid[max(peak - 1, 0)], grid[min(peak + 1, len(grid) - 1)]
     for _ in range(60):
@@ -120,53 +146,123 @@ def _change(function: Any, good: float, bad: float, at: Any, end: float) -> floa
 
 @dataclass(frozen=True)
 class Piece:
-    """An interval of the support and the cosine coefficients of density times dx/dtheta on it."""
+    """An interval of the support; density times dx/dtheta is sum_k series[k, i] T_k on [cuts[i], cuts[i+1]]."""
 
     low: float
     high: float
+    power: int
+    cuts: Array
     series: Array
 
     @property
     def mass(self) -> float:
-        """The integral over theta from 0 to pi: only the constant term is left."""
-        return float(self.series[0] * math.pi)
+        """The integral over theta from 0 to pi."""
+        return float(self.starts[-1])
+
+    @functools.cached_property
+    def starts(self) -> Array:
+        """The mass below every cut."""
+        return np.concatenate([[0.0], np.cumsum(np.sum(self.sums, axis=0))])
+
+    @functools.cached_property
+    def sums(self) -> Array:
+        """The coefficients of the integral from the left end of every panel."""
+        whole = np.polynomial.chebyshev.chebint(self.series, lbnd=-1, axis=0)
+        return np.asarray(whole * np.diff(self.cuts) / 2)
 
     def angle(self, x: Array) -> Array:
         """Return theta, outside the interval that of its end."""
         inside = np.minimum(np.maximum(x, self.low), self.high)
-        return 2 * np.arctan2(np.sqrt(inside - self.low), np.sqrt(self.high - inside))
+        left, right = (inside - self.low) / (self.high - self.low), (self.high - inside) / (self.high - self.low)
+        if self.power == 2:
+            return 2 * np.arctan2(np.sqrt(left), np.sqrt(right))
+        with np.errstate(divide="ignore"):
+            log = np.where(left < 0.5, np.log(left), np.log1p(-right)) / self.power
+        return 2 * np.arctan2(np.exp(log), np.sqrt(-np.expm1(2 * log)))
 
     def place(self, theta: Array) -> Array:
-        """Return x = a + (b - a) sin^2(theta/2)."""
-        return self.low + (self.high - self.low) * np.sin(theta / 2) ** 2
+        """Return x = a + (b - a) sin(theta/2)^p."""
+        return self.low + (self.high - self.low) * np.sin(theta / 2) ** self.power
+
+    def speed(self, theta: Array) -> Array:
+        """Return dx/dtheta."""
+        return (self.high - self.low) * self.power / 2 * np.sin(theta / 2) ** (self.power - 1) * np.cos(theta / 2)
 
     def below(self, theta: Array) -> Array:
         """Return the mass between 0 and theta."""
-        k = np.arange(1, len(self.series))
-        return self.series[0] * theta + np.sin(theta[..., None] * k) @ (self.series[1:] / k)
+        index, t = self._panel(theta)
+        return self.starts[index] + _clenshaw(self.sums, index, t)
 
     def weight(self, theta: Array) -> Array:
-        """Return the series itself, density times dx/dtheta."""
-        return np.cos(theta[..., None] * np.arange(len(self.series))) @ self.series
+        """Return density times dx/dtheta."""
+        return _clenshaw(self.series, *self._panel(theta))
+
+    def _panel(self, theta: Array) -> tuple[NDArray[np.intp], Array]:
+        index = np.searchsorted(self.cuts[1:-1], theta, side="right")
+        left, right = self.cuts[index], self.cuts[index + 1]
+        return index, (2 * theta - left - right) / (right - left)
+
+    def quantile(self, mass: Array) -> Array:
+        """Return the theta that has a mass below it, by bisection on its panel."""
+        index = np.searchsorted(self.starts[1:-1], mass, side="left")
+        low, high = self.cuts[index], self.cuts[index + 1]
+        for _ in range(54):  # pi 2^-54 is the rounding of theta
+            middle = (low + high) / 2
+            short = self.below(middle) < mass
+            low, high = np.where(short, middle, low), np.where(short, high, middle)
+        return np.asarray((low + high) / 2)
+
+
+def _clenshaw(series: Array, index: NDArray[np.intp], t: Array) -> Array:
+    one, two = np.zeros(np.shape(t)), np.zeros(np.shape(t))
+    for row in series[:0:-1]:
+        one, two = row[index] + 2 * t * one - two, one
+    return np.asarray(series[0][index] + t * one - two)
 
 
 def piece(chain: Chain, low: float, high: float) -> Piece:
-    """Return the density on one interval; NotConverged where its edges are not square roots and the series is too slow."""
-    size, half = 32, (high - low) / 2
-    while size <= LARGEST_SERIES:
-        theta = math.pi * (np.arange(size) + 0.5) / size
-        x = low + (high - low) * np.sin(theta / 2) ** 2
-        values = solve(chain, x).m.imag / math.pi * half * np.sin(theta)
-        series = scipy.fft.dct(values) / size
+    """Return the density on one interval; NotConverged where its panels do not become short enough."""
+    empty = Piece(low, high, max(2, hard_layers(chain) + 1) if low == 0 else 2, np.zeros(2), np.zeros((NODES, 1)))
+    # float64 can tell (b - a)/(1e-16 b) places apart on the interval.
+    floor = max(NEGLIGIBLE, 4e-15 * high / (high - low))
+    nodes = np.cos(math.pi * (np.arange(NODES) + 0.5) / NODES)
+    panels, done, count = [(math.pi * i / 4, math.pi * (i + 1) / 4) for i in range(4)], [], 4
+    while panels:
+        left, right = np.array(panels).T
+        theta = ((left + right) + (right - left) * nodes[:, None]) / 2
+        levels = chain.levels(continued(chain, empty.place(theta).ravel()))
+        noise = 1e-15 * np.max(chain.lost(levels).reshape(theta.shape), axis=0)
+        series = scipy.fft.dct((levels[-1].m.imag / math.pi).reshape(theta.shape) * empty.speed(theta), axis=0) / NODES
         series[0] /= 2
-        if np.max(np.abs(series[-8:])) <= NEGLIGIBLE * np.max(np.abs(series)):
-            kept = int(np.flatnonzero(np.abs(series) > NEGLIGIBLE / 100 * np.max(np.abs(series)))[-1]) + 1
-            return Piece(low, high, series[:kept])
-        size *= 2
-    raise NotConverged(
-        f"the density on [{low:.6g}, {high:.6g}] needs more than {LARGEST_SERIES} terms: an edge that is no square root, or a gap "
-        "about to open; change a ratio a little"
-    )
+        last, largest = np.max(np.abs(series[-3:]), axis=0), np.max(np.abs(series), axis=0)
+        good = (last <= np.minimum(np.maximum(floor, noise), NOISIEST) * largest) | (last * (right - left) <= NEGLIGIBLE_MASS)
+        done += [(panels[i], series[:, i]) for i in np.flatnonzero(good)]
+        panels = [half for i in np.flatnonzero(~good) for half in _halves(panels[i])]
+        count += len(panels)
+        if count > LARGEST_PANELS:
+            raise NotConverged(
+                f"the density on [{low:.6g}, {high:.6g}] of the mean eigenvalue needs more than {LARGEST_PANELS} panels, "
+                f"at {float(empty.place(np.array(panels[0][0]))):.6g} say"
+            )
+    done.sort(key=lambda entry: entry[0])
+    cuts = np.array([panel[0] for panel, _ in done] + [math.pi])
+    return Piece(low, high, empty.power, cuts, np.stack([row for _, row in done], axis=1))
+
+
+def _halves(panel: tuple[float, float]) -> list[tuple[float, float]]:
+    middle = (panel[0] + panel[1]) / 2
+    return [(panel[0], middle), (middle, panel[1])]
+
+
+def hard_layers(chain: Chain) -> int:
+    """Return k where the density of the top layer is x^(-k/(k+1)) at 0, 0 where the first interval does not start at 0.
+
+    Of the layers that no noise parts from the top: those of ratio 1 while none is above, else all but one of the largest ratio,
+    whose product has n - d zeros and is of order d otherwise.
+    """
+    start = max((layer for layer, rest in enumerate(chain.epsilon, start=1) if rest), default=0)
+    ratios = chain.ratios[start:]
+    return 0 if max(ratios) < 1 else ratios.count(max(ratios)) - (max(ratios) > 1)
 
 
 @dataclass(frozen=True)
@@ -189,24 +285,27 @@ class SpectralLaw:
     def nonzero(self) -> SpectralLaw:
         """Return the law of an eigenvalue given that it is not 0: continuous."""
         share = 1 - self.atom
-        return SpectralLaw(0.0, tuple(Piece(part.low, part.high, part.series / share) for part in self.pieces))
+        return SpectralLaw(0.0, tuple(replace(part, series=part.series / share) for part in self.pieces))
+
+    def scaled(self, scale: float) -> SpectralLaw:
+        """Return the law of ``scale`` times an eigenvalue."""
+        return SpectralLaw(self.atom, tuple(replace(part, low=part.low * scale, high=part.high * scale) for part in self.pieces))
 
     def cdf(self, x: ArrayLike) -> Any:
-        """Return P(eigenvalue <= x), any shape."""
+        """Return P(eigenvalue <= x), any shape, nan for nan."""
         values = np.asarray(x, dtype=np.float64)
-        total = np.where(values >= 0, self.atom, 0.0)
+        total = np.where(values >= 0, self.atom, 0.0) + np.where(np.isnan(values), np.nan, 0.0)
         for part in self.pieces:
             total = total + part.below(part.angle(values))
         return total[()]
 
     def pdf(self, x: ArrayLike) -> Any:
-        """Return the density of the absolutely continuous part, any shape; 0 at edges, where it may be infinite."""
+        """Return the density of the absolutely continuous part, any shape, nan for nan; 0 at edges, where it may be infinite."""
         values = np.asarray(x, dtype=np.float64)
-        total = np.zeros(values.shape)
+        total = np.where(np.isnan(values), np.nan, np.zeros(values.shape))
         for part in self.pieces:
             theta = part.angle(values)
-            speed = (part.high - part.low) / 2 * np.sin(theta)
-            inside = (values > part.low) & (values < part.high)
+            speed, inside = part.speed(theta), (values > part.low) & (values < part.high)
             total = total + np.divide(part.weight(theta), speed, out=np.zeros(values.shape), where=inside & (speed > 0))
         return total[()]
 
@@ -218,18 +317,9 @@ class SpectralLaw:
         result, start = np.zeros(wanted.shape), self.atom
         for part in self.pieces:
             here = wanted > start
-            result[here] = part.place(_bisect(part, wanted[here] - start))
+            result[here] = part.place(part.quantile(wanted[here] - start))
             start += part.mass
         return result[()]
-
-
-def _bisect(part: Piece, mass: Array) -> Array:
-    low, high = np.zeros(mass.shape), np.full(mass.shape, math.pi)
-    for _ in range(54):  # pi 2^-54 is the rounding of theta
-        middle = (low + high) / 2
-        short = part.below(middle) < mass
-        low, high = np.where(short, middle, low), np.where(short, high, middle)
-    return np.asarray((low + high) / 2)
 
 
 def point_mass(chain: Chain) -> float:
@@ -243,8 +333,15 @@ def point_mass(chain: Chain) -> float:
 
 def spectral_law(chain: Chain) -> SpectralLaw:
     """Return the law of the top layer; NotConverged where the masses do not add up to 1."""
-    law = SpectralLaw(point_mass(chain), tuple(piece(chain, low, high) for low, high in edges(chain)))
+    unit, scale = chain.scaled()
+    try:
+        law = SpectralLaw(point_mass(unit), tuple(piece(unit, low, high) for low, high in _edges(unit)))
+    except NotConverged as error:
+        raise NotConverged(f"the law could not be told from rounding: {error}; take ratios and constants less extreme") from None
     total = law.atom + sum(part.mass for part in law.pieces)
     if not abs(total - 1) <= MASS_ERROR:
-        raise NotConverged(f"the masses of the law add up to {total!r} on {law.support}: an interval was missed")
-    return law
+        raise NotConverged(
+            f"the masses of the law add up to {total!r} on {law.support} of the mean eigenvalue: an interval was missed or "
+            "is too narrow for float64; take ratios and constants that are less extreme"
+        )
+    return law.scaled(scale)
