@@ -1,4 +1,4 @@
-"""Falsified twins of the equivalent and of concentration.  Each must be REFUTED.  phi = erf, n = d_0 = d_1; gamma = 1 unless said."""
+"""Falsified twins of the equivalent and of concentration, each to be REFUTED.  phi = erf, n = d_0 = d_1; gamma = 1 unless said."""
 
 import theoryck as tc
 from theoryck.quantities import equivalent_gap, resolvent_variance

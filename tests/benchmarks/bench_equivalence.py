@@ -85,7 +85,8 @@ def largest_deviation(d):
 
 
 def ridge():
-    drawn(ridge_gap(RandomFeatures("erf"), penalty=2.0), {4: 800_000, 8: 600_000, 16: 320_000, 32: 120_000, 64: 32_000}, correction=1)
+    draws = {4: 800_000, 8: 600_000, 16: 320_000, 32: 120_000, 64: 32_000}
+    drawn(ridge_gap(RandomFeatures("erf"), penalty=2.0), draws, correction=1)
 
 
 def ridge_small_penalty():

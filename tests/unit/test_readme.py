@@ -77,7 +77,7 @@ def test_every_folder_of_proofs_is_named():
 def test_the_two_commands_come_first():
     assert blocks("sh")[:2] == [
         "python -m pip install -e . && pytest proofs\n",
-        "python -m pip install -e '.[test]' && pytest\n",
+        "python -m pip install -e '.[test]' && pytest -n 2\n",
     ]
 
 
