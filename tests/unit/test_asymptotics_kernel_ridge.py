@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from theoryck.asymptotics import NotConverged, PowerLaw, ridge_error
-from theoryck.asymptotics.kernel_ridge import FiniteSpectrum, effective_ridge, increasing_zero, kernel_ridge_equivalent
+from theoryck.asymptotics.kernel_ridge import effective_ridge, increasing_zero, kernel_ridge_equivalent
+from theoryck.asymptotics.kernel_spectrum import FiniteSpectrum
 from theoryck.asymptotics.random_features_ridge import random_features_equivalent
 
 ETA = [2.0, 1.0, 0.3, 0.01, 0.0]
@@ -136,16 +137,16 @@ def test_effective_ridge_of_huge_and_tiny_problems():
 @pytest.mark.parametrize(
     ("call", "word"),
     [
-        (lambda: FiniteSpectrum([], []), "eigenvalues must be a sequence of finite numbers >= 0"),
+        (lambda: FiniteSpectrum([], []), "eigenvalues must be a sequence of numbers >= 0"),
         (lambda: FiniteSpectrum([1, -1], [0, 0]), "eigenvalues must be"),
         (lambda: FiniteSpectrum([0.0], [1.0]), "the kernel is zero"),
         (lambda: FiniteSpectrum([1.0], [1.0, 2.0]), "signal must have one entry an eigenvalue, 1 in all, got 2"),
         (lambda: FiniteSpectrum([1.0], ["one"]), "signal must be a sequence of numbers"),
-        (lambda: kernel_ridge_equivalent(FiniteSpectrum([1.0], [1.0]), 0, 1.0), "n must be a finite number > 0, got 0"),
-        (lambda: kernel_ridge_equivalent(FiniteSpectrum([1.0], [1.0]), 5, -1.0), "ridge must be a finite number >= 0, got -1.0"),
+        (lambda: kernel_ridge_equivalent(FiniteSpectrum([1.0], [1.0]), 0, 1.0), "n must be a number > 0, got 0"),
+        (lambda: kernel_ridge_equivalent(FiniteSpectrum([1.0], [1.0]), 5, -1.0), "ridge must be a number >= 0, got -1.0"),
         (lambda: kernel_ridge_equivalent(FiniteSpectrum([1.0], [1.0]), 5, 1.0, math.nan), "noise must be"),
-        (lambda: random_features_equivalent(FiniteSpectrum([1.0], [1.0]), 5, 5, 0.0), "ridge must be a finite number > 0, got 0.0"),
-        (lambda: random_features_equivalent(FiniteSpectrum([1.0], [1.0]), 5, True, 1.0), "p must be a finite number"),
+        (lambda: random_features_equivalent(FiniteSpectrum([1.0], [1.0]), 5, 5, 0.0), "ridge must be a number > 0, got 0.0"),
+        (lambda: random_features_equivalent(FiniteSpectrum([1.0], [1.0]), 5, True, 1.0), "p must be a number"),
     ],
 )
 def test_bad_arguments_are_named(call, word):

@@ -13,7 +13,7 @@ from theoryck.asymptotics import (
     optimal_ridge,
     random_features_equivalent,
 )
-from theoryck.asymptotics.sphere import EXPONENTIAL, gegenbauer, multiplicity, sphere_eigenvalues
+from theoryck.asymptotics.sphere import EXPONENTIAL, gegenbauer, multiplicity, sphere_eigenvalues, sphere_spectrum
 from theoryck.quantities import (
     QuantityError,
     drawn_features_risk,
@@ -28,6 +28,7 @@ from theoryck.quantities import (
 from theoryck.quantities.kernel_ridge import optimal_ridge_size
 from theoryck.quantities.kernel_ridge_design import FeaturesDesign, KernelDesign
 
+RNG = np.random.default_rng(12)
 ETA, SIGNAL = np.array([1.0, 0.4, 0.2, 0.05]), np.array([0.5, 1.0, 0.1, 2.0])
 
 
@@ -137,6 +138,15 @@ def test_formulas_are_the_equivalents():
     assert many == pytest.approx(value, rel=1e-5)
 
 
+def test_the_two_conventions_of_lambda():
+    """(1/n) sum + lambda here, sum + lambda in asymptotics: n times as much."""
+    coefficients, target, sizes = [1, 1, "1/2"], [0, 1], {"d": 8, "n": 40, "p": 60}
+    here = float(sphere_features_risk(coefficients, target, "1/10").exact(sizes))
+    spectrum = sphere_spectrum(coefficients, 8, target)
+    assert here == random_features_equivalent(spectrum, 40, 60, 4).excess_risk
+    assert here != pytest.approx(random_features_equivalent(spectrum, 40, 60, 0.1).excess_risk, rel=0.1)
+
+
 def test_costs_and_names():
     quantity = drawn_ridge_risk("3/2", "1/2", 1)
     assert quantity.cost({"n": 32, "modes": 128}) < quantity.cost({"n": 64, "modes": 256})
@@ -149,13 +159,23 @@ def test_costs_and_names():
     ("call", "word"),
     [
         (lambda: ridge_risk(2, 1, 1, part="risk"), "part must be one of excess_risk, bias, variance, got 'risk'"),
-        (lambda: ridge_risk(2, 1, 1, noise=-1.0), "noise must be a finite number >= 0, got -1.0"),
+        (lambda: ridge_risk(2, 1, 1, noise=-1.0), "noise must be a number >= 0, got -1.0"),
         (lambda: features_risk(2, 1, 0), "ridge must be a number > 0, got 0"),
         (lambda: optimal_ridge_risk(2, 1, 0.0), "noise must be > 0"),
         (lambda: sphere_risk([-1.0], [1.0]), "coefficients must be"),
         (lambda: drawn_sphere_risk([1, 1], [0, 1], 0.1, degree=2), "degree must be None or one of the target's, 0 to 1, got 2"),
         (lambda: drawn_sphere_risk([1, 1], [0, 1], 0.1, degree=1, relative=True), "degree cannot be combined"),
         (lambda: drawn_ridge_risk(2, 1, 1).sampler({"n": 5}), "needs the size 'modes'"),
+        (lambda: ridge_risk(2, 1, 100), "ridge must be a number between 0 and 64, got 100"),
+        (lambda: ridge_risk(2, 1, 1).exact({"n": 10**400}), "n must be a number that a float can hold"),
+        (lambda: features_risk(2, 1, 64).exact({"n": 2**30, "p": 5}), "lambda = n.* 0 in floats at n = 1073741824"),
+        (lambda: sphere_risk(None, [1.0]), "coefficients must be a sequence of numbers >= 0, got None"),
+        (lambda: sphere_risk([1.0], [1.0], 0.1, -1), "noise must be a number >= 0, got -1"),
+        (lambda: sphere_features_risk([1.0], [1.0], 0), "ridge must be a number > 0, got 0"),
+        (lambda: drawn_sphere_risk([1, 1], [0, 1], 0.1, degree=True), "degree must be None or one of the target's"),
+        (lambda: drawn_sphere_risk([1, 1], [0, 1], 0.0).draw(RNG, 2, {"d": 4, "n": 20}), "ridge must be larger: with lambda = 0 "),
+        (lambda: drawn_ridge_risk(2, 1, 20).draw(RNG, 2, {"n": 48, "modes": 20}), "is singular to rounding"),
+        (lambda: drawn_features_risk(2, 1, 20).draw(RNG, 2, {"n": 10, "p": 48, "modes": 20}), "is singular to rounding"),
     ],
 )
 def test_bad_arguments_are_named(call, word):

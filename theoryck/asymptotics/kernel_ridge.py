@@ -12,75 +12,31 @@ Source: Cui, Loureiro, Krzakala, Zdeborova (2021), arXiv:2105.15004; the objecti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from theoryck.asymptotics.kernel_spectrum import (
+    FiniteSpectrum,
+    Spectrum,
+    check_digits,
+    check_spectrum,
+    in_range,
+    kernel_share,
+    log_trace,
+    nonnegative,
+    positive,
+    remainder,
+    signal_share,
+)
 from theoryck.asymptotics.numbers import NotConverged
-
-Array = NDArray[np.float64]
-Values = Sequence[float] | Array
 
 STEPS = 200
 """Newton steps and bisections: 60 bisections of a bracket of any width in log kappa that floats can hold reach its rounding."""
 
 ROUNDING = 4e-16
 
-
-class Spectrum(Protocol):
-    """What the equations need of a kernel and a target: sums over eigenspaces, and how many eigenvalues are positive."""
-
-    @property
-    def rank(self) -> float:
-        """Return the number of positive eigenvalues, ``math.inf`` if there is no end of them."""
-
-    def kernel_sum(self, shift: float, power: int, order: int) -> float:
-        """Return sum_k eta_k^power/(eta_k + shift)^order over all eigenvalues, with their multiplicities."""
-
-    def signal_sum(self, shift: float, power: int, order: int) -> float:
-        """Return sum_k f_k^2 eta_k^power/(eta_k + shift)^order."""
-
-
-class FiniteSpectrum:
-    """Finitely many eigenspaces: ``eigenvalues`` eta_k >= 0, ``signal`` the power f_k^2 of the target in each (its sum over the
-    eigenspace), ``multiplicities`` their dimensions (1 if not given), all of shape (m,).
-
-    The eigenvalues need no order.  Raises ValueError, which names the argument, for anything else.
-
-    >>> spectrum = FiniteSpectrum([1.0, 0.25], [1.0, 0.0], [1, 2])
-    >>> spectrum.rank, spectrum.kernel_sum(0.25, 1, 1)
-    (3.0, 1.8)
-    """
-
-    def __init__(self, eigenvalues: Values, signal: Values, multiplicities: Values | None = None) -> None:
-        self.eigenvalues = nonnegative_array(eigenvalues, "eigenvalues")
-        self.signal = nonnegative_array(signal, "signal", len(self.eigenvalues))
-        if multiplicities is None:
-            self.multiplicities = np.ones_like(self.eigenvalues)
-        else:
-            self.multiplicities = nonnegative_array(multiplicities, "multiplicities", len(self.eigenvalues))
-        if not (self.eigenvalues * self.multiplicities).any():
-            raise ValueError("eigenvalues must contain a positive one: the kernel is zero")
-
-    @property
-    def rank(self) -> float:
-        """The number of positive eigenvalues."""
-        return float(self.multiplicities[self.eigenvalues > 0].sum())
-
-    def kernel_sum(self, shift: float, power: int, order: int) -> float:
-        """Return sum_k eta_k^power/(eta_k + shift)^order, with multiplicities, over the positive eigenvalues."""
-        keep = self.eigenvalues > 0
-        eta = self.eigenvalues[keep]
-        return float(self.multiplicities[keep] @ (eta**power / (eta + shift) ** order))
-
-    def signal_sum(self, shift: float, power: int, order: int) -> float:
-        """Return sum_k f_k^2 eta_k^power/(eta_k + shift)^order; needs shift > 0 where an eigenvalue is 0."""
-        keep = self.signal > 0
-        eta = self.eigenvalues[keep]
-        return float(self.signal[keep] @ (eta**power / (eta + shift) ** order))
+LEAST, LARGEST = -708.0, 709.0
+"""The logarithms of the ends of the range of floats with all their digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +58,10 @@ class KernelRidge:
 def kernel_ridge_equivalent(spectrum: Spectrum, n: float, ridge: float, noise: float = 0.0) -> KernelRidge:
     """Return the equivalent of kernel ridge regression with n samples, lambda = ``ridge`` and labels of noise variance ``noise``.
 
-    ``ridge`` >= 0 is lambda of (1/n) sum (y - f)^2 + lambda |f|_H^2.  Ridge 0 is minimum-norm interpolation where the rank exceeds
-    n and least squares where it is below; a rank equal to n has no finite equivalent.  Raises ValueError for bad arguments and
-    :class:`~theoryck.asymptotics.numbers.NotConverged` where kappa was not found.
+    ``ridge`` >= 0 is lambda of (1/n) sum (y - f)^2 + lambda |f|_H^2, n times less than that of :func:`random_features_equivalent`,
+    which belongs to the sum.  Ridge 0 is minimum-norm interpolation where the rank exceeds n and least squares where it is below; a
+    rank equal to n has no finite equivalent.  Numbers may be texts such as "1/10".  Raises ValueError for bad arguments or a risk
+    beyond the range of floats, and :class:`~theoryck.asymptotics.numbers.NotConverged` where kappa was not found.
 
     Source: Cui, Loureiro, Krzakala, Zdeborova (2021), arXiv:2105.15004.
 
@@ -112,31 +69,34 @@ def kernel_ridge_equivalent(spectrum: Spectrum, n: float, ridge: float, noise: f
     >>> limit.kappa, round(limit.excess_risk, 12)  # least squares of 100 unknowns with 200 samples: 100/(200 - 100)
     (0.0, 1.0)
     """
+    check_spectrum(spectrum)
     n, ridge, noise = positive(n, "n"), nonnegative(ridge, "ridge"), nonnegative(noise, "noise")
     if ridge == 0 and spectrum.rank == n:
         raise ValueError(f"ridge must be > 0 where the rank of the kernel is n = {n:g}: the error diverges there, got 0")
     if ridge == 0 and spectrum.rank < n:
-        gamma = spectrum.rank / n
-        return _errors(0.0, gamma, 1 - gamma, _unreachable(spectrum), noise, ridge_ratio=1 - gamma)
+        complement = (n - spectrum.rank) / n
+        return _errors(0.0, spectrum.rank / n, complement, _unreachable(spectrum), noise, complement)
     kappa = effective_ridge(spectrum, n, ridge)
     ratio = ridge / kappa
     # 1 - gamma = lambda/kappa + (kappa/n) sum eta/(eta + kappa)^2 by the equation of kappa: no digits cancel.
-    complement = ratio + kappa * spectrum.kernel_sum(kappa, 1, 2) / n
-    gamma = spectrum.kernel_sum(kappa, 2, 2) / n
-    return _errors(kappa, gamma, complement, kappa**2 * spectrum.signal_sum(kappa, 0, 2), noise, ratio)
+    complement = ratio + kernel_share(spectrum, kappa, 1, 1) / n
+    gamma = kernel_share(spectrum, kappa, 2, 0) / n
+    return _errors(kappa, gamma, complement, signal_share(spectrum, kappa, 0, 2), noise, ratio)
 
 
 def _errors(kappa: float, gamma: float, complement: float, missed: float, noise: float, ridge_ratio: float) -> KernelRidge:
     bias, variance = missed / complement, noise * gamma / complement
-    test = bias + variance + noise
+    test = in_range(bias + variance + noise, "the risk")
     return KernelRidge(kappa, gamma, bias, variance, bias + variance, test, ridge_ratio**2 * test)
 
 
 def _unreachable(spectrum: Spectrum) -> float:
     """The part of the target in directions the kernel has not: kappa^2 f^2/(0 + kappa)^2 as kappa -> 0."""
-    if isinstance(spectrum, FiniteSpectrum):
-        return float(spectrum.signal[spectrum.eigenvalues == 0].sum())
-    return 0.0
+    if not isinstance(spectrum, FiniteSpectrum):
+        raise ValueError(
+            f"ridge must be > 0 where the rank is below n for a spectrum that is no FiniteSpectrum, got 0 with {spectrum!r}"
+        )
+    return float(spectrum.signal[spectrum.eigenvalues == 0].sum())
 
 
 def effective_ridge(spectrum: Spectrum, n: float, ridge: float) -> float:
@@ -148,15 +108,26 @@ def effective_ridge(spectrum: Spectrum, n: float, ridge: float) -> float:
     1.0
     """
 
-    def missing(log_kappa: float) -> tuple[float, float]:
-        # 1 - lambda/kappa - (1/n) sum eta/(eta + kappa) increases with kappa: its only zero is the effective ridge.
+    def excess(log_kappa: float) -> tuple[float, float]:
+        # n - sum eta/(eta + kappa) - n lambda/kappa increases with kappa: its only zero is the effective ridge.
         kappa = math.exp(log_kappa)
-        value = 1 - ridge / kappa - spectrum.kernel_sum(kappa, 1, 1) / n
-        return value, ridge / kappa + kappa * spectrum.kernel_sum(kappa, 1, 2) / n
+        left = n * (ridge / kappa)
+        return remainder(spectrum, n, kappa) - left, kernel_share(spectrum, kappa, 1, 1) + left
 
     # eta/(eta + kappa) < eta/kappa bounds kappa from above by lambda + trace/n.
-    top = math.log(ridge + spectrum.kernel_sum(1.0, 1, 0) / n)
-    return math.exp(increasing_zero(missing, top, "kappa"))
+    top = log_sum(math.log(ridge) if ridge else -math.inf, log_trace(spectrum) - math.log(n))
+    found = increasing_zero(excess, top, "kappa")
+    check_digits(spectrum, n, excess(found)[1])
+    return math.exp(found)
+
+
+def log_sum(a: float, b: float) -> float:
+    """Return log(e^a + e^b).
+
+    >>> log_sum(-math.inf, 2.0), log_sum(1000.0, 0.0)
+    (2.0, 1000.0)
+    """
+    return max(a, b) + math.log1p(math.exp(min(a, b) - max(a, b)))
 
 
 def increasing_zero(function: Callable[[float], tuple[float, float]], high: float, name: str) -> float:
@@ -166,12 +137,14 @@ def increasing_zero(function: Callable[[float], tuple[float, float]], high: floa
     >>> increasing_zero(lambda x: (x**3 - 8, 3 * x**2), 5.0, "x")
     2.0
     """
-    low, width = high - 1.0, 1.0
+    if not LEAST < high < LARGEST:
+        raise NotConverged(f"{name} < exp({high:.4g}) leaves the range of floats: scale the arguments")
+    low, width = max(high - 1.0, LEAST), 1.0
     while function(low)[0] > 0:
-        width *= 2
-        low -= width
-        if width > 1e4:
+        if low == LEAST:
             raise NotConverged(f"no {name} was found above exp({low:.3g}): the equation keeps its sign")
+        width *= 2
+        low = max(low - width, LEAST)
     value, slope = function(high)
     # At the upper end itself, where the bound is attained, the value may be negative by rounding.
     if value < -1e-11 * slope:
@@ -191,37 +164,3 @@ def increasing_zero(function: Callable[[float], tuple[float, float]], high: floa
         following = x + step if newton else (low + high) / 2
         x, moved = following, abs(following - x)
     raise NotConverged(f"{name} was not reached in {STEPS} steps: exp({low!r}) < {name} < exp({high!r})")
-
-
-def positive(value: Any, name: str) -> float:
-    """Return a finite number > 0 as a float; ValueError for anything else."""
-    number = nonnegative(value, name)
-    if number == 0:
-        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
-    return number
-
-
-def nonnegative(value: Any, name: str) -> float:
-    """Return a finite number >= 0 as a float; ValueError for anything else."""
-    try:
-        if isinstance(value, bool | str):
-            raise TypeError
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}") from None
-    if not (math.isfinite(number) and number >= 0):
-        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")
-    return number
-
-
-def nonnegative_array(values: Any, name: str, length: int | None = None) -> Array:
-    """Return a sequence of finite numbers >= 0 as an array (m,), m >= 1, of the given length; ValueError for anything else."""
-    try:
-        array = np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a sequence of numbers >= 0, got {values!r}") from None
-    if array.ndim != 1 or not len(array) or not np.isfinite(array).all() or (array < 0).any():
-        raise ValueError(f"{name} must be a sequence of finite numbers >= 0, got {values!r}")
-    if length is not None and len(array) != length:
-        raise ValueError(f"{name} must have one entry an eigenvalue, {length} in all, got {len(array)}")
-    return array

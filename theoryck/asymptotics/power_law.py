@@ -17,11 +17,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import zeta
 
-from theoryck.asymptotics.kernel_ridge import KernelRidge, kernel_ridge_equivalent, positive
+from theoryck.asymptotics.kernel_ridge import KernelRidge, kernel_ridge_equivalent
+from theoryck.asymptotics.kernel_spectrum import in_range, nonnegative, positive
 from theoryck.asymptotics.numbers import NotConverged, exact_number
 
 RELATIVE_ERROR = 1e-11
@@ -32,6 +31,12 @@ TERMS = 1024
 
 SMALL, ORDERS = 0.01, 9
 """The binomial series begins where k^(-alpha) < 0.01 kappa; nine terms leave 1e-17."""
+
+FARTHEST = 700.0
+"""The logarithm of the largest k that sums go to."""
+
+SMALLEST = -690.0
+"""The logarithm of the least ridge that is tried."""
 
 _NODES, _WEIGHTS = (np.asarray(values) for values in np.polynomial.legendre.leggauss(20))
 
@@ -50,7 +55,6 @@ class PowerLaw:
     def __init__(self, capacity: Any, source: Any) -> None:
         self.capacity, self.source = _fraction(capacity, "capacity", 1, 16), _fraction(source, "source", 0, 16)
         self._alpha = float(self.capacity)
-        self._signal = float(2 * self.capacity * self.source + 1)
 
     def __repr__(self) -> str:
         return f"PowerLaw({str(self.capacity)!r}, {str(self.source)!r})"
@@ -60,40 +64,74 @@ class PowerLaw:
         """Without end."""
         return math.inf
 
-    def kernel_sum(self, shift: float, power: int, order: int) -> float:
+    def kernel_sum(self, shift: float, power: float, order: float) -> float:
         """Return sum_k eta_k^power/(eta_k + shift)^order, power >= 1."""
-        return shifted_sum(power * self._alpha, self._alpha, shift, order)
+        shift, power, order = positive(shift, "shift"), nonnegative(power, "power"), nonnegative(order, "order")
+        if power < 1:
+            raise ValueError(f"power must be a number >= 1: the sum over infinitely many eigenvalues diverges, got {power:g}")
+        return self._sum(self.capacity * Fraction(power), shift, order)
 
-    def signal_sum(self, shift: float, power: int, order: int) -> float:
+    def signal_sum(self, shift: float, power: float, order: float) -> float:
         """Return sum_k f_k^2 eta_k^power/(eta_k + shift)^order."""
-        return shifted_sum(power * self._alpha + self._signal, self._alpha, shift, order)
+        shift, power, order = positive(shift, "shift"), nonnegative(power, "power"), nonnegative(order, "order")
+        return self._sum(self.capacity * (Fraction(power) + 2 * self.source) + 1, shift, order)
+
+    def kernel_share(self, shift: float, a: int, b: int) -> float:
+        """Return sum_k eta_k^a shift^b/(eta_k + shift)^(a + b), a >= 1."""
+        return self._sum(self.capacity * a, shift, a + b, b)
+
+    def signal_share(self, shift: float, a: int, b: int) -> float:
+        """Return sum_k f_k^2 eta_k^a shift^b/(eta_k + shift)^(a + b)."""
+        return self._sum(self.capacity * (a + 2 * self.source) + 1, shift, a + b, b)
+
+    def _sum(self, decay: Fraction, shift: float, order: float, scale: float = 0) -> float:
+        # decay - 1, of which 1/(decay - 1) is made, has all its digits only before decay is rounded.
+        return shifted_sum(float(decay), self._alpha, shift, order, scale, excess=float(decay - 1))
 
 
-def shifted_sum(decay: float, alpha: float, shift: float, order: int) -> float:
-    """Return sum_{k >= 1} k^(-decay)/(k^(-alpha) + shift)^order to a relative 1e-11, for decay > 1 and shift > 0.
+def shifted_sum(decay: float, alpha: float, shift: float, order: float, scale: float = 0, *, excess: float | None = None) -> float:
+    """Return sum_{k >= 1} shift^scale k^(-decay)/(k^(-alpha) + shift)^order to a relative 1e-11, for decay > 1 and shift > 0.
+
+    ``excess`` is decay - 1 for a decay so close to 1 that the difference has lost its digits.
 
     >>> round(shifted_sum(2.0, 2.0, 1.0, 0), 12) == round(math.pi**2 / 6, 12)
     True
     """
-    if not (decay > 1 and alpha > 0 and shift > 0):
-        raise ValueError(f"the sum needs decay > 1, alpha > 0 and shift > 0, got {decay!r}, {alpha!r} and {shift!r}")
-    if order == 0:
-        return float(zeta(decay))
+    excess = decay - 1 if excess is None else excess
+    if not (excess > 0 and alpha > 0 and shift > 0 and order >= scale >= 0):
+        raise ValueError(
+            f"the sum needs decay > 1, alpha > 0, shift > 0 and order >= 0, got {decay!r}, {alpha!r}, {shift!r} and {order!r}"
+        )
+    log_edge = -(math.log(SMALL) + math.log(shift)) / alpha if order else 0.0
+    if log_edge > FARTHEST:
+        raise ValueError(f"shift = {shift:g} is too small for sums at capacity {alpha:g}: eigenvalues reach it beyond k = 1e304")
+    # A quotient or a power beyond the range of floats is that of a share below 1e-308; the sum itself is looked at below.
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        total = _shifted_sum((decay, excess), alpha, shift, order, scale, math.exp(log_edge))
+    return in_range(total, f"the sum at shift = {shift:g}, decay = {decay:g}, order = {order:g}")
 
-    def term(k: NDArray[np.float64] | float) -> Any:
-        return k**-decay / (k**-alpha + shift) ** order
+
+def _shifted_sum(decays: tuple[float, float], alpha: float, shift: float, order: float, scale: float, edge: float) -> float:
+    decay = decays[0]
+    rest = decay - alpha * (order - scale)
+
+    def large(k: Any) -> Any:
+        return 1 / (1 + shift * np.power(k, alpha))  # k^-alpha/(k^-alpha + shift)
+
+    def term(k: Any) -> Any:
+        value = np.power(k, -rest) * large(k) ** (order - scale)
+        return value * (1 / (1 + np.power(k, -alpha) / shift)) ** scale if scale else value
 
     first = term(np.arange(1.0, TERMS))
-    edge = (SMALL * shift) ** (-1 / alpha)
     last = max(float(TERMS), math.ceil(edge)) if edge < 2.0**52 else edge
     middle = _integral(term, TERMS - 0.5, last - 0.5, alpha) if last > TERMS else 0.0
 
     def slope(k: float) -> float:
-        return float(term(k)) / k * (order * alpha * k**-alpha / (k**-alpha + shift) - decay)
+        return float(term(k)) / k * (order * alpha * float(large(k)) - decay)
 
     # sum of g over k = A..B-1 is the integral from A - 1/2 to B - 1/2 minus [g'(B - 1/2) - g'(A - 1/2)]/24 + ...
     middle -= (slope(last - 0.5) - slope(TERMS - 0.5)) / 24 if last > TERMS else 0.0
-    return float(first.sum()) + middle + _tail(decay, alpha, shift, order, last)
+    return float(first.sum()) + middle + _tail(decays, alpha, shift, order, scale, last)
 
 
 def _integral(term: Any, low: float, high: float, alpha: float) -> float:
@@ -105,18 +143,19 @@ def _integral(term: Any, low: float, high: float, alpha: float) -> float:
     return float(np.sum(term(k) * k * _WEIGHTS * half))
 
 
-def _tail(decay: float, alpha: float, shift: float, order: int, last: float) -> float:
+def _tail(decays: tuple[float, float], alpha: float, shift: float, order: float, scale: float, last: float) -> float:
     """sum_{k >= last}, where k^(-alpha) < 0.01 shift: a binomial series in k^(-alpha)/shift.
 
     Its sums of powers, in units of last^(-s), are q/(s-1) + 1/2 + s/(12 q) - ... by Euler and Maclaurin, q = last >= 1024.
     """
+    decay, excess = decays
     ratio = math.exp(-alpha * math.log(last) - math.log(shift))
     total, factor = 0.0, 1.0
     for j in range(ORDERS):
         s = decay + j * alpha
-        total += factor * (last / (s - 1) + 0.5 + s / (12 * last) - s * (s + 1) * (s + 2) / (720 * last**3))
+        total += factor * (last / (excess + j * alpha) + 0.5 + s / (12 * last) - s * (s + 1) * (s + 2) / 720 / last / last / last)
         factor *= -(order + j) / (j + 1) * ratio
-    return total * math.exp(-decay * math.log(last) - order * math.log(shift))
+    return total * float(np.exp(-decay * math.log(last) - (order - scale) * math.log(shift)))
 
 
 def _fraction(value: Any, name: str, low: float, high: float) -> Fraction:
@@ -126,26 +165,42 @@ def _fraction(value: Any, name: str, low: float, high: float) -> Fraction:
     return number
 
 
+def exact_exponent(value: Any, name: str) -> Fraction:
+    """Return an exponent between 0 and 64 of a ridge n^(-l) or of p = n^q features, exactly; ValueError for anything else.
+
+    >>> exact_exponent("1/3", "ridge")
+    Fraction(1, 3)
+    """
+    return _fraction(value, name, 0, 64)
+
+
 def optimal_ridge(spectrum: PowerLaw, n: float, noise: float) -> tuple[float, KernelRidge]:
     """Return the lambda that minimises the equivalent excess risk with n samples and noise > 0, and the equivalent there.
 
-    The risk is searched between n^(-2 alpha) and 1 on a grid of log lambda and polished; the minimiser is known to about 1e-7
-    (a minimum is flat), the risk to rounding.  Raises NotConverged where the least value lies at an end.
+    The risk is searched between n^(-2 alpha) (at least 1e-299) and 1 on a grid of log lambda and polished; the minimiser is known
+    to about 1e-7 (a minimum is flat), the risk to rounding.  Raises NotConverged where the least value lies at an end.
 
     >>> ridge, limit = optimal_ridge(PowerLaw(2, "1/2"), 2**30, 1.0)
     >>> other = optimal_ridge(PowerLaw(2, "1/2"), 2**32, 1.0)[1]
     >>> round(math.log2(limit.excess_risk / other.excess_risk) / 2, 3)  # 2 alpha r/(1 + 2 alpha r) = 2/3
     0.667
     """
+    if not isinstance(spectrum, PowerLaw):
+        raise ValueError(f"spectrum must be a PowerLaw(capacity, source), got {spectrum!r}")
     n, noise = positive(n, "n"), positive(noise, "noise")
-    logs = np.linspace(-2 * float(spectrum.capacity) * math.log(n), 0.0, 21)
+    if n <= 1:
+        raise ValueError(f"n must be a number > 1 for a search along powers of n, got {n:g}")
+    logs = np.linspace(max(-2 * float(spectrum.capacity) * math.log(n), SMALLEST), 0.0, 21)
 
     def risk(log_ridge: float) -> float:
         return math.log(kernel_ridge_equivalent(spectrum, n, math.exp(log_ridge), noise).excess_risk)
 
     best = int(np.argmin([risk(value) for value in logs]))
     if best in (0, len(logs) - 1):
-        raise NotConverged(f"the risk is least at the end exp({logs[best]:.3g}) of the search: give more samples, got n = {n:g}")
+        raise NotConverged(
+            f"the risk is least at the end exp({logs[best]:.3g}) of the search: give more samples or {'less' if best else 'more'} "
+            f"noise, got n = {n:g}, noise = {noise:g}"
+        )
     found = minimize_scalar(risk, bounds=(logs[best - 1], logs[best + 1]), method="bounded", options={"xatol": 1e-9})
     ridge = math.exp(float(found.x))
     return ridge, kernel_ridge_equivalent(spectrum, n, ridge, noise)
@@ -177,6 +232,8 @@ def risk_exponent(capacity: Any, source: Any, ridge: Any, noisy: bool) -> Fracti
     >>> [str(risk_exponent(2, "1/2", ell, True)) for ell in ("1/2", "2/3", 1, 3)]
     ['1/2', '2/3', '1/2', '0']
     """
+    if not isinstance(noisy, bool | np.bool_):
+        raise ValueError(f"noisy must be True or False, got {noisy!r}")
     bias = bias_exponent(capacity, source, ridge)
     return min(bias, variance_exponent(capacity, ridge)) if noisy else bias
 
@@ -200,11 +257,11 @@ def feature_exponents(capacity: Any, source: Any, ridge: Any, features: Any) -> 
     (Fraction(1, 2), Fraction(1, 2))
     """
     alpha, r, ell = _regime(capacity, source, ridge)
-    q = _fraction(features, "features", 0, 64)
+    q = exact_exponent(features, "features")
     m = min(ell / alpha, q, Fraction(1))
     kernel, noise_of_features = 2 * alpha * m * min(r, Fraction(1)), (2 * alpha * min(r, Fraction(1, 2)) - 1) * m + q
     return min(kernel, noise_of_features), 1 - m
 
 
 def _regime(capacity: Any, source: Any, ridge: Any) -> tuple[Fraction, Fraction, Fraction]:
-    return _fraction(capacity, "capacity", 1, 16), _fraction(source, "source", 0, 16), _fraction(ridge, "ridge", 0, 64)
+    return _fraction(capacity, "capacity", 1, 16), _fraction(source, "source", 0, 16), exact_exponent(ridge, "ridge")

@@ -9,6 +9,10 @@ T1 = Tr Sigma (Sigma + nu_2)^{-1}, T2 = Tr Sigma^2 (Sigma + nu_2)^{-2},
     variance = s^2 Upsilon/(1 - Upsilon).
 For p -> infinity nu_1 = nu_2 = kappa of kernel ridge regression with ridge lambda/n.
 
+No small number is computed as a difference, as for n = p and a small lambda most of them are small.  Of n - T1 and p - T1 the
+smaller one is the root d > 0 of d (d + |p - n|) = lambda p/nu_2, the other d + |p - n|.  With A = nu_2 Tr Sigma (Sigma + nu_2)^{-2}
+= T1 - T2 one has p - T2 = (p - T1) + A and n (1 - Upsilon) = (n - T1) + (p - T1) A/(p - T2).
+
 Source: Defilippis, Loureiro, Misiakiewicz (2024), arXiv:2405.15699.
 """
 
@@ -17,7 +21,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from theoryck.asymptotics.kernel_ridge import Spectrum, increasing_zero, nonnegative, positive
+from theoryck.asymptotics.kernel_ridge import increasing_zero, log_sum
+from theoryck.asymptotics.kernel_spectrum import (
+    Spectrum,
+    check_digits,
+    check_spectrum,
+    in_range,
+    kernel_share,
+    log_trace,
+    nonnegative,
+    positive,
+    remainder,
+    signal_share,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,44 +54,54 @@ class RandomFeaturesRidge:
 
 
 def random_features_equivalent(spectrum: Spectrum, n: float, p: float, ridge: float, noise: float = 0.0) -> RandomFeaturesRidge:
-    """Return the equivalent of random-features ridge regression with n samples, p features, lambda = ``ridge`` > 0 (of
-    sum_i (y_i - f)^2 + lambda |a|^2) and labels of noise variance ``noise``.
+    """Return the equivalent of random-features ridge regression with n samples, p features, lambda = ``ridge`` > 0 and labels of
+    noise variance ``noise``.
 
+    Here lambda belongs to the sum, sum_i (y_i - f)^2 + lambda |a|^2, as in the source; :func:`kernel_ridge_equivalent` and the
+    quantities ``features_risk`` and ``sphere_features_risk`` divide the sum by n: their lambda is this ``ridge`` divided by n.
     Raises ValueError for bad arguments and :class:`~theoryck.asymptotics.numbers.NotConverged` where nu_2 was not found.
 
     Source: Defilippis, Loureiro, Misiakiewicz (2024), arXiv:2405.15699.
 
-    >>> from theoryck.asymptotics.kernel_ridge import FiniteSpectrum, kernel_ridge_equivalent
+    >>> from theoryck.asymptotics import FiniteSpectrum, kernel_ridge_equivalent
     >>> spectrum = FiniteSpectrum([1.0, 0.1], [1.0, 0.5], [3, 40])
     >>> wide = random_features_equivalent(spectrum, n=30, p=1e12, ridge=3.0, noise=0.1)  # infinitely many features: the kernel
     >>> abs(wide.excess_risk / kernel_ridge_equivalent(spectrum, n=30, ridge=0.1, noise=0.1).excess_risk - 1) < 1e-9
     True
     """
+    check_spectrum(spectrum)
     n, p, ridge, noise = positive(n, "n"), positive(p, "p"), positive(ridge, "ridge"), nonnegative(noise, "noise")
     nu2 = _outer_ridge(spectrum, n, p, ridge)
-    t1, t2 = spectrum.kernel_sum(nu2, 1, 1), spectrum.kernel_sum(nu2, 2, 2)
-    # Of the two equations take the one whose difference is not small: T1 tends to the smaller of n and p where lambda is small.
-    nu1 = nu2 * (1 - t1 / p) if p >= n else ridge / (n - t1)
-    ratio = nu1 / nu2
-    upsilon = p / n * ((1 - ratio) ** 2 + ratio**2 * t2 / (p - t2))
-    chi = spectrum.kernel_sum(nu2, 1, 2) / (p - t2)
-    missed = nu2**2 * (spectrum.signal_sum(nu2, 0, 2) + chi * spectrum.signal_sum(nu2, 1, 2))
-    bias, variance = missed / (1 - upsilon), noise * upsilon / (1 - upsilon)
-    return RandomFeaturesRidge(nu1, nu2, upsilon, chi, bias, variance, bias + variance, bias + variance + noise)
+    least, apart = _least_left(n, p, ridge, nu2), abs(p - n)
+    left_n, left_p = (least, least + apart) if p >= n else (least + apart, least)  # n - T1 and p - T1
+    t1, t2, between = (kernel_share(spectrum, nu2, a, b) for a, b in ((1, 0), (2, 0), (1, 1)))
+    free, ratio = left_p + between, left_p / p  # p - T2 and nu1/nu2
+    upsilon = (t1 * (t1 / p) + ratio * (left_p / free) * t2) / n
+    complement = (left_n + left_p * (between / free)) / n
+    missed = signal_share(spectrum, nu2, 0, 2) + between / free * signal_share(spectrum, nu2, 1, 1)
+    bias, variance = missed / complement, noise * (upsilon / complement)
+    test, chi = in_range(bias + variance + noise, "the risk"), in_range(between / free / nu2, "chi")
+    return RandomFeaturesRidge(nu2 * ratio, nu2, upsilon, chi, bias, variance, bias + variance, test)
+
+
+def _least_left(n: float, p: float, ridge: float, nu2: float) -> float:
+    """min(n, p) - T1 by the equations: d > 0 of d (d + |p - n|) = lambda p/nu_2."""
+    root, apart = 2 * math.sqrt(ridge) * math.sqrt(p) / math.sqrt(nu2), abs(p - n)
+    return root if math.isinf(root) else root / 2 * (root / (apart + math.hypot(apart, root)))
 
 
 def _outer_ridge(spectrum: Spectrum, n: float, p: float, ridge: float) -> float:
-    """nu_2, from nu_2 (n - T1)(1 - T1/p) = lambda: nu_1 is eliminated, and each factor increases with nu_2."""
+    """nu_2, from min(n, p) - T1 = d(nu_2): the left side increases with nu_2, the right one decreases."""
+    smaller, apart = min(n, p), abs(p - n)
 
     def excess(log_nu: float) -> tuple[float, float]:
         nu = math.exp(log_nu)
-        t1 = spectrum.kernel_sum(nu, 1, 1)
-        if t1 >= min(n, p):
-            return -math.inf, math.inf
-        decrease = nu * spectrum.kernel_sum(nu, 1, 2)  # -d T1/d log nu
-        value = log_nu + math.log(n - t1) + math.log1p(-t1 / p) - math.log(ridge)
-        return value, 1 + decrease / (n - t1) + decrease / (p - t1)
+        least = _least_left(n, p, ridge, nu)
+        slope = least * ((least + apart) / (2 * least + apart)) if math.isfinite(least) else math.inf
+        return remainder(spectrum, smaller, nu) - least, kernel_share(spectrum, nu, 1, 1) + slope
 
-    # T1 < trace/nu: at nu = 2 trace/min(n, p) + 4 lambda/n both factors are at least half of their largest values.
-    top = 2 * spectrum.kernel_sum(1.0, 1, 0) / min(n, p) + 4 * ridge / n
-    return math.exp(increasing_zero(excess, math.log(top), "nu_2"))
+    # T1 < trace/nu: at nu = 2 trace/min(n, p) + 4 lambda/n T1 and d are both at most half of min(n, p).
+    top = log_sum(math.log(2) + log_trace(spectrum) - math.log(smaller), math.log(4) + math.log(ridge) - math.log(n))
+    log_nu = increasing_zero(excess, top, "nu_2")
+    check_digits(spectrum, smaller, excess(log_nu)[1])
+    return math.exp(log_nu)

@@ -18,18 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from theoryck.asymptotics.kernel_ridge import (
-    Array,
-    FiniteSpectrum,
-    Values,
-    kernel_ridge_equivalent,
-    nonnegative,
-    nonnegative_array,
-    positive,
-)
+from theoryck.asymptotics.kernel_ridge import kernel_ridge_equivalent
+from theoryck.asymptotics.kernel_spectrum import Array, FiniteSpectrum, Values, in_range, nonnegative, nonnegative_array, positive
 
 EXPONENTIAL = tuple(1 / math.factorial(m) for m in range(20))
 """The coefficients of exp(t), to 5e-19."""
+
+MOST = 5000
+"""Coefficients of a kernel: the time grows with their square, to two seconds here."""
 
 
 def multiplicity(d: int, degree: int) -> int:
@@ -59,23 +55,39 @@ def gegenbauer(d: int, degrees: int, t: Array) -> Iterator[Array]:
 
 
 def sphere_eigenvalues(coefficients: Values, d: int) -> Array:
-    """Return lambda_0, ..., lambda_M of the kernel h(t) = sum_{m <= M} a_m t^m in d >= 2 dimensions, to rounding.
+    """Return lambda_0, ..., lambda_M of the kernel h(t) = sum_{m <= M} a_m t^m in 2 <= d <= 10^300 dimensions, to rounding.
 
-    Raises ValueError for a coefficient that is negative or no number, or none that is positive.
+    Raises ValueError for a coefficient that is negative or no number, or none that is positive, or more than 5000 of them.
 
     >>> values = sphere_eigenvalues([1, 2, 1], 4)  # (1 + t)^2 and t^2 = 1/4 + (3/4) P_2
     >>> [float(value) * multiplicity(4, k) for k, value in enumerate(values)]
     [1.25, 2.0, 0.75]
     """
-    d, a = whole(d, "d", 2), nonnegative_array(coefficients, "coefficients")
+    a, size = _coefficients(coefficients), np.longdouble(_dimension(d))
+    found, first = np.zeros(len(a)), np.longdouble(1)
+    for k in range(len(a)):
+        # first = E t^k P_k = k!/(d (d + 2) ... (d + 2k - 2)); the moments of t^(k + 2j) follow by their quotients.
+        later = a[k::2].astype(np.longdouble)
+        j = np.arange(len(later) - 1, dtype=np.longdouble)
+        quotients = (k + 2 * j + 1) * (k + 2 * j + 2) / (2 * (j + 1) * (size + 2 * (k + j)))
+        found[k] = in_range(float(later[0] * first + later[1:] @ (first * np.cumprod(quotients))), "an eigenvalue")
+        first *= (k + 1) / (size + 2 * k)
+    return found
+
+
+def _coefficients(coefficients: Values) -> Array:
+    a = nonnegative_array(coefficients, "coefficients")
     if not a.any():
         raise ValueError("coefficients must contain a positive one: the kernel is zero")
-    return np.array([math.fsum(a[k + 2 * j] * _projection(d, k, j) for j in range((len(a) - k + 1) // 2)) for k in range(len(a))])
+    if len(a) > MOST:
+        raise ValueError(f"coefficients must be at most {MOST}, got {len(a)}")
+    return a
 
 
-def _projection(d: int, k: int, j: int) -> float:
-    """E t^(k+2j) P_k(t), a quotient of integers that Python rounds once."""
-    return math.factorial(k + 2 * j) / (2**j * math.factorial(j) * math.prod(d + 2 * i for i in range(k + j)))
+def _dimension(d: Any) -> int:
+    if (size := whole(d, "d", 2)) > 10**300:
+        raise ValueError(f"d must be an integer between 2 and 1e300, got one of {len(str(size // 10**300)) + 300} digits")
+    return size
 
 
 def sphere_spectrum(coefficients: Values, d: int, target: Values) -> FiniteSpectrum:
@@ -89,9 +101,21 @@ def sphere_spectrum(coefficients: Values, d: int, target: Values) -> FiniteSpect
     """
     values, powers = sphere_eigenvalues(coefficients, d), nonnegative_array(target, "target")
     degrees = max(len(values), len(powers))
-    eigenvalues, signal = np.zeros(degrees), np.zeros(degrees)
+    eigenvalues, signal, sizes = np.zeros(degrees), np.zeros(degrees), np.ones(degrees)
     eigenvalues[: len(values)], signal[: len(powers)] = values, powers
-    return FiniteSpectrum(eigenvalues, signal, [float(multiplicity(d, k)) for k in range(degrees)])
+    # Directions without an eigenvalue count for nothing, however many they are.
+    for k in np.flatnonzero(eigenvalues):
+        sizes[k] = _float_multiplicity(d, int(k))
+    return FiniteSpectrum(eigenvalues, signal, sizes)
+
+
+def _float_multiplicity(d: int, degree: int) -> float:
+    try:
+        return float(multiplicity(d, degree))
+    except OverflowError:
+        raise ValueError(
+            f"degree {degree} has more directions in d = {d:.3g} than floats can count: take fewer coefficients"
+        ) from None
 
 
 def degree_residual(coefficients: Values, d: int, n: float, degree: int, ridge: float = 0.0) -> float:
@@ -103,8 +127,9 @@ def degree_residual(coefficients: Values, d: int, n: float, degree: int, ridge: 
     >>> [round(degree_residual(EXPONENTIAL, 64, n, 1), 3) for n in (16, 64, 1024)]
     [0.859, 0.398, 0.002]
     """
-    degree = whole(degree, "degree", 0)
-    return kernel_ridge_equivalent(sphere_spectrum(coefficients, d, [0.0] * degree + [1.0]), n, ridge).excess_risk
+    a, degree = _coefficients(coefficients), whole(degree, "degree", 0)
+    # All degrees that the kernel has not are alike.
+    return kernel_ridge_equivalent(sphere_spectrum(a, d, [0.0] * min(degree, len(a)) + [1.0]), n, ridge).excess_risk
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +156,17 @@ def threshold_limit(coefficients: Values, degree: int, samples: float, ridge: fl
     """
     a, k = nonnegative_array(coefficients, "coefficients"), whole(degree, "degree", 0)
     c, ridge = positive(samples, "samples"), nonnegative(ridge, "ridge")
-    zeta = (ridge + float(a[k + 1 :].sum())) / float(a[k]) if k < len(a) and a[k] > 0 else 0.0
+    zeta = (ridge + sum(a[k + 1 :].tolist())) / float(a[k]) if k < len(a) and a[k] > 0 else 0.0
     if zeta == 0:
         raise ValueError(f"degree {k} needs a coefficient > 0 and higher ones or a ridge > 0, got {list(coefficients)!r}")
-    # c s^2 - (1 - c + zeta) s - zeta = 0 has one positive root.
-    b = 1 - c + zeta
-    root = math.sqrt(b * b + 4 * c * zeta)
-    s = (b + root) / (2 * c) if b >= 0 else 2 * zeta / (root - b)
-    gamma = 1 / (c * (1 + s) ** 2)
-    return ThresholdLimit((s / (1 + s)) ** 2 / (1 - gamma), 1 / (1 - gamma))
+    in_range(zeta, "zeta = (ridge + sum of the higher coefficients)/a_k")
+    # u = c s is the positive root of u^2 - (1 - c + zeta) u - c zeta = 0, and 1 - gamma = zeta/u + u/(c + u)^2: no digits cancel.
+    b = (1 - c) + zeta
+    root = math.hypot(b, 2 * math.sqrt(c) * math.sqrt(zeta))
+    u, over_u = ((b + root) / 2, 2 * zeta / (b + root)) if b >= 0 else (zeta * (2 * c / (root - b)), (root - b) / 2 / c)
+    share = u / (c + u)
+    complement = over_u + share / (c + u)
+    return ThresholdLimit(in_range(share * (share / complement), "the residual"), in_range(1 / complement, "the inflation"))
 
 
 def whole(value: Any, name: str, low: int) -> int:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from theoryck.asymptotics.kernel_ridge import KernelRidge, kernel_ridge_equivalent, nonnegative
-from theoryck.asymptotics.numbers import exact_number
-from theoryck.asymptotics.power_law import PowerLaw, optimal_ridge
+from theoryck.asymptotics.kernel_ridge import KernelRidge, kernel_ridge_equivalent
+from theoryck.asymptotics.kernel_spectrum import nonnegative, nonnegative_array, positive
+from theoryck.asymptotics.power_law import PowerLaw, exact_exponent, optimal_ridge
 from theoryck.asymptotics.random_features_ridge import RandomFeaturesRidge, random_features_equivalent
 from theoryck.asymptotics.sphere import sphere_spectrum
 from theoryck.quantities.base import QuantityError
@@ -44,7 +44,7 @@ def ridge_risk(capacity: Any, source: Any, ridge: Any, noise: float = 0.0, part:
     2.0
     """
     spectrum, noise = PowerLaw(capacity, source), nonnegative(noise, "noise")
-    ell = exact_number(ridge, "ridge", low=0)
+    ell = exact_exponent(ridge, "ridge")
     part = _part(part)
     function = functools.partial(_ridge_risk, spectrum, float(ell), noise, part)
     parameters = {"capacity": str(spectrum.capacity), "source": str(spectrum.source), "ridge": str(ell), "noise": noise}
@@ -52,7 +52,7 @@ def ridge_risk(capacity: Any, source: Any, ridge: Any, noise: float = 0.0, part:
 
 
 def _ridge_risk(spectrum: PowerLaw, ell: float, noise: float, part: Part, n: int) -> float:
-    return _take(kernel_ridge_equivalent(spectrum, n, float(n) ** -ell, noise), part)
+    return _take(kernel_ridge_equivalent(spectrum, n, positive(n, "n") ** -ell, noise), part)
 
 
 def optimal_ridge_risk(capacity: Any, source: Any, noise: float = 1.0) -> Formula:
@@ -103,14 +103,15 @@ def features_risk(capacity: Any, source: Any, ridge: Any, noise: float = 0.0, pa
 
     A formula in the sizes ``n`` and ``p``: a path gives p as a power of n.
 
-    Source: Defilippis, Loureiro, Misiakiewicz (2024), arXiv:2405.15699; their lambda is n times this one.
+    Source: Defilippis, Loureiro, Misiakiewicz (2024), arXiv:2405.15699; their lambda, that of
+    :func:`~theoryck.asymptotics.random_features_equivalent`, belongs to the sum over samples and is n times this one.
 
     >>> few, many = (float(features_risk(2, "1/2", 2).exact({"n": 2**20, "p": p})) for p in (2**10, 2**30))
     >>> few / many > 10**6  # few features cannot use the samples
     True
     """
     spectrum, noise = PowerLaw(capacity, source), nonnegative(noise, "noise")
-    ell = exact_number(ridge, "ridge", low=0)
+    ell = exact_exponent(ridge, "ridge")
     part = _part(part)
     function = functools.partial(_features_risk, spectrum, float(ell), noise, part)
     parameters = {"capacity": str(spectrum.capacity), "source": str(spectrum.source), "ridge": str(ell), "noise": noise}
@@ -118,7 +119,10 @@ def features_risk(capacity: Any, source: Any, ridge: Any, noise: float = 0.0, pa
 
 
 def _features_risk(spectrum: PowerLaw, ell: float, noise: float, part: Part, n: int, p: int) -> float:
-    return _take(random_features_equivalent(spectrum, n, p, float(n) ** (1 - ell), noise), part)
+    ridge = positive(n, "n") ** (1 - ell)
+    if ridge == 0:
+        raise QuantityError(f"ridge = {ell:g} makes lambda = n^(-ridge) 0 in floats at n = {n}: take a smaller exponent")
+    return _take(random_features_equivalent(spectrum, n, p, ridge, noise), part)
 
 
 def sphere_risk(coefficients: Sequence[float], target: Sequence[float], ridge: float = 0.0, noise: float = 0.0) -> Formula:
@@ -131,9 +135,10 @@ def sphere_risk(coefficients: Sequence[float], target: Sequence[float], ridge: f
     >>> float(risk.exact({"d": 64, "n": 64})) > 0.9  # degree 2 needs n ~ d^2/2
     True
     """
-    function = functools.partial(_sphere_risk, tuple(coefficients), tuple(target), nonnegative(ridge, "ridge"), noise)
-    parameters = {"coefficients": list(coefficients), "target": list(target), "ridge": ridge, "noise": noise}
-    sphere_spectrum(coefficients, 3, target)  # refuses bad arguments now rather than when it is measured
+    a, powers = _sphere_arguments(coefficients, target)
+    ridge, noise = nonnegative(ridge, "ridge"), nonnegative(noise, "noise")
+    function = functools.partial(_sphere_risk, a, powers, ridge, noise)
+    parameters = {"coefficients": list(a), "target": list(powers), "ridge": ridge, "noise": noise}
     return _formula(function, "sphere_risk", ("d", "n"), parameters)
 
 
@@ -143,7 +148,10 @@ def _sphere_risk(a: tuple[float, ...], target: tuple[float, ...], ridge: float, 
 
 def sphere_features_risk(coefficients: Sequence[float], target: Sequence[float], ridge: float) -> Formula:
     """Return the equivalent excess risk of p random features whose kernel is that of :func:`sphere_risk`, at lambda = ``ridge``
-    > 0, as a formula in the sizes ``d``, ``n`` and ``p``.  As for kernels, lambda belongs to (1/n) sum (y - f)^2.
+    > 0, as a formula in the sizes ``d``, ``n`` and ``p``.
+
+    Here lambda belongs to the mean, (1/n) sum_i (y_i - f)^2 + lambda |a|^2, as for kernels;
+    :func:`~theoryck.asymptotics.random_features_equivalent` takes the sum, so its ``ridge`` is n times this one.
 
     Source: Mei, Misiakiewicz, Montanari (2022), arXiv:2101.10588; Defilippis, Loureiro, Misiakiewicz (2024), arXiv:2405.15699.
 
@@ -151,14 +159,22 @@ def sphere_features_risk(coefficients: Sequence[float], target: Sequence[float],
     >>> float(risk.exact({"d": 64, "n": 4096, "p": 16})) > 0.5 > float(risk.exact({"d": 64, "n": 4096, "p": 4096}))
     True
     """
-    function = functools.partial(_sphere_features_risk, tuple(coefficients), tuple(target), ridge)
-    parameters = {"coefficients": list(coefficients), "target": list(target), "ridge": ridge}
-    sphere_spectrum(coefficients, 3, target)
+    a, powers = _sphere_arguments(coefficients, target)
+    ridge = positive(ridge, "ridge")
+    function = functools.partial(_sphere_features_risk, a, powers, ridge)
+    parameters = {"coefficients": list(a), "target": list(powers), "ridge": ridge}
     return _formula(function, "sphere_features_risk", ("d", "n", "p"), parameters)
 
 
 def _sphere_features_risk(a: tuple[float, ...], target: tuple[float, ...], ridge: float, d: int, n: int, p: int) -> float:
     return random_features_equivalent(sphere_spectrum(a, d, target), n, p, n * ridge).excess_risk
+
+
+def _sphere_arguments(coefficients: Sequence[float], target: Sequence[float]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Both as tuples of floats; what is bad is refused now rather than when it is measured."""
+    a, powers = nonnegative_array(coefficients, "coefficients"), nonnegative_array(target, "target")
+    sphere_spectrum(a, 3, powers)
+    return tuple(a.tolist()), tuple(powers.tolist())
 
 
 def _part(part: Any) -> Part:

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from theoryck.asymptotics.kernel_ridge import FiniteSpectrum, kernel_ridge_equivalent, nonnegative
-from theoryck.asymptotics.numbers import exact_number
-from theoryck.asymptotics.power_law import PowerLaw
+from theoryck.asymptotics.kernel_ridge import kernel_ridge_equivalent
+from theoryck.asymptotics.kernel_spectrum import FiniteSpectrum, nonnegative
+from theoryck.asymptotics.power_law import PowerLaw, exact_exponent
 from theoryck.asymptotics.random_features_ridge import random_features_equivalent
-from theoryck.quantities.base import Quantity, Sizes, need_sizes
+from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 
 Array = NDArray[np.float64]
 
@@ -30,6 +30,28 @@ PER_SECOND = 7e7
 
 FLOPS = 1.2e10
 """What matrix products of these sizes reach on one core, with the calls between them."""
+
+LEAST_PIVOT = 3e-7
+"""The least over the largest pivot of a Cholesky factor: its square bounds 1/condition, and 1e-13 leaves three digits."""
+
+
+def factorised(matrix: Array, ridge: float) -> tuple[Array, bool]:
+    """Return the Cholesky factor of a regularised kernel matrix, which is overwritten; QuantityError where it has too few digits.
+
+    >>> factorised(np.diag([4.0, 9.0]), 0.1)[0].tolist()
+    [[2.0, 0.0], [0.0, 3.0]]
+    """
+    try:
+        factor, lower = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        factor, lower = np.zeros((1, 1)), True
+    pivots = np.diagonal(factor)
+    if not pivots.min() > LEAST_PIVOT * pivots.max():
+        raise QuantityError(
+            f"ridge must be larger: with lambda = {ridge:.3g} the matrix that is drawn is singular to rounding, as where the "
+            "kernel has fewer directions than there are samples"
+        )
+    return factor, lower
 
 
 @dataclass(frozen=True)
@@ -53,7 +75,7 @@ class KernelDesign:
         scaled = z * self.eigenvalues
         regularised = scaled @ z.T
         regularised.flat[:: self.n + 1] += self.n * self.ridge
-        factor = cho_factor(regularised, lower=True, overwrite_a=True, check_finite=False)
+        factor = factorised(regularised, self.ridge)
         weighted = z * self.signal
         fitted = cho_solve(factor, scaled, check_finite=False)  # A^{-1} Z H
         squares = fitted @ fitted.T  # A^{-1} (Z H^2 Z^T) A^{-1}
@@ -98,7 +120,7 @@ class FeaturesDesign:
         gram = features.T @ features
         regularised = gram.copy()
         regularised.flat[:: self.p + 1] += self.n * self.ridge
-        factor = cho_factor(regularised, lower=True, overwrite_a=True, check_finite=False)
+        factor = factorised(regularised, self.ridge)
         solved = cho_solve(factor, g, check_finite=False)  # R G
         squares = solved @ solved.T
         weighted = u * self.signal
@@ -197,4 +219,4 @@ def drawn_features_risk(capacity: Any, source: Any, ridge: Any, noise: float = 0
 
 
 def _options(ridge: Any, noise: Any) -> tuple[Any, float]:
-    return exact_number(ridge, "ridge", low=0), nonnegative(noise, "noise")
+    return exact_exponent(ridge, "ridge"), nonnegative(noise, "noise")

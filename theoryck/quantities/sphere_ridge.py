@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
-from theoryck.asymptotics.kernel_ridge import kernel_ridge_equivalent, nonnegative, nonnegative_array
+from theoryck.asymptotics.kernel_ridge import kernel_ridge_equivalent
+from theoryck.asymptotics.kernel_spectrum import nonnegative, nonnegative_array
 from theoryck.asymptotics.sphere import gegenbauer, multiplicity, sphere_eigenvalues, sphere_spectrum
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
+from theoryck.quantities.kernel_ridge_design import factorised
 
 Array = NDArray[np.float64]
 
@@ -62,7 +64,7 @@ class SphereDesign:
                 cross += power * eigenvalue * values
         kernel.flat[:: self.n + 1] += self.n * self.ridge
         labels.flat[:: self.n + 1] += self.noise
-        factor = cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
+        factor = factorised(kernel, self.ridge)
         total = float(self.target.sum() if self.degree is None else self.target[self.degree])
         left = cho_solve(factor, np.concatenate([predicted, labels, cross], axis=1), check_finite=False)
         first, second, third = left[:, : self.n], left[:, self.n : 2 * self.n], left[:, 2 * self.n :]
@@ -91,11 +93,12 @@ class SphereRidgeRisk(Quantity):
     ) -> None:
         self._coefficients, self._target = nonnegative_array(coefficients, "coefficients"), nonnegative_array(target, "target")
         self._ridge, self._noise = nonnegative(ridge, "ridge"), nonnegative(noise, "noise")
-        if degree is not None and not (isinstance(degree, int) and 0 <= degree < len(self._target)):
+        known = isinstance(degree, int | np.integer) and not isinstance(degree, bool)
+        if degree is not None and not (known and 0 <= degree < len(self._target)):
             raise QuantityError(f"degree must be None or one of the target's, 0 to {len(self._target) - 1}, got {degree!r}")
         if degree is not None and (relative or self._noise):
             raise QuantityError("degree cannot be combined with relative or noise: leave it out for the error of all degrees")
-        self._degree, self._relative = degree, relative
+        self._degree, self._relative = None if degree is None else int(degree), relative
 
     @property
     def name(self) -> str:
