@@ -116,6 +116,8 @@ def test_sums_of_finite_spectra():
     assert spectrum.signal_sum(0.5, 0, 1) == pytest.approx(0.5 / 2.5 + 1 / 0.5, rel=1e-15)
     assert spectrum.signal_sum(0.5, 3, 3) == pytest.approx(0.5 * 0.8**3 + 3, rel=1e-15)
     assert spectrum.kernel_sum(0, 1, 1) == 10
+    with pytest.raises(ValueError, match="read-only"):
+        spectrum.eigenvalues[0] = 3.0
     assert FiniteSpectrum([np.float32(0.5)], [np.int64(2)]).signal_sum(0, 1, 0) == 1.0
 
 

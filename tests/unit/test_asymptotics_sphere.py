@@ -82,6 +82,7 @@ def test_the_threshold_is_the_limit_of_large_dimensions(k, samples, ridge):
     ("call", "word"),
     [
         (lambda: multiplicity(1, 2), "d must be an integer >= 2, got 1"),
+        (lambda: multiplicity(10**6, 10**6), "degree must be smaller"),
         (lambda: multiplicity(4, -1), "degree must be an integer >= 0, got -1"),
         (lambda: sphere_eigenvalues([1, -1], 4), "coefficients must be"),
         (lambda: sphere_eigenvalues([0.0], 4), "the kernel is zero"),

@@ -61,6 +61,8 @@ class FiniteSpectrum:
             self.multiplicities = np.ones_like(self.eigenvalues)
         else:
             self.multiplicities = nonnegative_array(multiplicities, "multiplicities", len(self.eigenvalues))
+        for array in (self.eigenvalues, self.signal, self.multiplicities):
+            array.flags.writeable = False  # what sums are made of is taken from them once
         keep = (self.eigenvalues > 0) & (self.multiplicities > 0)
         if not keep.any():
             raise ValueError("eigenvalues must contain a positive one: the kernel is zero")

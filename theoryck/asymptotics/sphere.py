@@ -27,14 +27,21 @@ EXPONENTIAL = tuple(1 / math.factorial(m) for m in range(20))
 MOST = 5000
 """Coefficients of a kernel: the time grows with their square, to two seconds here."""
 
+MOST_BITS = 4_000_000
+"""About what the factors of a multiplicity may have together: half a second."""
+
 
 def multiplicity(d: int, degree: int) -> int:
-    """Return B(d, k), the dimension of the spherical harmonics of degree k in d variables, d >= 2.
+    """Return B(d, k), the dimension of the spherical harmonics of degree k in d variables, d >= 2, exactly.
+
+    Raises ValueError for bad arguments, or for both so large that the integer would take seconds.
 
     >>> [multiplicity(16, k) for k in range(4)]
     [1, 16, 135, 800]
     """
     d, degree = whole(d, "d", 2), whole(degree, "degree", 0)
+    if min(d, degree) * (d + degree).bit_length() > MOST_BITS:
+        raise ValueError(f"degree must be smaller in so many dimensions: B(d, k) would be made of {MOST_BITS} bits or more")
     lower = math.comb(d + degree - 3, degree - 2) if degree >= 2 else 0
     return math.comb(d + degree - 1, degree) - lower
 
