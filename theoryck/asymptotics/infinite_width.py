@@ -10,16 +10,25 @@ arXiv:1806.07572.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
-from theoryck.asymptotics.kernels import LayerKernel
+from theoryck.asymptotics.kernels import LayerKernel, real_array
+from theoryck.asymptotics.numbers import exact_number
 from theoryck.models.activation import Activation
 
 Array = NDArray[np.float64]
+
+
+PSD_ROUNDING = 1e-10
+"""Least eigenvalue of a Gram matrix that passes for rounding, relative to its largest diagonal entry, below 0."""
+
+
+LARGEST_STD = 1e150
 
 
 class WideKernels(NamedTuple):
@@ -37,54 +46,93 @@ class Posterior(NamedTuple):
 
 
 def wide_kernels(
-    activation: Activation | str, gram: ArrayLike, hidden_layers: int = 1, *, weight_std: float = 1.0, bias_std: float = 0.0
+    activation: Activation | str, gram: ArrayLike, hidden_layers: int = 1, *, weight_std: Any = 1, bias_std: Any = 0
 ) -> WideKernels:
     """Return (nngp, ntk) of an infinitely wide network with ``hidden_layers`` >= 0 layers of ``activation``.
 
-    ``gram`` (..., n, n) holds x.x'/d_0; a new input is one more row.  The kernels are right to about 1e-13 of their diagonal.
-    Raises ValueError for bad arguments, and where phi jumps: E phi' phi' is then infinite.  Sources: see above.
+    ``gram`` (..., n, n) holds x.x'/d_0; a new input is one more row.  The kernels are right to about 1e-13 of their diagonal, and a
+    unit in the last place of a correlation close to 1 matters where phi is steep.  Raises ValueError for bad arguments, a ``gram``
+    that is not symmetric and positive semidefinite, and where phi jumps: E phi' phi' is then infinite.  Sources: see above.
 
     >>> kernels = wide_kernels("relu", [[1.0, 0.0], [0.0, 1.0]])
     >>> kernels.nngp.round(6).tolist(), kernels.ntk.round(6).tolist()
     ([[0.5, 0.159155], [0.159155, 0.5]], [[1.0, 0.159155], [0.159155, 1.0]])
     """
     phi = activation if isinstance(activation, Activation) else Activation(activation)
-    layers = check_layers(hidden_layers)
-    for name, value in (("weight_std", weight_std), ("bias_std", bias_std)):
-        if not (np.isfinite(value) and value >= 0):
-            raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")
+    layers, inputs = check_layers(hidden_layers), gram_matrix(gram, "gram")
+    w, b = _square(weight_std, "weight_std"), _square(bias_std, "bias_std")
     if layers and (point := jump(phi)) is not None:
         raise ValueError(f"{phi} jumps at {point:g}: its derivative is no function, and the NTK is infinite; take a continuous one")
     layer, slope = LayerKernel(phi), LayerKernel(phi.derivative())
-    nngp = bias_std**2 + weight_std**2 * np.asarray(gram, dtype=np.float64)
-    ntk = nngp
-    for _ in range(layers):
-        nngp, gain = bias_std**2 + weight_std**2 * layer(nngp), weight_std**2 * slope(nngp)
-        ntk = nngp + gain * ntk
+    with np.errstate(over="ignore", invalid="ignore"):
+        nngp = _in_range(b + w * inputs, 0)
+        ntk = nngp
+        for depth in range(1, layers + 1):
+            nngp, gain = _in_range(b + w * layer(nngp), depth), w * slope(nngp)
+            ntk = _in_range(nngp + gain * ntk, depth)
     return WideKernels(nngp, ntk)
 
 
-def gaussian_process(kernel: ArrayLike, targets: ArrayLike, noise: float) -> Posterior:
+def _square(value: Any, name: str) -> float:
+    number = exact_number(value, name, low=0, strict=False)
+    if number > LARGEST_STD if isinstance(number, Fraction) else float(number) > LARGEST_STD:
+        raise ValueError(f"{name} must be at most {LARGEST_STD:g}, so that float64 holds its square, got {value!r}")
+    return float(number) ** 2
+
+
+def _in_range(kernel: Array, depth: int) -> Array:
+    diagonal = np.diagonal(kernel, axis1=-2, axis2=-1)
+    if not np.all(np.isfinite(kernel)) or np.any((diagonal > 0) & (diagonal < np.finfo(np.float64).tiny)):
+        raise ValueError(f"the kernel after {depth} hidden layers is outside float64: take fewer layers or another weight_std")
+    return kernel
+
+
+def gram_matrix(value: ArrayLike, name: str) -> Array:
+    """Return ``value`` (..., n, n) as a float64 array; ValueError unless it is finite, symmetric and positive semidefinite."""
+    gram = real_array(value, name)
+    if gram.ndim < 2 or gram.shape[-1] != gram.shape[-2] or not gram.size:
+        raise ValueError(f"{name} must have shape (..., n, n) with n >= 1, got {gram.shape}")
+    if not np.all(np.isfinite(gram)):
+        raise ValueError(f"{name} must hold finite numbers, got {gram[~np.isfinite(gram)][0]!r}")
+    # Scaled to unit size, so that squares neither overflow nor vanish.
+    size = np.max(np.abs(gram), axis=(-2, -1), keepdims=True)
+    unit = np.divide(gram, size, out=np.zeros_like(gram), where=size > 0)
+    gap = float(np.max(np.abs(unit - np.swapaxes(unit, -1, -2))))
+    if gap > PSD_ROUNDING:
+        raise ValueError(f"{name} must be symmetric, but an entry differs from its mirror image by {gap:.3g} of the largest entry")
+    try:
+        np.linalg.cholesky(unit + PSD_ROUNDING * np.eye(gram.shape[-1]))
+    except np.linalg.LinAlgError:
+        least = float(np.min(np.linalg.eigvalsh(unit)))
+        raise ValueError(
+            f"{name} must be positive semidefinite, as inner products of real vectors are: its least eigenvalue is {least:.6g} of "
+            f"its largest entry"
+        ) from None
+    return gram
+
+
+def gaussian_process(kernel: ArrayLike, targets: ArrayLike, noise: Any) -> Posterior:
     """Return mean k^T (K + T)^{-1} y and covariance K_** - k^T (K + T)^{-1} k of a Gaussian process, T = ``noise`` > 0.
 
     ``kernel`` (n + m, n + m) lists the n training inputs first, ``targets`` is (n,) or (n, k).  With the NNGP kernel this is the
-    Bayesian posterior of an infinitely wide network (arXiv:1711.00165).  Raises ValueError for shapes that do not fit and where
-    K + T is not positive definite.
+    Bayesian posterior of an infinitely wide network (arXiv:1711.00165).  Raises ValueError for shapes that do not fit, a kernel
+    that is not symmetric and positive semidefinite, and numbers that are not finite.
 
     >>> posterior = gaussian_process([[1.0, 0.5], [0.5, 1.0]], [2.0], noise=3.0)
     >>> posterior.mean.tolist(), posterior.covariance.tolist()
     ([0.25], [[0.9375]])
     """
-    whole, y = np.asarray(kernel, dtype=np.float64), np.asarray(targets, dtype=np.float64)
+    whole, y = real_array(kernel, "kernel"), real_array(targets, "targets")
     n = len(y) if y.ndim else 0
-    if whole.ndim != 2 or whole.shape[0] != whole.shape[1] or not 0 < n < len(whole):
+    if whole.ndim != 2 or whole.shape[0] != whole.shape[1] or not 0 < n < len(whole) or y.ndim > 2:
         raise ValueError(f"kernel must be (n + m, n + m) for n >= 1 targets and m >= 1 inputs, got {whole.shape} and {y.shape}")
-    if not noise > 0:
-        raise ValueError(f"noise must be a number > 0, got {noise!r}")
+    if not np.all(np.isfinite(y)):
+        raise ValueError(f"targets must be finite numbers, got {y[~np.isfinite(y)][0]!r}")
+    whole, level = gram_matrix(whole, "kernel"), float(exact_number(noise, "noise", low=0))
     try:
-        factor = scipy.linalg.cho_factor(whole[:n, :n] + noise * np.eye(n), lower=True)
+        factor = scipy.linalg.cho_factor(whole[:n, :n] + level * np.eye(n), lower=True)
     except np.linalg.LinAlgError:
-        raise ValueError("kernel + noise is not positive definite: kernel must be a Gram matrix") from None
+        raise ValueError(f"kernel + noise is not positive definite in float64: take a larger noise than {noise!r}") from None
     cross = whole[:n, n:]
     solved = scipy.linalg.cho_solve(factor, cross)
     return Posterior(solved.T @ y, whole[n:, n:] - cross.T @ solved)

@@ -3,9 +3,10 @@
 With c_k(s) = E phi(sqrt(s) Z) h_k(Z), h_k the normalised Hermite polynomials, and r = c / sqrt(s1 s2), Mehler's formula says
     h(s1, s2, c) = sum_k c_k(s1) c_k(s2) r^k,        g(s) = h(s, s, s) = sum_k c_k(s)^2,
 and what is cut after order K is at most |r|^(K+1) sqrt((g(s1) - sum_{k<=K} c_k(s1)^2) (g(s2) - ...)) by Cauchy-Schwarz.  c_k is
-analytic in Re s > 0, so on an octave 2^j <= s < 2^(j+1) a Chebyshev polynomial in log s gives it to rounding; octaves are tabulated
-when they are first met and do not depend on what else is asked.  Where phi has kinks the series is too slow for |r| close to 1:
-those entries are integrated one by one.  Closed forms are in :mod:`theoryck.asymptotics.kernel_forms`.
+analytic in Re s > 0, so on an octave 2^j <= s < 2^(j+1) a Chebyshev polynomial in log s gives c_k/sqrt(g) to rounding; octaves are
+tabulated when they are first met and do not depend on what else is asked.  Where phi has kinks or is steep at the scale sqrt(s) the
+series is too slow for |r| close to 1: those entries are integrated one by one (:mod:`theoryck.asymptotics.kernel_quadrature`).
+Closed forms are in :mod:`theoryck.asymptotics.kernel_forms`.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.special
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from theoryck.asymptotics.kernel_forms import closed_form, correlation
+from theoryck.asymptotics.kernel_forms import closed_form, correlation, geometric_mean
+from theoryck.asymptotics.kernel_quadrature import Mesh, mesh, pair_mean, panels, split
 from theoryck.models.activation import Activation
 
 Array = NDArray[np.float64]
@@ -35,11 +36,17 @@ LAST_ORDER = {True: 640, False: 2400}
 """With kinks (True) and without.  .95^640 = 6e-15: for |r| <= .95 the series passes RELATIVE_TAIL by this order for every phi.
 Without kinks c_k^2 falls as exp(-2 y sqrt(k)) in a strip of half-width y/sqrt(s): 2400 reach |r| = 1 for tanh up to s = 20."""
 
-DEGREES = (24, 36, 54)
+DEGREES = (24, 36, 54, 80)
 """Degrees of the Chebyshev polynomials that are tried on an octave."""
 
-REACH = 14.0
-"""Integrals over Z stop here: exp(-14^2/4) = 5e-22 is left of the two factors exp(-z^2/4) that c_k contains."""
+PANEL_WIDTH = 0.6
+"""Width of a panel in standard deviations: 24 nodes resolve the oscillation, of wave number sqrt(k) <= 49, of h_k exp(-z^2/4)."""
+
+EXPONENTS = (-600, 900)
+"""Octaves of the variance that are tabulated."""
+
+SYMMETRY_ROUNDING = 1e-9
+"""A Gram matrix may differ from its transpose by this times its largest diagonal entry."""
 
 BANDS = (0.6, 0.75, 0.87, 0.95, 1.0)
 """Entries with large |r| are few in high dimension: later terms of the series are summed only where |r| is above these in turn."""
@@ -67,8 +74,9 @@ class LayerKernel:
 
     activation: Activation
 
-    def __call__(self, gram: Array) -> Array:
+    def __call__(self, gram: ArrayLike) -> Array:
         """Return h of every entry of ``gram`` (..., n, n), symmetric with a non-negative diagonal; ValueError otherwise."""
+        gram = real_array(gram, "gram")
         s = _diagonal(gram)
         # On the diagonal u = v: the series would converge at its slowest, and rounding of r would show.
         values = self._entries(s, s, gram, skip_diagonal=True)
@@ -76,27 +84,34 @@ class LayerKernel:
         values[..., index, index] = self.variance(s)
         return values
 
-    def cross(self, gram: Array, cross: Array, s_new: Array) -> Array:
+    def cross(self, gram: ArrayLike, cross: ArrayLike, s_new: ArrayLike) -> Array:
         """Return E phi(u_i) phi(v_j) (..., n, m) between old inputs with Gram matrix (..., n, n) and m new ones.
 
         ``cross`` (..., n, m) holds their covariances and ``s_new`` (..., m) the variances of the new inputs.
         """
-        return self._entries(_diagonal(gram), np.asarray(s_new, dtype=np.float64), np.asarray(cross, dtype=np.float64))
+        return self._entries(_diagonal(real_array(gram, "gram")), real_array(s_new, "s_new"), real_array(cross, "cross"))
 
-    def variance(self, s: Array) -> Array:
-        """Return g(s) = E phi(sqrt(s) Z)^2 for an array of variances s >= 0."""
-        s = _checked_variances(np.asarray(s, dtype=np.float64))
+    def variance(self, s: ArrayLike) -> Array:
+        """Return g(s) = E phi(sqrt(s) Z)^2 for an array of variances s >= 0; ValueError where it is infinite."""
+        s = _checked_variances(real_array(s, "s"))
         closed = closed_form(self.activation)
-        return closed(s, s, s) if closed is not None else _series(self.activation).variance(s)
+        return self._finite(closed(s, s, s)) if closed is not None else _series(self.activation).variance(s)
+
+    def _finite(self, values: Array) -> Array:
+        if not np.all(np.isfinite(values)):
+            raise ValueError(f"the kernel of {self.activation} is too large for float64 at these variances: take smaller ones")
+        return values
 
     def _entries(self, s1: Array, s2: Array, c: Array, skip_diagonal: bool = False) -> Array:
         s1, s2 = _checked_variances(s1), _checked_variances(s2)
         n, m = s1.shape[-1], s2.shape[-1]
         if c.shape[-2:] != (n, m):
             raise ValueError(f"cross must have shape (..., {n}, {m}) for {n} old and {m} new inputs, got {c.shape}")
+        if not np.all(np.isfinite(c)):
+            raise ValueError(f"covariances must be finite numbers, got {c[~np.isfinite(c)][0]!r}")
         closed = closed_form(self.activation)
         if closed is not None:
-            return closed(s1[..., :, None], s2[..., None, :], c)
+            return self._finite(closed(s1[..., :, None], s2[..., None, :], c))
         lead = np.broadcast_shapes(s1.shape[:-1], s2.shape[:-1], c.shape[:-2])
         flat1 = np.broadcast_to(s1, (*lead, n)).reshape(-1, n)
         flat2 = np.broadcast_to(s2, (*lead, m)).reshape(-1, m)
@@ -123,26 +138,52 @@ class DeepKernel:
     activation: Activation
     depth: int
 
-    def __call__(self, gram: Array) -> Array:
-        """Return the Gram matrix of layer ``depth`` for that of the inputs (..., n, n)."""
-        layer = LayerKernel(self.activation)
-        for _ in range(self.depth):
-            gram = layer(gram)
-        return gram
+    def __post_init__(self) -> None:
+        if not isinstance(self.activation, Activation):
+            object.__setattr__(self, "activation", Activation(self.activation))
+        if isinstance(self.depth, bool) or not hasattr(self.depth, "__index__") or self.depth < 0:
+            raise ValueError(f"depth must be an integer >= 0, got {self.depth!r}")
 
-    def cross(self, gram: Array, cross: Array, s_new: Array) -> tuple[Array, Array, Array]:
+    def __call__(self, gram: ArrayLike) -> Array:
+        """Return the Gram matrix of layer ``depth`` for that of the inputs (..., n, n)."""
+        layer, result = LayerKernel(self.activation), real_array(gram, "gram")
+        _diagonal(result)
+        for _ in range(self.depth):
+            result = layer(result)
+        return result
+
+    def cross(self, gram: ArrayLike, cross: ArrayLike, s_new: ArrayLike) -> tuple[Array, Array, Array]:
         """Return (gram, cross, s_new) of layer ``depth`` for those of the inputs, of shapes (..., n, n), (..., n, m), (..., m)."""
         layer = LayerKernel(self.activation)
+        old, between, new = real_array(gram, "gram"), real_array(cross, "cross"), real_array(s_new, "s_new")
         for _ in range(self.depth):
-            gram, cross, s_new = layer(gram), layer.cross(gram, cross, s_new), layer.variance(s_new)
-        return gram, cross, s_new
+            old, between, new = layer(old), layer.cross(old, between, new), layer.variance(new)
+        return old, between, new
+
+
+def real_array(value: ArrayLike, name: str) -> Array:
+    """Return ``value`` as a float64 array; ValueError that names it for anything but real numbers.
+
+    >>> real_array([[1, 0], [0, 1]], "gram").dtype
+    dtype('float64')
+    """
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "iufO":
+            raise TypeError
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be an array of real numbers, got {value!r}") from None
 
 
 def _diagonal(gram: Array) -> Array:
-    gram = np.asarray(gram)
-    if gram.ndim < 2 or gram.shape[-1] != gram.shape[-2]:
-        raise ValueError(f"gram must have shape (..., n, n), got {gram.shape}")
-    return np.asarray(np.diagonal(gram, axis1=-2, axis2=-1), dtype=np.float64)
+    if gram.ndim < 2 or gram.shape[-1] != gram.shape[-2] or not gram.shape[-1]:
+        raise ValueError(f"gram must have shape (..., n, n) with n >= 1, got {gram.shape}")
+    s = np.diagonal(gram, axis1=-2, axis2=-1)
+    gap = np.abs(gram - np.swapaxes(gram, -1, -2)).max(initial=0.0)
+    if gap > SYMMETRY_ROUNDING * np.max(s, initial=0.0):
+        raise ValueError(f"gram must be symmetric, but an entry differs from its mirror image by {gap:.3g}")
+    return s
 
 
 def _checked_variances(s: Array) -> Array:
@@ -156,10 +197,10 @@ def _checked_variances(s: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Octave:
-    """Chebyshev coefficients (orders, degree+1) of c_k and (degree+1,) of g in log2 s on an octave, and bounds of the tails."""
+    """Chebyshev coefficients in log2 s on an octave of c_k/sqrt(g) (orders, degree+1) and log g (degree+1,); tails."""
 
     orders: Array
-    variance: Array
+    log_variance: Array
     tails: Array
     """tails[i]: the largest sqrt(1 - sum of the first i+1 squares / g) on the octave."""
 
@@ -174,54 +215,76 @@ class _Series:
         self.first, self.stride = (1 if odd else 0), (2 if odd or even else 1)
         self.last = LAST_ORDER[bool(self.kinks)]
         self.octaves: dict[int, _Octave] = {}
+        self.meshes: dict[int, Mesh] = {}
 
     def octave(self, j: int) -> _Octave:
         if j not in self.octaves:
             self.octaves[j] = self._tabulate(j)
         return self.octaves[j]
 
+    def mesh(self, j: int) -> Mesh:
+        """Return the panels for the variances 2^j <= s <= 2^(j+1)."""
+        if j not in self.meshes:
+            if not EXPONENTS[0] <= j < EXPONENTS[1]:
+                raise ValueError(
+                    f"variances must lie in [2^{EXPONENTS[0]}, 2^{EXPONENTS[1]}) for {self.activation}, got about 2^{j}"
+                )
+            self.meshes[j] = mesh(self.activation, self.kinks, 2.0 ** (j + 1))
+        return self.meshes[j]
+
     def _tabulate(self, j: int) -> _Octave:
+        edges = split(self.mesh(j).edges, PANEL_WIDTH * 2.0 ** (j / 2))
         for degree in DEGREES:
             # Chebyshev points of the first kind in t = 2 log2(s) - 2j - 1 in (-1, 1).
             t = np.cos(math.pi * (np.arange(degree + 1) + 0.5) / (degree + 1))
-            values, squares = self._coefficients(2.0 ** (j + (t + 1) / 2))
+            values, squares = self._coefficients(2.0 ** (j + (t + 1) / 2), edges)
+            if not np.any(squares):
+                # phi is 0, to underflow, wherever the Gaussian has mass.
+                return _Octave(np.zeros((1, 1)), np.array([-math.inf]), np.zeros(1))
             fit = np.cos(np.outer(np.arange(degree + 1), np.arccos(t))) * (2 / (degree + 1))
             fit[0] /= 2
-            orders, variance = values @ fit.T, squares @ fit.T
-            # The last coefficients measure what was cut; rounding leaves about 1e-15 of the size.
-            scale = math.sqrt(float(np.max(squares)))
-            if np.max(np.abs(orders[:, -3:])) <= 3e-14 * scale:
+            orders, variance = values @ fit.T, np.log(squares) @ fit.T
+            # The last coefficients measure what was cut; rounding leaves about 1e-15, and as much for every unit of log g.
+            rounding = 3e-14 + 3e-15 * float(np.max(np.abs(np.log(squares))))
+            if max(np.max(np.abs(orders[:, -3:])), np.max(np.abs(variance[-3:]))) <= rounding:
                 break
         else:
             raise ValueError(f"the kernel of {self.activation} varies too fast near the variance {2.0**j:.3g} to be tabulated")
-        left = 1 - np.cumsum(values**2, axis=0) / squares
+        left = 1 - np.cumsum(values**2, axis=0)
         return _Octave(orders, variance, np.sqrt(np.maximum(np.max(left, axis=1), 0.0)))
 
-    def _coefficients(self, s: Array) -> tuple[Array, Array]:
-        """Return c_k(s) (orders, len(s)) and g(s) by panels that are halved until two rounds agree."""
-        panels, before = 56, None
-        while panels <= 56 * 2**6:
-            found = self._quadrature(s, panels)
-            if before is not None and _agree(before, found):
-                return found
-            panels, before = panels * 2, found
+    def _coefficients(self, s: Array, edges: Array) -> tuple[Array, Array]:
+        """Return c_k(s)/sqrt(g(s)) (orders, len(s)) and g(s), by panels that are halved until that changes nothing at three s."""
+        some = s[[0, len(s) // 2, -1]]
+        before = self._quadrature(some, edges)
+        for _ in range(3):
+            finer = np.sort(np.concatenate([edges, (edges[1:] + edges[:-1]) / 2]))
+            found = self._quadrature(some, finer)
+            if _agree(before, found):
+                return self._quadrature(s, edges)
+            edges, before = finer, found
         raise ValueError(f"E phi(sqrt(s) Z)^2 of {self.activation} could not be integrated near the variance {s[0]:.3g}")
 
-    def _quadrature(self, s: Array, panels: int) -> tuple[Array, Array]:
-        z, weight = _nodes(panels, tuple(self.kinks), np.sqrt(s))
-        phi = self.activation(np.sqrt(s)[:, None] * z)
+    def _quadrature(self, s: Array, edges: Array) -> tuple[Array, Array]:
+        # With a parity both sides contribute the same.
+        x, weight = panels(edges if self.stride == 1 else edges[edges >= 0])
+        z, weight = x / np.sqrt(s)[:, None], weight * self.stride / np.sqrt(s)[:, None]
         before, psi = np.zeros_like(z), np.exp(-(z**2) / 4) * (2 * math.pi) ** -0.25
-        squares = np.sum(phi**2 * psi**2 * weight, axis=1)
-        base = phi * psi * weight
+        base = self.activation(x) * psi
+        squares = np.sum(base**2 * weight, axis=1)
+        if not np.all(np.isfinite(squares)) or (np.any(squares < 1e-280) and np.any(squares)):
+            raise ValueError(f"E phi(sqrt(s) Z)^2 of {self.activation} is outside float64 near the variance {s[0]:.3g}")
+        # The size is taken out of phi first: its product with the weights may be too small for float64.
+        base *= weight / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None]
         rows: list[Array] = []
         total = np.zeros_like(squares)
         for k in range(self.last + 1):
             if k >= self.first and (k - self.first) % self.stride == 0:
                 # c_k^2 is kept below what Bessel leaves only up to rounding; nothing is lost when all but that is used up.
-                row = np.einsum("sz,sz->s", base, np.broadcast_to(psi, base.shape))
+                row = np.einsum("sz,sz->s", base, psi)
                 rows.append(row)
                 total = total + row**2
-                if np.all(squares - total <= ROUNDING * squares) and len(rows) >= 2:
+                if np.all(1 - total <= ROUNDING) and len(rows) >= 2:
                     break
             # Hermite functions h_k(z) exp(-z^2/4): forward recurrence is stable, they grow or oscillate in k.
             before, psi = psi, (z * psi - math.sqrt(k) * before) / math.sqrt(k + 1)
@@ -230,23 +293,23 @@ class _Series:
     def variance(self, s: Array) -> Array:
         result = np.full(s.shape, float(self.activation(np.zeros(1))[0]) ** 2)
         for octave, inside, chebyshev in self._cells(s):
-            result[inside] = octave.variance @ chebyshev
+            result[inside] = np.exp(octave.log_variance @ chebyshev)
         return result
 
     def _cells(self, s: Array) -> list[tuple[_Octave, NDArray[np.bool_], Array]]:
         positive = s > 0
-        exponent = np.floor(np.log2(np.where(positive, s, 1.0))).astype(int)
+        exponent = np.frexp(np.where(positive, s, 1.0))[1] - 1
         cells = []
         for j in np.unique(exponent[positive]):
             inside = positive & (exponent == j)
             t = 2 * (np.log2(s[inside]) - j) - 1
             octave = self.octave(int(j))
-            cells.append((octave, inside, np.polynomial.chebyshev.chebvander(t, len(octave.variance) - 1).T))
+            cells.append((octave, inside, np.polynomial.chebyshev.chebvander(t, len(octave.log_variance) - 1).T))
         return cells
 
     def entries(self, s1: Array, s2: Array, c: Array, skip_diagonal: bool) -> Array:
         """Return h (B, n, m) for variances (B, n), (B, m) and covariances (B, n, m)."""
-        r = correlation(c, np.sqrt(s1[:, :, None] * s2[:, None, :]))
+        r = correlation(c, geometric_mean(s1[:, :, None], s2[:, None, :]))
         if skip_diagonal:
             index = np.arange(r.shape[-1])
             r[:, index, index] = 0.0
@@ -271,10 +334,21 @@ class _Series:
         if orders == len(tail) and left1.any() and left2.any():
             left = left1[:, :, None] * left2[:, None, :]
             slow = np.abs(r) ** (self.first + self.stride * orders) * left > RELATIVE_TAIL
-            for p, i, k in np.argwhere(slow).tolist():
-                pair = float(s1[p, i]), float(s2[p, k]), float(r[p, i, k])
-                result[p, i, k] = _direct(self.activation, self.kinks, *pair)
+            self._integrate(result, np.triu(slow) if skip_diagonal else slow, s1, s2, r)
+            if skip_diagonal:
+                row, column = np.tril_indices(r.shape[-1], -1)
+                result[:, row, column] = result[:, column, row]
         return result
+
+    def _integrate(self, result: Array, slow: NDArray[np.bool_], s1: Array, s2: Array, r: Array) -> None:
+        """Overwrite the slow entries of ``result`` by their integrals."""
+        for p, i, k in np.argwhere(slow).tolist():
+            one, two, correlation_ = float(s1[p, i]), float(s2[p, k]), float(r[p, i, k])
+            if one == two and correlation_ == 1:
+                result[p, i, k] = self.variance(np.array([one]))[0]
+            else:
+                ends = ((self.mesh(_octave(one)), one), (self.mesh(_octave(two)), two))
+                result[p, i, k] = pair_mean(self.activation, self.kinks, *ends, correlation_)
 
     def _orders(self, largest: float, tail: Array) -> int:
         """Return the number of terms whose tail is small for |r| <= largest, or all there are."""
@@ -308,8 +382,13 @@ class _Series:
             table[0][s == 0] = float(self.activation(np.zeros(1))[0])
         for octave, inside, chebyshev in cells:
             rows = octave.orders[:orders]
-            table[: len(rows), inside] = rows @ chebyshev
+            table[: len(rows), inside] = rows @ chebyshev * np.exp(octave.log_variance @ chebyshev / 2)
         return table
+
+
+def _octave(s: float) -> int:
+    """The j with 2^j <= s < 2^(j+1), also where a logarithm would round up."""
+    return math.frexp(s)[1] - 1
 
 
 @functools.lru_cache(maxsize=64)
@@ -319,11 +398,9 @@ def _series(activation: Activation) -> _Series:
 
 def _agree(one: tuple[Array, Array], two: tuple[Array, Array]) -> bool:
     orders = min(len(one[0]), len(two[0]))
-    scale = float(np.max(two[1]))
-    if not scale < math.inf:
-        raise ValueError("E phi(sqrt(s) Z)^2 is not finite in float64: phi grows too fast for a kernel")
-    close = float(np.max(np.abs(one[0][:orders] - two[0][:orders]))) <= 2e-14 * math.sqrt(scale)
-    return close and float(np.max(np.abs(one[1] - two[1]))) <= 2e-14 * scale
+    close = float(np.max(np.abs(one[0][:orders] - two[0][:orders]))) <= 2e-14
+    rounding = 2e-14 + 1e-15 * np.abs(np.log(np.where(two[1] > 0, two[1], 1.0)))
+    return close and bool(np.all(np.abs(one[1] - two[1]) <= rounding * two[1]))
 
 
 def _horner(a: Array, b: Array, power: Array) -> Array:
@@ -335,55 +412,6 @@ def _horner(a: Array, b: Array, power: Array) -> Array:
         result *= power
         result += term
     return np.asarray(result)
-
-
-@functools.lru_cache(maxsize=8)
-def _legendre(points: int) -> tuple[Array, Array]:
-    node, weight = scipy.special.roots_legendre(points)
-    return node, weight
-
-
-def _nodes(panels: int, kinks: tuple[float, ...], scale: Array) -> tuple[Array, Array]:
-    """Return nodes and weights (len(scale) or 1, N) of Gauss-Legendre panels on (-REACH, REACH), split at kinks / scale."""
-    uniform = np.linspace(-REACH, REACH, panels + 1)
-    if not kinks:
-        edges = uniform[None]
-    else:
-        # Kinks out of reach give panels of no width, so that every row has the same number of nodes.
-        split = np.minimum(np.maximum(np.array(kinks) / scale[:, None], -REACH), REACH)
-        edges = np.sort(np.concatenate([np.broadcast_to(uniform, (len(scale), panels + 1)), split], axis=1), axis=1)
-    return _panels(edges)
-
-
-def _panels(edges: Array) -> tuple[Array, Array]:
-    node, weight = _legendre(24)
-    middle, half = (edges[:, 1:] + edges[:, :-1]) / 2, np.diff(edges, axis=1) / 2
-    rows = len(edges)
-    return (middle[..., None] + half[..., None] * node).reshape(rows, -1), (half[..., None] * weight).reshape(rows, -1)
-
-
-def _direct(phi: Activation, kinks: tuple[float, ...], s1: float, s2: float, r: float) -> float:
-    """Return h at one entry as the integral over u of phi(u) E[phi(v) | u], by panels split at the kinks of both factors."""
-    size1, size2, spread = math.sqrt(s1), math.sqrt(s2), math.sqrt((1 - r) * (1 + r))
-    # E[phi(v) | u] bends over a distance `spread` around u/size1 = kink/(size2 r): panels shrink towards there.
-    bends = [kink / (size2 * r) for kink in kinks]
-    ladder = [sign * spread * 2.0**i for sign in (-1, 1) for i in range(-1, 32) if spread * 2.0**i < 2 * REACH] + [0.0]
-    edges = {-REACH, REACH, *np.linspace(-REACH, REACH, 57), *(kink / size1 for kink in kinks)}
-    edges |= {bend + step for bend in bends for step in ladder}
-    inside = np.array(sorted(edge for edge in edges if -REACH <= edge <= REACH))
-    z, weight = _panels(inside[None])
-    mean = size2 * r * z[0]
-    if spread > 0:
-        uniform = np.linspace(-REACH, REACH, 29)
-        split = (np.array(kinks) - mean[:, None]) / (size2 * spread)
-        split = np.minimum(np.maximum(split, -REACH), REACH)
-        y, inner = _panels(np.sort(np.concatenate([np.broadcast_to(uniform, (len(mean), 29)), split], axis=1), axis=1))
-        density = np.exp(-(y**2) / 2) / math.sqrt(2 * math.pi)
-        conditional = np.sum(phi(mean[:, None] + size2 * spread * y) * density * inner, axis=1)
-    else:
-        conditional = phi(mean)
-    density = np.exp(-(z[0] ** 2) / 2) / math.sqrt(2 * math.pi)
-    return float(np.sum(phi(size1 * z[0]) * conditional * density * weight[0]))
 
 
 def describe(activation: Activation | str) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 from numbers import Rational
 from typing import Any, NamedTuple
@@ -26,6 +28,7 @@ from theoryck.records import Enclosure
 
 ATTEMPTS = 4
 MAX_LAYERS = 100
+LARGEST = Decimal("1e300")
 
 Form = Callable[[arb, arb, arb, arb], arb]
 """(b, s1, s2, c) -> E phi(u) phi(v) for an activation phi(b x)."""
@@ -44,7 +47,8 @@ def wide_pair(
     """Return enclosures of K^(L+1)(x, x') and T^(L+1)(x, x') for ``inputs`` = (x, x'), L = ``hidden_layers``.
 
     ``inputs`` are two vectors of the same length d_0 of rational numbers or floats, taken as they are, as are ``weight_std`` and
-    ``bias_std``.  Raises :class:`~theoryck.exact.balls.ExactError` for bad arguments, and where phi jumps (the NTK is infinite).
+    ``bias_std``, which are >= 0; texts such as "1/3" are read.  Raises :class:`~theoryck.exact.balls.ExactError` for bad arguments,
+    where phi jumps (the NTK is infinite) and for kernels above 1e300.
 
     >>> pair = wide_pair("relu", ((1, 0), (0, 1)), 1, digits=15)
     >>> str(pair.nngp.midpoint)[:16], pair.ntk.rigorous  # 1/(4 pi)
@@ -52,7 +56,7 @@ def wide_pair(
     """
     digits, layers = check_digits(digits), _layers(hidden_layers)
     gram = _gram(inputs)
-    scales = tuple(_exact(value, name) for value, name in ((weight_std, "weight_std"), (bias_std, "bias_std")))
+    scales = tuple(_scale(value, name) for value, name in ((weight_std, "weight_std"), (bias_std, "bias_std")))
     phi = activation if isinstance(activation, Activation) else Activation(activation)
     if layers and phi.kinks and phi.properties.smooth.detail.startswith("phi jumps"):
         raise ExactError(f"{phi} has a jump: its derivative is no function, and the NTK is infinite; take a continuous activation")
@@ -70,13 +74,24 @@ def _exact(value: Any, name: str) -> Expr:
         return value
     if isinstance(value, Rational) and not isinstance(value, bool):
         return sympy.Rational(int(value.numerator), int(value.denominator))
-    if isinstance(value, float) and math.isfinite(value):
-        return sympy.Rational(*value.as_integer_ratio())
+    try:
+        if isinstance(value, str | Decimal | float):
+            return sympy.Rational(*Fraction(value).as_integer_ratio())
+    except (ValueError, OverflowError, ZeroDivisionError):
+        pass
     raise ExactError(f"{name} must be a finite real number, got {value!r}")
 
 
+def _scale(value: Any, name: str) -> Expr:
+    scale = _exact(value, name)
+    if scale < 0:
+        raise ExactError(f"{name} must be >= 0, a standard deviation, got {value!r}")
+    return scale
+
+
 def _gram(inputs: Any) -> tuple[Expr, Expr, Expr]:
-    if not (isinstance(inputs, Sequence) and len(inputs) == 2 and len(inputs[0]) == len(inputs[1]) >= 1):
+    vectors = isinstance(inputs, Sequence) and all(hasattr(vector, "__len__") for vector in inputs)
+    if not vectors or len(inputs) != 2 or not len(inputs[0]) == len(inputs[1]) >= 1:
         raise ExactError(f"inputs must be two vectors of the same length >= 1, got {inputs!r}")
     first, second = ([_exact(entry, "an entry of inputs") for entry in vector] for vector in inputs)
     pairs = ((first, first), (second, second), (first, second))
@@ -98,6 +113,8 @@ def _sharpened(phi: Activation, gram: tuple[Expr, ...], layers: int, scales: tup
         if missing <= 0 or not ntk.rigorous:
             break
         working += 8 + math.ceil(missing)
+    if max(abs(nngp.midpoint), abs(ntk.midpoint)) > LARGEST:
+        raise ExactError(f"the kernels of {phi} with {layers} hidden layers exceed {LARGEST:.0e}: take a smaller weight_std")
     return WidePair(nngp, ntk)
 
 
@@ -134,12 +151,20 @@ def _entry(phi: Activation, pair: tuple[Any, ...], row: int, column: int, same: 
     """Return E phi(u) phi(v) for the entry of the pair's Gram matrix; where u = v it is an integral over a line."""
     if row == column or same:
         return gaussian_expectation(phi.expression**2, pair[row], digits)
+    if _is_zero(pair[0]) or _is_zero(pair[1]):
+        # One of the pair is the constant 0: the series in c/sqrt(s1 s2) does not exist.
+        at_zero = phi.expression.xreplace({x: sympy.Integer(0)})
+        return gaussian_expectation(phi.expression * at_zero, pair[1 if _is_zero(pair[0]) else 0], digits)
     form = closed_form(phi.expression)
     if form is None:
         return gaussian_kernel(phi, pair[0], pair[1], pair[2], digits)
     scale, b, function = form
     with precision(bits_for(digits, 32)):
         return from_ball(to_ball(scale) ** 2 * function(to_ball(b), *(to_ball(entry) for entry in pair)), digits)
+
+
+def _is_zero(variance: Any) -> bool:
+    return bool(variance.midpoint == 0 and variance.radius == 0) if isinstance(variance, Enclosure) else bool(variance == 0)
 
 
 # Closed forms at any correlation: a series in the correlation would be slow for the second group, whose phi has a kink.

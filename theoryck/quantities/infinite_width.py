@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.asymptotics.kernels import LayerKernel
+from theoryck.asymptotics.numbers import exact_number
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.quantities.constants import ExactQuantity, as_exact, gaussian_mean, kernel
 from theoryck.records import Enclosure
@@ -96,7 +97,8 @@ class WideNetwork:
         phi = activation if isinstance(activation, Activation) else Activation(activation)
         if isinstance(layers, bool) or not isinstance(layers, int) or layers < 0:
             raise QuantityError(f"hidden_layers must be an integer >= 0, got {layers!r}")
-        if not (isinstance(inputs, Sequence) and len(inputs) == 2 and len(inputs[0]) == len(inputs[1]) >= 1):
+        vectors = isinstance(inputs, Sequence) and all(hasattr(vector, "__len__") for vector in inputs)
+        if not vectors or len(inputs) != 2 or not len(inputs[0]) == len(inputs[1]) >= 1:
             raise QuantityError(f"inputs must be two vectors of the same length >= 1, got {inputs!r}")
         first, second = (tuple(_rational(entry, "an entry of inputs") for entry in vector) for vector in inputs)
         scales = [_rational(value, name) for value, name in ((weight_std, "weight_std"), (bias_std, "bias_std"))]
@@ -132,11 +134,16 @@ class WideNetwork:
 
 
 def _rational(value: Any, name: str) -> Fraction:
-    if isinstance(value, int | Fraction) and not isinstance(value, bool):
-        return Fraction(value)
-    if isinstance(value, float) and Fraction(repr(value)) == Fraction(value):
-        return Fraction(value)
-    raise QuantityError(f"{name} must be a rational number (an int, a Fraction, or a float that is what it shows), got {value!r}")
+    try:
+        # The decimal that a float prints as; 0.1 is no binary fraction, and which of the two is meant has to be said.
+        number = exact_number(value, name)
+        if isinstance(number, Fraction) and not (isinstance(value, float) and number != Fraction(float(value))):
+            return number
+    except ValueError:
+        pass
+    raise QuantityError(
+        f"{name} must be a rational number (an int, a Fraction, a text as '1/10' or a float that is what it shows), got {value!r}"
+    )
 
 
 # Finite width ------------------------------------------------------------------------------------------------------------------
