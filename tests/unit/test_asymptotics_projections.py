@@ -76,9 +76,9 @@ def test_panels_end_at_kinks() -> None:
     assert abs(float(other @ np.abs(without - 0.3)) - (1.3**2 + 0.7**2) / 2) > 1e-5
 
 
-@pytest.mark.parametrize("ratio", [0, -1, float("inf"), True, "1"])
+@pytest.mark.parametrize("ratio", [0, -1, float("inf"), True, "one", 1e13])
 def test_bad_ratio(ratio: object) -> None:
-    with pytest.raises(ValueError, match="ratio must be N/D"):
+    with pytest.raises(ValueError, match="ratio must be"):
         projection_kurtosis_limit("erf", ratio)  # type: ignore[arg-type]
 
 

@@ -12,23 +12,37 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sympy import Rational
 
-from theoryck.models import Activation
+from theoryck.asymptotics.gaussian_means import (
+    TAIL,
+    adaptive,
+    enclosed,
+    float_of,
+    kinks_of,
+    log_size,
+    nodes_of,
+    panel_edges,
+    window,
+)
+from theoryck.asymptotics.numbers import NotConverged, Number, exact_number
+from theoryck.models import Activation, x
 
 Array = NDArray[np.float64]
 
 ORDERS = 64
 """Hermite coefficients kept: what they leave out is known by Parseval, and is counted as error."""
 
-REACH = 14.0
-"""Half the range of the quadrature: exp(-14^2/2) = 3e-43 of the Gaussian weight, with room for He_64 and any polynomial."""
-
 PANEL = 0.7
-"""Longest panel of 24 Gauss-Legendre nodes: He_64 has a period of 2 pi/8 = 0.8 where the weight is not small."""
+"""Longest panel to begin with: He_64 has a period of 2 pi/8 = 0.8 where the weight is not small."""
+
+MOST_RATIO = 10**12
+"""N/D beyond this, or its inverse, would multiply the rounding of coefficients that are zero."""
 
 
 def panels(breaks: Sequence[float], low: float, high: float, longest: float) -> tuple[Array, Array]:
@@ -38,13 +52,7 @@ def panels(breaks: Sequence[float], low: float, high: float, longest: float) -> 
     >>> round(float(weights @ abs(nodes)), 12)
     1.0
     """
-    ends = [low, *sorted(point for point in breaks if low < point < high), high]
-    edges = np.concatenate(
-        [np.linspace(a, b, max(math.ceil((b - a) / longest), 1), endpoint=False) for a, b in pairwise(ends)] + [[high]]
-    )
-    nodes, weights = np.polynomial.legendre.leggauss(24)
-    half = np.diff(edges)[:, None] / 2
-    return (edges[:-1, None] + half * (1 + nodes)).ravel(), (half * weights).ravel()
+    return nodes_of(panel_edges(breaks, low, high, longest))
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,9 @@ class Coordinate:
     """The law of x = sigma(Z), centred: moments and normalised Hermite coefficients.
 
     ``mean`` = E sigma(Z), ``variance``, ``third`` and ``fourth`` cumulant; ``linear[k]`` = c_k and ``square[k]`` = d_k for
-    k < 64; ``left`` and ``left_square`` are the parts of Var sigma(Z) and Var (sigma(Z) - mean)^2 in higher orders.
+    k < 64; ``left`` and ``left_square`` are the parts of Var sigma(Z) and Var (sigma(Z) - mean)^2 in higher orders.  ``square`` and
+    ``third`` are nan where E |sigma|^3 is infinite, ``fourth`` and ``left_square`` where E sigma^4 is.  The quadrature of
+    sigma^degree ended at these ``edges``.
     """
 
     mean: float
@@ -63,6 +73,7 @@ class Coordinate:
     square: Array
     left: float
     left_square: float
+    edges: Array
 
 
 def read_activation(activation: object, name: str = "activation") -> Activation:
@@ -73,35 +84,109 @@ def read_activation(activation: object, name: str = "activation") -> Activation:
     return phi
 
 
-def kinks_of(phi: Activation) -> list[float]:
-    """Return the points where phi may fail to be analytic, as floats."""
-    return [float(point) for point in phi.kinks]
+def coordinate(phi: Activation, degree: int = 4) -> Coordinate:
+    """Return moments and Hermite coefficients of sigma(Z) - E sigma(Z) by adaptive Gauss-Legendre quadrature, 1e-13 relative.
 
-
-@functools.lru_cache(maxsize=64)
-def coordinate(phi: Activation) -> Coordinate:
-    """Return moments and Hermite coefficients of sigma(Z) - E sigma(Z) by composite Gauss-Legendre quadrature, 1e-13 relative.
+    ``degree``, 2 to 4, is the moment that the caller needs.  Raises ValueError where it is infinite, NotConverged where the
+    quadrature does not resolve sigma or differs from an enclosure.
 
     >>> he2 = coordinate(Activation("he2"))
     >>> [round(float(value), 12) for value in (he2.variance, he2.third, he2.fourth, he2.linear[2])]
     [1.0, 2.828427124746, 12.0, 1.0]
     """
-    z, weights = panels(kinks_of(phi), -REACH, REACH, PANEL)
-    weights = weights * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-    values = phi(z)
-    mean = float(weights @ values)
-    x = values - mean
-    variance, third, raw4 = (float(weights @ x**power) for power in (2, 3, 4))
-    c, d = np.empty(ORDERS), np.empty(ORDERS)
-    before, now = np.zeros_like(z), np.ones_like(z)
-    for k in range(ORDERS):
-        c[k], d[k] = weights @ (x * now), weights @ (x * x * now)
-        before, now = now, (z * now - math.sqrt(k) * before) / math.sqrt(k + 1)
+    finite = _finite_degree(phi)
+    if finite < degree:
+        # Says what is infinite, and raises.
+        _raw_moment(phi, finite + 1)
+    return _coordinate(phi, finite)
+
+
+def _raw_moment(phi: Activation, degree: int) -> float:
+    what = f"sigma(Z)^{degree}, sigma = {phi.text},"
+    return float_of(enclosed(phi.expression**degree, 1, what), f"E {what}")
+
+
+@functools.lru_cache(maxsize=64)
+def _finite_degree(phi: Activation) -> int:
+    """The largest of 1..4 whose moment is finite; NotConverged, unlike an infinite moment, is an error."""
+    for degree in (2, 3, 4):
+        try:
+            _raw_moment(phi, degree)
+        except NotConverged:
+            raise
+        except ValueError:
+            return degree - 1
+    return 4
+
+
+@functools.lru_cache(maxsize=64)
+def _coordinate(phi: Activation, degree: int) -> Coordinate:
+    what, kinks = f"quadrature of sigma(Z)^{degree}, sigma = {phi.text},", kinks_of(phi)
+    # Normalised Hermite polynomials grow like exp(z^2/4) up to z = 2 sqrt(64), and like powers beyond.
+    orders = ORDERS - 1
+    power = min(degree - 1, 2)
+
+    def size(z: Array) -> Array:
+        logs = log_size(phi, z)
+        hermite = np.minimum(z * z / 4, orders * np.log(np.maximum(np.abs(z), 1.0)) - math.lgamma(orders + 1) / 2)
+        result: Array = np.maximum(degree * np.maximum(logs, 0.0), power * logs + hermite) - z * z / 2
+        return result
+
+    low, high = window(size, what, kinks)
+    low, high = min(low, -TAIL), max(high, TAIL)
+    edges = panel_edges(kinks, low, high, PANEL)
+    scale = math.sqrt(2 * math.pi)
+    first = adaptive(lambda z: phi(z) * np.exp(-z * z / 2) / scale, edges, what)
+    # A symmetry makes exact zeros, which nothing large can multiply into a number.
+    symmetry = -1 if phi.properties.odd.value else 1 if phi.properties.even.value else 0
+    mean = 0.0 if symmetry == -1 else float(first.values[0])
+
+    def integrands(z: Array) -> Array:
+        part = np.exp(-z * z / 8)
+        y = (phi(z) - mean) * part  # to powers that stay in range where exp(-z^2/2) has gone
+        rows = [y**2 * part**2, y**3 * part, y**4][: degree - 1]
+        before, now = np.zeros_like(z), part**2 / scale
+        for k in range(ORDERS):
+            rows.append(y * part * now)
+            if degree > 2:
+                rows.append(y * y * now)
+            before, now = now, (z * now - math.sqrt(k) * before) / math.sqrt(k + 1)
+        return np.stack([row / scale for row in rows[: degree - 1]] + rows[degree - 1 :])
+
+    found = adaptive(integrands, first.edges, what)
+    moments, rest = found.values[: degree - 1], found.values[degree - 1 :]
+    variance, third, raw4 = (float(moments[k]) if k < degree - 1 else math.nan for k in range(3))
+    c = rest.copy() if degree == 2 else rest[::2].copy()
+    d = np.full(ORDERS, math.nan) if degree == 2 else rest[1::2].copy()
     c[0] = 0.0
+    if symmetry:
+        c[(1 if symmetry == 1 else 0) :: 2] = 0.0
+        d[1::2] = 0.0
+        third = 0.0 if symmetry == -1 and degree > 2 else third
+    _confirm(phi, mean, (variance, third, raw4)[: degree - 1])
     # Parseval; a difference below rounding is no part left.
     left = max(variance - float(c @ c), 0.0)
-    left_square = max(raw4 - float(d @ d), 0.0)
-    return Coordinate(mean, variance, third, raw4 - 3 * variance**2, c, d, left, left_square)
+    left_square = max(raw4 - float(d @ d), 0.0) if degree == 4 else math.nan
+    return Coordinate(mean, variance, third, raw4 - 3 * variance**2, c, d, left, left_square, found.edges)
+
+
+def _confirm(phi: Activation, mean: float, central: Sequence[float]) -> None:
+    """Compare with enclosures, which no narrow feature escapes; refuse a variance whose powers leave the range of doubles."""
+    variance, *higher = central
+    if not 1e-70 < variance < 1e70:
+        raise ValueError(f"Var sigma(Z) must lie between 1e-70 and 1e70, got {variance:.6g} for sigma = {phi.text}: rescale sigma")
+    third, raw4 = [*higher, math.nan, math.nan][:2]
+    sums = [variance + mean**2]
+    sums.append(third + 3 * mean * variance + mean**3)
+    sums.append(raw4 + 4 * mean * third + 6 * mean**2 * variance + mean**4)
+    for degree, value in zip((2, 3, 4), sums[: len(central)]):
+        exact = _raw_moment(phi, degree)
+        scale = abs(exact) if degree != 3 else abs(third) + 3 * abs(mean) * variance + abs(mean) ** 3 + variance**1.5
+        if not abs(value - exact) <= 1e-10 * scale:
+            raise NotConverged(
+                f"E sigma(Z)^{degree}, sigma = {phi.text}, is {exact:.10g}, but {value:.10g} by quadrature: sigma varies "
+                "on a scale that it did not see"
+            )
 
 
 def covariance_kernel(one: Coordinate, m: Array) -> Array:
@@ -115,69 +200,135 @@ def covariance_kernel(one: Coordinate, m: Array) -> Array:
     return np.asarray(np.polynomial.polynomial.polyval(m, squares[: kept[-1] + 1]), dtype=np.float64)
 
 
-def _ratio(ratio: float) -> float:
-    if isinstance(ratio, bool) or not (isinstance(ratio, int | float) and 0 < ratio < math.inf):
-        raise ValueError(f"ratio must be N/D, a positive number, got {ratio!r}")
-    return float(ratio)
+def _ratio(ratio: Any) -> Fraction:
+    number = exact_number(ratio, "ratio", low=0)
+    if not isinstance(number, Fraction):
+        number = Fraction(number.midpoint)
+    if not Fraction(1, MOST_RATIO) <= number <= MOST_RATIO:
+        raise ValueError(f"ratio must be N/D, between 1e-12 and 1e12, got {ratio!r}")
+    return number
 
 
-def projection_kurtosis_limit(activation: Activation | str, ratio: float = 1) -> float:
+HERMITE = {0: ((0, 1),), 1: ((1, 1),), 2: ((2, 1), (0, -1)), 4: ((4, 1), (2, -6), (0, 3))}
+"""He_k as (power, coefficient)."""
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """E sigma(Z)^j He_k(Z) by enclosures, with ``lost`` more digits than doubles need: those that the mean takes away."""
+
+    phi: Activation
+    lost: int
+
+    def __call__(self, power: int, order: int = 0) -> Fraction:
+        # By powers of Z: He_k itself may make a mean that is nearly 0, of which relative digits are hard to get and of no use.
+        return sum((factor * self._monomial(power, k) for k, factor in HERMITE[order]), Fraction(0))
+
+    def _monomial(self, power: int, k: int) -> Fraction:
+        product = self.phi.expression**power * x**k
+        what = f"sigma(Z)^{power}" + (f" Z^{k}" if k else "") + f", sigma = {self.phi.text},"
+        return enclosed(product.expand() if product.is_polynomial(x) else product, 1, what, lost=self.lost)
+
+    @property
+    def mean(self) -> Fraction:
+        return self(1)
+
+    @property
+    def variance(self) -> Fraction:
+        return self(2) - self(1) ** 2
+
+    @property
+    def third(self) -> Fraction:
+        return self(3) - 3 * self(1) * self(2) + 2 * self(1) ** 3
+
+    @property
+    def fourth(self) -> Fraction:
+        m = self(1)
+        return self(4) - 4 * m * self(3) + 6 * m**2 * self(2) - 3 * m**4 - 3 * self.variance**2
+
+    def square(self, order: int) -> Fraction:
+        """E (sigma(Z) - mean)^2 He_k(Z), k > 0."""
+        return self(2, order) - 2 * self(1) * self(1, order)
+
+
+@functools.lru_cache(maxsize=64)
+def _raw(phi: Activation) -> _Raw:
+    for lost in (0, 8, 24, 60):
+        raw = _Raw(phi, lost)
+        variance = raw.variance
+        # Fourth powers of the mean cancel: (mean/deviation)^4 of them.
+        if variance > 0 and (raw(2) / variance) ** 2 <= 10**lost * 100:
+            return raw
+    raise NotConverged(f"sigma = {phi.text} hardly varies: its variance is lost beside its mean, subtract the mean from sigma")
+
+
+def projection_kurtosis_limit(activation: Activation | str, ratio: Number = 1) -> float:
     """Return lim N E kappa_4(lambda | a)/(E kappa_2)^2 for random-sign weights, N = ratio D -> infinity.
 
-    [kappa_4(sigma) + 3 (N/D) (d_2^2 - 2 c_1^4)]/Var(sigma)^2.  The same for aligned weights and odd sigma.  Raises ValueError.
+    [kappa_4(sigma) + 3 (N/D) (d_2^2 - 2 c_1^4)]/Var(sigma)^2, from enclosures.  The same for aligned weights and odd sigma.
+    ``ratio`` is an exact number or its text, "1/2".  Raises ValueError for a bad ratio and where E sigma(Z)^4 is infinite,
+    NotConverged where it is not known.
 
-    >>> round(projection_kurtosis_limit("he2"), 9)  # kappa_4 = 12, d_2^2 = 8, c_1 = 0
+    >>> projection_kurtosis_limit("he2")  # kappa_4 = 12, d_2^2 = 8, c_1 = 0
     36.0
     """
-    one, delta = coordinate(read_activation(activation)), _ratio(ratio)
-    pairs = float(one.square[2] ** 2 - 2 * one.linear[1] ** 4)
-    return (one.fourth + 3 * delta * pairs) / one.variance**2
+    phi, delta = read_activation(activation), _ratio(ratio)
+    raw = _raw(phi)
+    pairs = raw.square(2) ** 2 / 2 - 2 * raw(1, 1) ** 4
+    return float_of((raw.fourth + 3 * delta * pairs) / raw.variance**2, "the limit")
 
 
 def localised_error_gap(activation: Activation | str, student: Activation | str) -> float:
     """Return E g(x)^2 - E g(sqrt(Q) Z)^2, x = sigma(Z) - E sigma(Z), Q = E x^2: what a localised student's error differs by.
 
-    ``student`` is g.  No size enters: the field of w = sqrt(N) e_1 is one coordinate.
+    ``student`` is g.  No size enters: the field of w = sqrt(N) e_1 is one coordinate.  Raises ValueError where a mean is infinite,
+    NotConverged where it is not known.
 
-    >>> abs(localised_error_gap("x", "erf(x/sqrt(2))")) < 1e-14, localised_error_gap("tanh(5*x)", "erf(x/sqrt(2))") > 0.02
-    (True, True)
+    >>> localised_error_gap("x", "erf(x/sqrt(2))"), localised_error_gap("tanh(5*x)", "erf(x/sqrt(2))") > 0.02
+    (0.0, True)
     """
     phi, g = read_activation(activation), read_activation(student, "student")
-    one = coordinate(phi)
-    root = math.sqrt(one.variance)
-    # Where g has kinks the first integrand has them at unknown points: short panels, for two integrals of one size.
-    z, weights = panels([*kinks_of(phi), *(kink / root for kink in kinks_of(g))], -REACH, REACH, PANEL / 8)
-    weights = weights * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-    return float(weights @ (g(phi(z) - one.mean) ** 2 - g(root * z) ** 2))
+    mean, variance = _raw(phi).mean, _raw(phi).variance
+    square = g.expression**2
+    centred = phi.expression - Rational(mean.numerator, mean.denominator)
+    seen = enclosed(square.xreplace({x: centred}), 1, f"g(sigma(Z) - E sigma(Z))^2, sigma = {phi.text} and g = {g.text},")
+    gaussian = enclosed(square, variance, f"g(sqrt(Q) Z)^2, g = {g.text} and Q = {float(variance):.6g},")
+    return float_of(seen - gaussian, "the gap")
 
 
-def projection_skewness_limit(activation: Activation | str, ratio: float = 1) -> float:
+def projection_skewness_limit(activation: Activation | str, ratio: Number = 1) -> float:
     """Return lim sqrt(N) E kappa_3(lambda | a)/(E kappa_2)^(3/2) for aligned weights w = (1, ..., 1), N = ratio D -> infinity.
 
     With r = N/D, s_2 = E sigma'' = sqrt(2) c_2 and s_4 = E sigma'''' = sqrt(24) c_4:
-    [kappa_3(sigma) + 3 r c_2 d_2 + r^2 (s_2^3 + 3 s_2^2 s_4/4)]/(Var(sigma) + r c_2^2)^(3/2).  Zero for odd sigma.
+    [kappa_3(sigma) + 3 r c_2 d_2 + r^2 (s_2^3 + 3 s_2^2 s_4/4)]/(Var(sigma) + r c_2^2)^(3/2), from enclosures.  Zero for odd
+    sigma.  ``ratio`` is an exact number or its text.  Raises ValueError for a bad ratio and where E sigma(Z)^3 is infinite,
+    NotConverged where it is not known.
 
-    >>> round(projection_skewness_limit("he2"), 9)  # sqrt(8) m_3/m_2^(3/2), Marchenko-Pastur moments 5 and 2
+    >>> round(projection_skewness_limit("he2"), 12)  # sqrt(8) m_3/m_2^(3/2), Marchenko-Pastur moments 5 and 2
     5.0
     """
-    one, delta = coordinate(read_activation(activation)), _ratio(ratio)
-    second, fourth = math.sqrt(2) * one.linear[2], math.sqrt(24) * one.linear[4]
-    triples = second**3 + 0.75 * second**2 * fourth
-    third = one.third + 3 * delta * one.linear[2] * one.square[2] + delta**2 * triples
-    return float(third / (one.variance + delta * one.linear[2] ** 2) ** 1.5)
+    phi, r = read_activation(activation), _ratio(ratio)
+    raw = _raw(phi)
+    second, fourth = raw(1, 2), raw(1, 4)
+    triples = second**3 + 3 * second**2 * fourth / 4
+    top, scale = raw.third + 3 * r * second * raw.square(2) / 2 + r**2 * triples, raw.variance + r * second**2 / 2
+    # Of squares, which are rational: powers of a very small or large sigma leave the range of doubles.
+    return math.copysign(math.sqrt(float_of(top**2 / scale**3, "the squared limit")), top)
 
 
-def error_gap_limit(activation: Activation | str, student: Activation | str, ratio: float = 1) -> float:
+def error_gap_limit(activation: Activation | str, student: Activation | str, ratio: Number = 1) -> float:
     """Return lim N (E g(lambda)^2 - E g(sqrt(Q) Z)^2), Q = Var sigma(Z), for random-sign weights: the first cumulant that is left.
 
     (1/24) lim N E kappa_4(lambda | a) times E (g^2)''''(sqrt(Q) Z) = E g(sqrt(Q) Z)^2 He_4(Z)/Q^2, by parts.  ``student`` is g.
+    Raises as :func:`projection_kurtosis_limit` does, and ValueError where E g(sqrt(Q) Z)^2 is infinite.
 
     >>> round(error_gap_limit("sqrt(3)*erf(x/sqrt(2))", "x**2") - projection_kurtosis_limit("erf_scaled"), 9)  # Q = 1, g^2 = x^4
     0.0
     """
     phi, g = read_activation(activation), read_activation(student, "student")
-    q = coordinate(phi).variance
-    z, weights = panels([kink / math.sqrt(q) for kink in kinks_of(g)], -REACH, REACH, PANEL)
-    weights = weights * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-    curvature = float(weights @ (g(math.sqrt(q) * z) ** 2 * (z**4 - 6 * z**2 + 3)))
-    return projection_kurtosis_limit(phi, ratio) * curvature / 24
+    variance = _raw(phi).variance
+    q = Rational(variance.numerator, variance.denominator)
+    product = g.expression**2 * (x**4 / q**2 - 6 * x**2 / q + 3)
+    product = product.expand() if product.is_polynomial(x) else product
+    what = f"g(sqrt(Q) Z)^2 He_4(Z), g = {g.text} and Q = {float(variance):.6g},"
+    return projection_kurtosis_limit(phi, ratio) * float_of(enclosed(product, variance, what), f"E {what}") / 24
