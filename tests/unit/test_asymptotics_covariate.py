@@ -204,7 +204,7 @@ def test_random_features_from_matrices_and_in_the_limit():
 @pytest.mark.parametrize("ratio", [0.3, 1.0, 2.5])
 def test_marchenko_pastur_moments(ratio):
     """1, 1 + r, 1 + 3 r + r^2 are the first three moments, for ratios on both sides of the hard edge."""
-    points, weights = marchenko_pastur_nodes(ratio, 400)
+    points, weights = marchenko_pastur_nodes(ratio, 1.0)
     moments = [weights @ points**k for k in (0, 1, 2, 3)]
     assert moments == pytest.approx([1, 1, 1 + ratio, 1 + 3 * ratio + ratio**2], rel=1e-12)
 
@@ -321,13 +321,13 @@ def test_variance_limit_of_a_teacher_without_samples_and_its_refusals():
     ("arguments", "message"),
     [
         (([1, 2], [1], 1, 1), "diagonal must have one entry for each of the 2 eigenvalues, got 1"),
-        (([1, -2], [1, 1], 1, 1), "omega must be finite and not negative, got -2.0 at position 1"),
-        (([1], [math.nan], 1, 1), "diagonal must be finite"),
+        (([1, -2], [1, 1], 1, 1), "omega must be numbers between 0 and 1e200, got -2.0 at position 1"),
+        (([1], [math.nan], 1, 1), "diagonal must be numbers between 0 and 1e200, got nan at position 0"),
         (([0.0], [0.0], 1, 1), "a student that sees nothing"),
         (([1, 0], [1, 1], 9, 1), "diagonal must be 0 where omega is 0"),
         (([1], [1], 0.5, 1), r"rho = 0.5 is less than the 1 = \(1/gamma\)"),
-        (([1], [1], 1, 0), "gamma must be a finite number > 0, got 0"),
-        (([[1]], [1], 1, 1), "omega must be a list of numbers"),
+        (([1], [1], 1, 0), "gamma must be a number > 0, got 0"),
+        (([[1]], [1], 1, 1), r"omega\[0\] must be a number, got \[1\]"),
         (([1], [1], 1, 1, [0]), "a student that sees nothing"),
     ],
 )
@@ -339,8 +339,8 @@ def test_models_that_are_none(arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((ISO, 0, 1), {}, "alpha must be a finite number > 0, got 0"),
-        ((ISO, 1, -1), {}, "penalty must be a finite number >= 0, got -1"),
+        ((ISO, 0, 1), {}, "alpha must be a number > 0, got 0"),
+        ((ISO, 1, -1), {}, "penalty must be a number >= 0, got -1"),
         ((ISO, 1, 1, "hinge"), {}, "task must be one of ridge, classification, logistic, got 'hinge'"),
         ((ISO, 1, 1), {"noise": "a"}, "noise must be a number >= 0, got 'a'"),
         (({}, 1, 1), {}, "model must be a CovariateModel"),
@@ -361,7 +361,7 @@ def test_matrices_and_paths_that_are_none():
         CovariateModel.from_matrices(np.eye(2), np.eye(2), [[1, 2], [2, 1]])
     with pytest.raises(ValueError, match="phi must vanish where omega does"):
         CovariateModel.from_matrices(np.eye(1), [[0, 1]], [[1, 0], [0, 0]])
-    with pytest.raises(ValueError, match="exactly one of alpha and penalty must be a sequence"):
+    with pytest.raises(ValueError, match="exactly one of alpha and penalty must be a list"):
         covariate_path(ISO, [1], [1])
     with pytest.raises(ValueError, match="exactly one"):
         covariate_path(ISO, 1, 1)

@@ -215,11 +215,42 @@ def test_draws_come_in_stacks_and_are_all_different(monkeypatch, quantity):
     assert len(set(values.tolist())) == 8
 
 
+@pytest.mark.parametrize("penalty", [1e-4, 1e-10])
+def test_interpolated_data_have_a_training_loss_of_penalty_squared(penalty):
+    """Fewer samples than features, no signal: (1/n) lambda^2 tr Q^2, here of the one sample (1, 1, 1) with Q = 1/(3 + lambda)."""
+    inputs = np.ones((1, 1, 3))
+    mean, variance = conditional_moments("train_loss", inputs, np.ones(3), np.zeros(3), 5.0, penalty)[0]
+    expected = (penalty / (3 + penalty)) ** 2
+    assert mean == pytest.approx(5 * expected, rel=1e-12)
+    assert variance == pytest.approx(50 * expected**2, rel=1e-12)
+
+
+@pytest.mark.parametrize("task", ["ridge", "classification", "logistic"])
+def test_features_without_variance_change_nothing(task):
+    """Four features of which two are silent are two features at twice the penalty: w.v/sqrt(p) has another p."""
+    silent = covariate_error(CovariateModel([1.0, 0.0], [0.5, 0.0], 1, 1), 0.1, task)
+    plain = covariate_error(CovariateModel([1.0], [0.25], 1, 1), 0.2, task)
+    assert agree(drawn(silent, 4000, n=3, p=4), drawn(plain, 4000, seed=1, n=3, p=2))
+
+
+def test_features_that_floats_cannot_tell_apart():
+    model = CovariateModel([1.0, 1e-40], [0.5, 0.0], 1, 1)
+    with pytest.raises(QuantityError, match=r"the features span too few directions in floats at penalty = 0\.1"):
+        covariate_error(model, 0.1, "logistic").draw(np.random.default_rng(0), 2, {"n": 8, "p": 10})
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: covariate_error(ISO, 0), "penalty must be a finite number > 0, got 0"),
-        (lambda: covariate_error(ISO, 1, noise=-1), "noise must be a finite number >= 0, got -1"),
+        (lambda: covariate_error(ISO, 0), "penalty must be a number > 0, got 0"),
+        (lambda: covariate_error(ISO, 1, noise=-1), "noise must be a number >= 0, got -1"),
+        (
+            lambda: covariate_error(ISO, 1e-50),
+            "penalty must lie between 1e-12 and 1e.12 times the largest variance of a feature, 1",
+        ),
+        (lambda: covariate_error(ISO, 1e300), "penalty must lie between"),
+        (lambda: covariate_error(ISO, 1, ["ridge"]), "task must be one of"),
+        (lambda: covariate_error(CovariateModel([1e180], [1], 1, 1), 1e180), "the largest eigenvalue of omega must lie between"),
         (lambda: covariate_error("iso", 1), "model must be a theoryck.asymptotics.CovariateModel, got 'iso'"),
         (lambda: covariate_error(ISO, 1, "hinge"), "task must be one of 'ridge', 'classification', 'logistic', got 'hinge'"),
         (lambda: covariate_error(ISO, 1, what="loss"), "what must be one of 'test_error', 'train_loss', got 'loss'"),

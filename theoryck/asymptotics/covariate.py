@@ -16,10 +16,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from theoryck.asymptotics.covariate_logistic import moments, solve_logistic
-from theoryck.asymptotics.covariate_model import CovariateModel, positive
+from theoryck.asymptotics.covariate_model import CovariateModel, Point, point_in_units
 from theoryck.asymptotics.covariate_square import solve_square
 
 TASKS = ("ridge", "classification", "logistic")
@@ -74,17 +76,13 @@ def covariate_limit(
     >>> round(covariate_limit(isotropic, 2.0, 0.1, "logistic").test_error, 4)
     0.1797
     """
-    if not isinstance(model, CovariateModel):
-        raise ValueError(f"model must be a CovariateModel, got {model!r}")
-    if task not in TASKS:
+    at = point_in_units(model, alpha, penalty, noise)
+    if not isinstance(task, str) or task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
-    alpha, penalty = positive(alpha, "alpha"), positive(penalty, "penalty", zero=True)
-    noise = positive(noise, "noise", zero=True)
     if start is not None and (not isinstance(start, CovariateLimit) or start.task != task):
         raise ValueError(f"start must be a CovariateLimit of the task {task!r}, got {start!r}")
-    return (
-        _logistic(model, alpha, penalty, noise, start) if task == "logistic" else _square(model, alpha, penalty, noise, task, start)
-    )
+    found = _logistic(at, start) if task == "logistic" else _square(at, task, start)
+    return found if at.scale == at.unit == 1 else _in_given_units(found, at)
 
 
 def covariate_path(
@@ -101,9 +99,13 @@ def covariate_path(
     >>> [round(point.test_error, 4) for point in covariate_path(isotropic, [0.5, 1, 2], 0.1, "logistic")]
     [0.3228, 0.2559, 0.1797]
     """
-    several = [isinstance(values, Sequence) or hasattr(values, "__len__") for values in (alpha, penalty)]
+    # A text is a number, and a set has no order.
+    several = [
+        values.ndim > 0 if isinstance(values, np.ndarray) else isinstance(values, Sequence) and not isinstance(values, (str, bytes))
+        for values in (alpha, penalty)
+    ]
     if sum(several) != 1:
-        raise ValueError("exactly one of alpha and penalty must be a sequence: a path has one parameter; see covariate_limit")
+        raise ValueError("exactly one of alpha and penalty must be a list: a path has one parameter; see covariate_limit")
     found: list[CovariateLimit] = []
     for value in alpha if several[0] else penalty:  # type: ignore[union-attr]
         one, other = (value, penalty) if several[0] else (alpha, value)
@@ -112,11 +114,20 @@ def covariate_path(
     return found
 
 
-def _square(
-    model: CovariateModel, alpha: float, penalty: float, noise: float, task: str, start: CovariateLimit | None
-) -> CovariateLimit:
+def _in_given_units(found: CovariateLimit, at: Point) -> CovariateLimit:
+    """Undo the units of nu: ridge is linear in nu, the estimates of its sign do not see them."""
+    unit, root = at.unit, math.sqrt(at.unit)
+    if found.task == "ridge":
+        changed = {name: getattr(found, name) * unit for name in ("q", "m", "q_hat", "test_error", "train_loss")}
+    else:
+        changed = {"m": found.m * root, "m_hat": found.m_hat / root}
+    return replace(found, penalty=found.penalty * at.scale, **changed)
+
+
+def _square(at: Point, task: str, start: CovariateLimit | None) -> CovariateLimit:
+    model, alpha, penalty, noise = at.model, at.alpha, at.penalty, at.noise
     signs = task == "classification"
-    kappa = start.penalty / start.V_hat if start is not None and start.V_hat > 0 else None
+    kappa = start.penalty / start.V_hat / at.scale if start is not None and start.V_hat > 0 else None
     found = solve_square(model, alpha, penalty, noise, signs, kappa)
     train = found.error * found.shrink**2
     residual = 0.0
@@ -143,9 +154,10 @@ def _square(
     )
 
 
-def _logistic(model: CovariateModel, alpha: float, penalty: float, noise: float, start: CovariateLimit | None) -> CovariateLimit:
-    hats = (start.V_hat, start.q_hat, start.m_hat) if start is not None else None
-    found = solve_logistic(model, alpha, penalty, noise, hats)
+def _logistic(at: Point, start: CovariateLimit | None) -> CovariateLimit:
+    alpha, penalty = at.alpha, at.penalty
+    hats = (start.V_hat, start.q_hat, start.m_hat * math.sqrt(at.unit)) if start is not None else None
+    found = solve_logistic(at.model, alpha, penalty, at.noise, hats)
     V_hat, q_hat, m_hat = found.hats
     return CovariateLimit(
         task="logistic",

@@ -8,20 +8,21 @@ the last by doing the integral over the teacher's field first.
 
 Quadrature.  f is analytic in omega for |Im omega| < pi, whatever V: its branch points, where 1 + V f(1-f) = 0, have x = i pi plus a
 real number.  Hence the trapezoidal rule with step h errs by about exp(-2 pi^2/(h sqrt(q))) from f and exp(-2 pi^2/(h^2 (1 + s^2)))
-from Phi(s xi), and a fixed number of Gauss-Hermite nodes would lose all digits for large q or s.
+from Phi(s xi), and a fixed number of Gauss-Hermite nodes would lose all digits for large q or s.  Where V is small and q or s large
+all is decided near xi = 0, and a grid that is even in asinh(c xi) needs fewer nodes.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, ndtr
 
-from theoryck.asymptotics.covariate_model import Array, CovariateModel
+from theoryck.asymptotics.covariate_model import Array, CovariateModel, point_in_units
 from theoryck.asymptotics.covariate_square import alignment_gap, solve_square
 from theoryck.asymptotics.numbers import NotConverged
 
@@ -37,6 +38,9 @@ NATS = 38.0
 """-log of the error that the steps of the quadrature are made for, 3e-17."""
 
 MOST_NODES = 2**16
+MOST_WORK = 4e7
+"""Newton steps of proximal points at all nodes of all quadratures together: about two seconds."""
+
 LONGEST = 3.0
 LARGEST_V = 1e12
 
@@ -85,15 +89,36 @@ def proximal(omega: Array, V: float) -> Array:
     raise NotConverged(f"the proximal point of the logistic loss was not reached at V = {V:.6g}: take a larger penalty")
 
 
-def _grid(step: float) -> tuple[Array, Array]:
-    count = math.ceil(REACH / step)
+def _count(reach: float, step: float) -> int:
+    count = math.ceil(reach / step)
     if count > MOST_NODES:
         raise NotConverged(
             f"{2 * count + 1} nodes of quadrature were needed: the weights have grown too large or the labels too certain; "
             "take a larger penalty, or a smaller alpha"
         )
-    nodes = step * np.arange(-count, count + 1, dtype=float)
-    return nodes, np.exp(-(nodes**2) / 2) * (step / math.sqrt(2 * math.pi))
+    return count
+
+
+def gaussian_nodes(spread: float, slope: float, V: float) -> tuple[Array, Array]:
+    """Return points and weights for means over xi ~ N(0, 1) of functions of f(spread xi) and Phi(slope xi): the fewer of two rules.
+
+    Even steps, or even steps in u with c xi = sinh u, c = max(spread, slope, 1): Phi and the density are bounded for |Im u| < pi/4,
+    and f is analytic between the hyperbolas that pass its branch points, at +-i pi and real parts within ``far``.
+    """
+    step = analytic_step(spread, slope)
+    c, a = max(spread, slope, 1.0), 2 * math.asinh(math.sqrt(V) / 2)
+    far = a - V / math.expm1(-a)
+    # 0.8: on that hyperbola the branch points keep a distance.
+    shorter = 2 * math.pi * min(0.7, 0.8 * math.atan(math.pi / far)) / NATS
+    longest = math.asinh(REACH * c)
+    if longest / shorter > REACH / step:
+        count = _count(REACH, step)
+        xi = step * np.arange(-count, count + 1, dtype=float)
+        return xi, np.exp(-(xi**2) / 2) * (step / math.sqrt(2 * math.pi))
+    count = _count(longest, shorter)
+    u = shorter * np.arange(-count, count + 1, dtype=float)
+    xi = np.sinh(u) / c
+    return xi, np.exp(-(xi**2) / 2) * np.cosh(u) * (shorter / c / math.sqrt(2 * math.pi))
 
 
 def analytic_step(spread: float, slope: float) -> float:
@@ -107,10 +132,10 @@ def analytic_step(spread: float, slope: float) -> float:
     return free if 2 * math.pi / (free * growth) < y else 2 * math.pi * y / (NATS + growth * y * y / 2)
 
 
-def channel(orders: Orders, rho: float, alpha: float, gamma: float) -> tuple[Point, float]:
-    """Return (V_hat, q_hat, m_hat) and the training loss E[2 Phi(s xi) log(1 + e^-x)]."""
+def channel(orders: Orders, rho: float, alpha: float, gamma: float) -> tuple[Point, float, int]:
+    """Return (V_hat, q_hat, m_hat), the training loss E[2 Phi(s xi) log(1 + e^-x)], and how many nodes it took."""
     V, spread, slope = orders.V, math.sqrt(orders.q), orders.m / math.sqrt(orders.gap)
-    xi, weights = _grid(analytic_step(spread, slope))
+    xi, weights = gaussian_nodes(spread, slope, V)
     x = proximal(spread * xi, V)
     f = expit(-x)
     mass = 2 * weights * ndtr(slope * xi)
@@ -118,10 +143,10 @@ def channel(orders: Orders, rho: float, alpha: float, gamma: float) -> tuple[Poi
     q_hat = alpha * float(mass @ f**2)
     V_hat = alpha * float(mass @ (curvature / (1 + V * curvature)))
     width = math.sqrt(orders.gap / rho)
-    eta, weights = _grid(analytic_step(width, 0.0))
+    eta, weights = gaussian_nodes(width, 0.0, V)
     mean = float(weights @ expit(-proximal(width * eta, V)))
     m_hat = alpha * math.sqrt(2 / (math.pi * rho * gamma)) * mean
-    return (V_hat, q_hat, m_hat), float(mass @ np.logaddexp(0.0, -x))
+    return (V_hat, q_hat, m_hat), float(mass @ np.logaddexp(0.0, -x)), len(xi) + len(eta)
 
 
 def moments(model: CovariateModel, penalty: float, hats: Point, residual: float) -> Orders:
@@ -152,20 +177,26 @@ def separability_threshold(model: CovariateModel, noise: float = 0.0) -> float:
     >>> round(separability_threshold(CovariateModel([1.0], [0.0], rho=1, gamma=1)), 8)  # labels at random: Cover's 2
     2.0
     """
-    residual = model.residual + noise
+    at = point_in_units(model, 1, 0, noise)
+    residual = at.model.residual + at.noise
     if residual == 0:
         return math.inf
-    slope = math.sqrt(model.explained / residual)
+    slope = math.sqrt(at.model.explained / residual)
+    if slope < 1e-8:  # a signal changes Cover's 2 by the square of the slope
+        return 2 * model.rank
 
-    def mean(log_t: float) -> float:
-        t = math.exp(log_t)
-        u, weights = _grid(0.5 / (1 + slope + t))
-        a = -t * u
+    def mean(log_ratio: float) -> float:
+        # u = w/slope, t = ratio slope: all factors but the density of u change at w of order 1, however certain the labels.
+        ratio = math.exp(log_ratio)
+        step = 0.5 / (1 + 1 / slope + ratio)
+        low, high = min(9.5, REACH * slope), min(9.5 / ratio, REACH * slope)
+        w = step * np.arange(-math.ceil(low / step), math.ceil(high / step) + 1, dtype=float)
+        a = -ratio * w
         square = (1 + a * a) * ndtr(a) + a * np.exp(-(a**2) / 2) / math.sqrt(2 * math.pi)
-        return float(2 * weights * ndtr(slope * u) @ square)
+        return float(2 * step / slope / math.sqrt(2 * math.pi) * (np.exp(-((w / slope) ** 2) / 2) * ndtr(w)) @ square)
 
-    # Convex in t, with its minimum at 0 where there is no signal and near 1/sqrt(residual) where there is little noise.
-    found = minimize_scalar(mean, bounds=(-20.0, math.log(4 * (1 + slope))), method="bounded", options={"xatol": 1e-9})
+    # Convex in t; the ratio at the minimum rises with the slope, from sqrt(pi/8) = 0.627 to 1/sqrt(2) = 0.707.
+    found = minimize_scalar(mean, bounds=(math.log(0.5), 0.0), method="bounded", options={"xatol": 1e-9})
     return model.rank / min(float(found.fun), 0.5)
 
 
@@ -179,35 +210,99 @@ def solve_logistic(
     rho, residual = model.rho + noise, model.residual + noise
     threshold = separability_threshold(model, noise) if penalty == 0 else 0.0
     if alpha <= threshold:
+        larger = "" if math.isinf(threshold) else "a larger alpha or "
         raise NotConverged(
             f"logistic regression without penalty has no minimum at alpha = {alpha:g}: up to alpha = {threshold:.6g} the data are "
-            "separable and the weights grow without bound; take a larger alpha or penalty > 0"
+            f"separable and the weights grow without bound; take {larger}penalty > 0"
         )
 
-    def iterate(point: Array) -> tuple[Array, float]:
-        orders = moments(model, penalty, _hats(point), residual)
+    fixed = _FixedPoint(model, alpha, rho, residual)
+    if start is not None and min(start) > 0:
+        try:
+            return fixed.solve(penalty, np.log(start))
+        except NotConverged:
+            pass  # the other point was too far away
+    try:
+        return fixed.solve(penalty, _cold(model, alpha, penalty, noise))
+    except NotConverged:
+        if fixed.work > MOST_WORK:
+            raise
+        return _descending(fixed, penalty, noise)
+
+
+@dataclass(slots=True)
+class _FixedPoint:
+    """The equations of one model and alpha, with the ``work`` done on them so far."""
+
+    model: CovariateModel
+    alpha: float
+    rho: float
+    residual: float
+    work: float = 0.0
+
+    def iterate(self, penalty: float, point: Array) -> tuple[Array, float]:
+        """Return what one iteration adds to the logarithms of the hatted parameters, and the training loss."""
+        orders = self.orders(penalty, point)
         if not orders.V < LARGEST_V:
             raise NotConverged(_told(orders, "V has grown beyond 1e12"))
-        hats, loss = channel(orders, rho, alpha, model.gamma)
+        if not orders.gap > 0:
+            raise NotConverged(_told(orders, "the labels have become certain to all digits"))
+        if self.work > MOST_WORK:
+            raise NotConverged(_told(orders, f"the nodes of quadrature became too many: {MOST_WORK:g} steps were spent on them"))
+        hats, loss, nodes = channel(orders, self.rho, self.alpha, self.model.gamma)
+        self.work += nodes * (2 + math.log1p(orders.V))
         if min(hats) <= 0:
             raise NotConverged(_told(orders, "the labels have become certain to all digits"))
         return np.log(hats) - point, loss
 
-    point = np.log(start if start is not None else _cold(model, alpha, penalty, noise))
-    excess, loss = iterate(point)
-    steps, moved, matrix = 0, math.inf, None
-    while moved >= TOLERANCE:
-        if steps == MAX_STEPS:
-            orders = moments(model, penalty, _hats(point), residual)
-            raise NotConverged(_told(orders, f"step {steps} was {moved:.3g} long in log V_hat, log q_hat, log m_hat"))
-        trial, excess, loss, matrix = _advance(iterate, point, excess, matrix)
-        moved, point, steps = abs(trial - point).max(), trial, steps + 1
-    orders = moments(model, penalty, _hats(point), residual)
-    again = moments(model, penalty, _hats(point + excess), residual)
-    pairs = [(getattr(again, name), getattr(orders, name)) for name in ("V", "q", "m")]
-    # m is exactly 0 where the features know nothing of the teacher.
-    drift = max(abs(new - old) / old if old else abs(new) for new, old in pairs)
-    return LogisticSolution(orders, _hats(point), loss, drift, steps)
+    def orders(self, penalty: float, point: Array) -> Orders:
+        """Return V, q, m of the logarithms of hatted parameters."""
+        return moments(self.model, penalty, _hats(point), self.residual)
+
+    def solve(self, penalty: float, point: Array) -> LogisticSolution:
+        """Return the fixed point by Newton's method from the logarithms ``point``."""
+
+        def iterate(point: Array) -> tuple[Array, float]:
+            return self.iterate(penalty, point)
+
+        excess, loss = iterate(point)
+        steps, moved, matrix = 0, math.inf, None
+        while moved >= TOLERANCE:
+            if steps == MAX_STEPS:
+                why = f"step {steps} was {moved:.3g} long in log V_hat, log q_hat, log m_hat"
+                raise NotConverged(_told(self.orders(penalty, point), why))
+            trial, excess, loss, matrix = _advance(iterate, point, excess, matrix)
+            moved, point, steps = abs(trial - point).max(), trial, steps + 1
+        orders, again = self.orders(penalty, point), self.orders(penalty, point + excess)
+        pairs = [(getattr(again, name), getattr(orders, name)) for name in ("V", "q", "m")]
+        # m is exactly 0 where the features know nothing of the teacher.
+        drift = max(abs(new - old) / old if old else abs(new) for new, old in pairs)
+        return LogisticSolution(orders, _hats(point), loss, drift, steps)
+
+
+def _descending(fixed: _FixedPoint, penalty: float, noise: float) -> LogisticSolution:
+    """Solve from a large penalty down, each from the line through the last two in the logarithms; penalty 0 comes after 1e-8."""
+    at = fixed.alpha * float(fixed.model.arrays[0].max())
+    if not penalty < at:
+        at = 100 * penalty
+    last = penalty or 1e-8 * at
+    found = fixed.solve(at, _cold(fixed.model, fixed.alpha, at, noise))
+    points, steps, factor = [(math.log(at), np.log(found.hats))], found.steps, 0.1
+    while at > penalty:
+        target = penalty if at <= last else max(at * factor, last)
+        (x, y), (x0, y0) = points[-1], points[max(len(points) - 2, 0)]
+        slope = (y - y0) / (x - x0) if x != x0 else np.zeros(3)
+        guess = y + slope * (math.log(target) - x) if target > 0 else y
+        try:
+            found = fixed.solve(target, guess)
+        except NotConverged:
+            if factor > 0.5 or target == 0 or fixed.work > MOST_WORK:
+                raise
+            factor = math.sqrt(factor)
+            continue
+        at, steps = target, steps + found.steps
+        points = [points[-1], (math.log(at), np.log(found.hats))] if at > 0 else points
+    return replace(found, steps=steps)
 
 
 def _hats(point: Array) -> Point:
@@ -218,14 +313,14 @@ def _hats(point: Array) -> Point:
 def _told(orders: Orders, why: str) -> str:
     return (
         f"logistic regression was not solved: it stopped at V = {orders.V:.6g}, q = {orders.q:.6g}, m = {orders.m:.6g}, "
-        f"where {why}; take a larger penalty, or come nearer by covariate_path"
+        f"where {why}; take a larger penalty, or an alpha that is farther from the threshold of separability"
     )
 
 
-def _cold(model: CovariateModel, alpha: float, penalty: float, noise: float) -> Point:
-    """Hatted parameters where log(1 + e^-z) is replaced by its parabola at 0, (z - 2 y)^2/8 + c: square loss, 4 * penalty."""
+def _cold(model: CovariateModel, alpha: float, penalty: float, noise: float) -> Array:
+    """Logarithms of hatted parameters where log(1 + e^-z) is replaced by its parabola at 0, (z - 2 y)^2/8 + c: 4 * penalty."""
     square = solve_square(model, alpha, 4 * max(penalty, 1e-3), noise, signs=True)
-    return square.V_hat / 4, square.q_hat / 4, square.m_hat / 2
+    return np.log([square.V_hat / 4, square.q_hat / 4, square.m_hat / 2])
 
 
 def _jacobian(iterate: Iteration, point: Array, excess: Array) -> Array:

@@ -44,8 +44,8 @@ def solve_kappa(model: CovariateModel, alpha: float, penalty: float, start: floa
     Raises NotConverged, which says where it stopped.
     """
     omega, _, weights = model.arrays
-    # alpha - df_1 = excess + <kappa/(kappa + omega)>: for alpha near the rank no digits cancel.
-    excess = alpha - model.rank
+    # alpha - df_1 = excess + <kappa/(kappa + omega)>: for alpha near the rank no digits cancel; for small alpha as it stands.
+    excess, small = alpha - model.rank, alpha < model.rank / 2
     if penalty == 0 and excess >= 0:
         return 0.0, 0
     above = (penalty + float(weights @ omega)) / alpha
@@ -53,9 +53,9 @@ def solve_kappa(model: CovariateModel, alpha: float, penalty: float, start: floa
         above = min(above, penalty / excess)
     kappa, last = above if start is None or not start > 0 else start, math.inf
     for step in range(1, MAX_STEPS + 1):
-        share = kappa / (kappa + omega)
-        value = kappa * (excess + float(weights @ share)) - penalty
-        slope = excess + float(weights @ (share * (2 - share)))
+        share, kept = kappa / (kappa + omega), omega / (kappa + omega)
+        value = kappa * (alpha - float(weights @ kept) if small else excess + float(weights @ share)) - penalty
+        slope = alpha - float(weights @ kept**2) if small else excess + float(weights @ (share * (1 + kept)))
         if not slope > 0:  # left of the minimum of the convex left side: start again from the bound
             kappa, last = above, math.inf
             continue
@@ -80,7 +80,8 @@ def solve_square(
     lost = kappa / (kappa + omega)
     df1, df2 = float(weights @ kept), float(weights @ kept**2)
     # 1 - df_2/alpha with alpha - df_2 = (alpha - rank) + <1 - kept^2>
-    fraction = ((alpha - model.rank) + float(weights @ (lost * (1 + kept)))) / alpha
+    small = alpha < model.rank / 2
+    fraction = (alpha - df2 if small else (alpha - model.rank) + float(weights @ (lost * (1 + kept)))) / alpha
     if not fraction > 0:
         raise NotConverged(
             f"the error is infinite at alpha = {alpha:g}, the rank of Omega over p, without penalty: take penalty > 0, or another "

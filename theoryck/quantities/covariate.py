@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from theoryck.asymptotics.covariate import TASKS
 from theoryck.asymptotics.covariate_model import CovariateModel, positive
+from theoryck.exact.balls import ExactError
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.quantities.covariate_data import ErfFeatures, GaussianSource, Source
 from theoryck.quantities.covariate_exact import isotropic_ridge
@@ -33,6 +34,9 @@ WORKING = 2**19
 
 GROUP = 8
 """Data sets of one draw of a variance: all 28 pairs are used, 1.75 times as many draws of two would be needed."""
+
+DECADES = 1e12
+"""How far the penalty may be from the variance of the features, up and down: weights are solved for in floats."""
 
 EXACT_LARGEST = 128
 """Features up to which the exact route of isotropic ridge takes less than about a second."""
@@ -85,7 +89,7 @@ class CovariateSampler:
         """The error of ``count`` data sets, each with its own teacher."""
         stack = self.source(rng, count)
         labels = stack.field if self.task == "ridge" else np.where(stack.field >= 0, 1.0, -1.0)
-        weights = (fit_logistic if self.task == "logistic" else fit_square)(stack.inputs, labels, self.penalty)
+        weights = self._fit(stack.inputs, labels)
         if self.what == "train_loss":
             outputs = (stack.inputs @ weights[:, :, None])[:, :, 0]
             if self.task == "logistic":
@@ -96,6 +100,20 @@ class CovariateSampler:
             return stack.variance + q - 2 * m
         angles: Array = np.arccos(m / np.sqrt(stack.variance * q)) / math.pi
         return angles
+
+    def _fit(self, inputs: Array, labels: Array) -> Array:
+        fit = fit_logistic if self.task == "logistic" else fit_square
+        # A feature without variance has no weight; with it the samples would seem to span more than they do.
+        seen = inputs.any(axis=(0, 1))
+        weights = np.zeros((len(inputs), inputs.shape[2]))
+        try:
+            weights[:, seen] = fit(inputs if seen.all() else inputs[:, :, seen], labels, self.penalty)
+        except np.linalg.LinAlgError as error:
+            raise QuantityError(
+                f"the features span too few directions in floats at penalty = {self.penalty:g} ({error}): take a larger penalty, "
+                "or eigenvalues of omega that are nearer to each other"
+            ) from None
+        return weights
 
     def _given(self, rng: np.random.Generator, count: int) -> Array:
         """Mean and variance over teacher and noise of ``count`` draws of the features, (count, 2)."""
@@ -183,7 +201,10 @@ class CovariateQuantity(Quantity):
         residual = rho - diagonal / (gamma * omega) if self.model.residual else Fraction(0)
         signal = diagonal / (gamma * omega**2)
         penalty, noise = Fraction(repr(self.penalty)), Fraction(repr(self.noise))
-        return isotropic_ridge(self.what, n, p, omega, signal, residual + noise, penalty, digits)
+        try:
+            return isotropic_ridge(self.what, n, p, omega, signal, residual + noise, penalty, digits)
+        except ExactError:  # for extreme penalties the series needs more digits than it may take
+            return None
 
     def exact_cost(self, sizes: Sizes) -> float:
         """Return roughly the seconds that ``exact`` takes."""
@@ -246,7 +267,7 @@ def erf_features_error(
     >>> erf_features_error(0.1, "logistic").draw(np.random.default_rng(0), 2, {"n": 8, "p": 4, "d": 4}).shape
     (2,)
     """
-    if moment not in ("mean", "variance"):
+    if not isinstance(moment, str) or moment not in ("mean", "variance"):
         raise QuantityError(f"moment must be 'mean' or 'variance', got {moment!r}")
     return _quantity(None, penalty, task, noise, what, moment, "drawn")
 
@@ -256,7 +277,7 @@ def _quantity(model: Any, penalty: float, task: str, noise: float, what: str, mo
         raise QuantityError(f"model must be a theoryck.asymptotics.CovariateModel, got {model!r}")
     teachers = TEACHERS if moment == "variance" else TEACHERS[:2]
     for name, value, allowed in (("task", task, TASKS), ("what", what, WHATS), ("teacher", teacher, teachers)):
-        if value not in allowed:
+        if not isinstance(value, str) or value not in allowed:
             raise QuantityError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
     if teacher != "drawn" and task != "ridge":
         raise QuantityError(f"teacher must be 'drawn' for {task}, got {teacher!r}: only ridge is linear in its labels")
@@ -264,4 +285,13 @@ def _quantity(model: Any, penalty: float, task: str, noise: float, what: str, mo
         penalty, noise = positive(penalty, "penalty"), positive(noise, "noise", zero=True)
     except ValueError as error:
         raise QuantityError(str(error)) from None
+    largest, variance = (max(model.omega), model.rho + noise) if model is not None else (1.0, 1.0 + noise)
+    for name, size in (("the largest eigenvalue of omega", largest), ("rho + noise", variance)):
+        if not 1e-50 <= size <= 1e50:
+            raise QuantityError(f"{name} must lie between 1e-50 and 1e50 for draws, got {size:g}: change its unit")
+    if not 1 / DECADES <= penalty / largest <= DECADES:
+        raise QuantityError(
+            f"penalty must lie between {1 / DECADES:g} and {DECADES:g} times the largest variance of a feature, {largest:g}, "
+            f"got {penalty:g}: beyond that floats cannot solve for the weights; see covariate_limit"
+        )
     return CovariateQuantity(model, penalty, task, noise, what, moment, teacher)

@@ -22,27 +22,29 @@ def conditional_moments(what: str, inputs: Array, omega: Array, spread: Array, r
     """
     n, p = inputs.shape[1:]
     values, basis = np.linalg.eigh(inputs.transpose(0, 2, 1) @ inputs)
-    weights = 1 / (values + penalty)
+    # The rank is at most n, and eigenvalues are not negative: the rest is rounding, which a small penalty would take for signal.
+    values[:, : max(p - n, 0)] = 0.0
+    values = np.maximum(values, 0.0)
+    lost = penalty / (values + penalty)
     if what == "test_error":
-        return _test(values, basis, weights, omega, spread, residual, penalty)
+        return _test(values, basis, lost, omega, spread, residual, penalty)
     powers = basis**2
-    # Z^T Q^k Z = M R^k; of the n eigenvalues of Q those beyond p are 1/lambda, or there are p - n of R too many.
-    trace2 = (weights**2).sum(axis=1) + (n - p) / penalty**2
-    trace4 = (weights**4).sum(axis=1) + (n - p) / penalty**4
-    mean = (powers @ (values * weights**2)[:, :, None])[:, :, 0] @ spread + residual * trace2
-    signal = (basis * (values * weights**2)[:, None, :]) @ basis.transpose(0, 2, 1)
+    # lambda Q has the eigenvalues ``lost`` of the min(n, p) largest values, and 1 for samples beyond p.
+    seen = lost[:, max(p - n, 0) :]
+    trace2, trace4 = (seen**2).sum(axis=1) + max(n - p, 0), (seen**4).sum(axis=1) + max(n - p, 0)
+    mean = (powers @ (values * lost**2)[:, :, None])[:, :, 0] @ spread + residual * trace2
+    signal = (basis * (values * lost**2)[:, None, :]) @ basis.transpose(0, 2, 1)
     variance = np.einsum("i,bij,bij,j->b", spread, signal, signal, spread)
-    cross = (powers @ (values * weights**4)[:, :, None])[:, :, 0] @ spread
+    cross = (powers @ (values * lost**4)[:, :, None])[:, :, 0] @ spread
     variance += 2 * residual * cross + residual**2 * trace4
-    scale = penalty**2 / n
-    return np.stack([scale * mean, 2 * scale**2 * variance], axis=1)
+    return np.stack([mean / n, 2 * variance / n**2], axis=1)
 
 
-def _test(values: Array, basis: Array, weights: Array, omega: Array, spread: Array, residual: float, penalty: float) -> Array:
+def _test(values: Array, basis: Array, lost: Array, omega: Array, spread: Array, residual: float, penalty: float) -> Array:
     p = basis.shape[1]
-    resolvent = (basis * weights[:, None, :]) @ basis.transpose(0, 2, 1)
-    covariance = penalty**2 * (resolvent * spread) @ resolvent
-    covariance += residual * (basis * (values * weights**2)[:, None, :]) @ basis.transpose(0, 2, 1)
+    shrunk = (basis * lost[:, None, :]) @ basis.transpose(0, 2, 1)
+    covariance = (shrunk * spread) @ shrunk
+    covariance += residual * (basis * (lost * (values / (values + penalty)) / penalty)[:, None, :]) @ basis.transpose(0, 2, 1)
     weighted = covariance * np.sqrt(omega)[:, None] * np.sqrt(omega)
     mean = residual + np.einsum("bii->b", weighted) / p
     return np.stack([mean, 2 * np.einsum("bij,bij->b", weighted, weighted) / p**2], axis=1)
