@@ -130,7 +130,7 @@ class CovariateModel:
 
     def _knowing(self, residual: float) -> CovariateModel:
         """This model with a residual variance that is known better than as a difference."""
-        self.__dict__["residual"] = residual
+        self.__dict__["residual"] = float(residual)
         return self
 
     def in_units(self, noise: float) -> tuple[CovariateModel, float, float]:
