@@ -230,9 +230,10 @@ def piece(chain: Chain, low: float, high: float) -> Piece:
     while panels:
         left, right = np.array(panels).T
         theta = ((left + right) + (right - left) * nodes[:, None]) / 2
-        levels = chain.levels(continued(chain, empty.place(theta).ravel()))
+        x = empty.place(theta)
+        levels = chain.levels(continued(chain, x.ravel()))
         noise = 1e-15 * np.max(chain.lost(levels).reshape(theta.shape), axis=0)
-        series = scipy.fft.dct((levels[-1].m.imag / math.pi).reshape(theta.shape) * empty.speed(theta), axis=0) / NODES
+        series = scipy.fft.dct(levels[-1].g.imag.reshape(x.shape) / (math.pi * x) * empty.speed(theta), axis=0) / NODES
         series[0] /= 2
         last, largest = np.max(np.abs(series[-3:]), axis=0), np.max(np.abs(series), axis=0)
         good = (last <= np.minimum(np.maximum(floor, noise), NOISIEST) * largest) | (last * (right - left) <= NEGLIGIBLE_MASS)

@@ -81,6 +81,8 @@ class Level:
     m: Values
     dm: Values
     q: Values
+    g: Values
+    """1 + v h = 1 + z m = int lambda/(lambda - z): no point mass at 0 outweighs its imaginary part."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class Chain:
             z, dz = v * q, dv * q + v * dq
             m = h / q
             dm = (dh - m * dq) / q
-            found.append(Level(v, dv, z, dz, m, dm, q))
+            found.append(Level(v, dv, z, dz, m, dm, q, g))
         return found
 
     def lost(self, levels: list[Level]) -> Array:
@@ -346,5 +348,6 @@ def _accepted(chain: Chain, v: Complex, z: Complex) -> NDArray[np.bool_]:
     # On the real axis a real solution carries rounding for an imaginary part; the true one has sqrt(1e-16) at an edge already.
     least = np.where(z.imag == 0, REAL, 0.0)
     for level in levels:
-        good &= (level.v.imag > least * np.abs(level.v)) & (level.m.imag > least * np.abs(level.m))
+        seen = np.where(z.imag == 0, level.g.imag > least * np.abs(level.g), level.m.imag > 0)
+        good &= (level.v.imag > least * np.abs(level.v)) & seen
     return np.asarray(good)

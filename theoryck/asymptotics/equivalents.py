@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-NEWTON_STEPS = 100
+ROUNDING = 2.3e-16
+"""Of an eigenvalue, relative to the norm."""
+
+LOST = 1e-7
+"""Relative error of a term of the trace from there that is refused."""
+
+NEWTON_STEPS = 2000
 SETTLED = 4e-15
 """Relative change of 1 + delta at which Newton's method has done all that float64 allows."""
 
@@ -39,8 +45,9 @@ def resolvent_equivalent(covariance: ArrayLike, width: int, shift: Number) -> Re
     """Return delta and (1/n) tr (Phi/(1 + delta) + gamma)^-1; Phi = ``covariance`` (..., n, n), d_1 = ``width``, gamma = ``shift``.
 
     g = 1 + delta solves g = 1 + (1/d_1) sum_i phi_i g/(phi_i + gamma g), whose right side is concave: the root is unique and
-    Newton's method comes down to it from 1 + tr Phi/(d_1 gamma).  Raises ValueError for a covariance that is not symmetric and
-    non-negative, a width that is no integer >= 1 and a shift that is not > 0, NotConverged where Newton's method does not settle.
+    Newton's method comes down to it from 1 + tr Phi/(d_1 gamma).  Raises ValueError for a covariance that is empty or not symmetric
+    and non-negative, a width that is no integer >= 1 and a shift that is not > 0, below the rounding of eigenvalues near 0 or too
+    small for a float; NotConverged where Newton's method does not settle.
     Source: Louart, Liao, Couillet (2018), arXiv:1702.05419, theorem 1.
 
     >>> found = resolvent_equivalent(np.eye(4), 4, 1)
@@ -50,9 +57,18 @@ def resolvent_equivalent(covariance: ArrayLike, width: int, shift: Number) -> Re
     gamma = float_number(shift, "shift", strict=True)
     if isinstance(width, bool) or not hasattr(width, "__index__") or width.__index__() < 1:
         raise ValueError(f"width must be an integer >= 1, got {width!r}")
-    values = _spectrum(np.asarray(covariance, dtype=np.float64))
-    g = _fixed_point(values, int(width), gamma)
-    return ResolventEquivalent((g - 1)[()], np.mean(g[..., None] / (values + gamma * g[..., None]), axis=-1)[()])
+    values, size = _spectrum(np.asarray(covariance, dtype=np.float64))
+    with np.errstate(over="ignore"):
+        ratios = values * (size / gamma)  # phi_i/gamma
+    if not np.all(np.isfinite(np.sum(ratios, axis=-1))):
+        raise ValueError(f"covariance/shift must fit a float, got entries up to {size:.3g} and the shift {gamma!r}")
+    g = _fixed_point(ratios, int(width))
+    with np.errstate(over="ignore"):
+        trace = np.mean(g[..., None] / (ratios + g[..., None]), axis=-1) / gamma
+        noise = ROUNDING * values.shape[-1] * (size / gamma)  # of an eigenvalue, over gamma
+    if not np.all(np.isfinite(trace)) or np.any(noise > LOST * (np.min(ratios, axis=-1, initial=np.inf) + g)):
+        raise ValueError(f"shift must be above the rounding of the smallest eigenvalues of the covariance, got {shift!r}")
+    return ResolventEquivalent((g - 1)[()], trace[()])
 
 
 def kernel_equivalent(gram: ArrayLike, activation: Activation | str, width: int, shift: Number) -> ResolventEquivalent:
@@ -70,27 +86,40 @@ def kernel_equivalent(gram: ArrayLike, activation: Activation | str, width: int,
     return resolvent_equivalent(layer_kernel(activation)(np.asarray(gram, dtype=np.float64)), width, shift)
 
 
-def _spectrum(covariance: Array) -> Array:
+def _spectrum(covariance: Array) -> tuple[Array, float]:
+    """Return the eigenvalues in units of the largest entry, and that."""
     if covariance.ndim < 2 or covariance.shape[-1] != covariance.shape[-2]:
         raise ValueError(f"covariance must have shape (..., n, n), got {covariance.shape}")
+    if not covariance.shape[-1]:
+        raise ValueError(f"covariance must have n >= 1 rows, got the shape {covariance.shape}")
     if not np.all(np.isfinite(covariance)):
         raise ValueError("covariance must hold finite numbers, got nan or infinity")
-    size = np.max(np.abs(covariance), initial=0.0)
-    if np.max(np.abs(covariance - np.swapaxes(covariance, -1, -2)), initial=0.0) > 1e-12 * size:
+    size = float(np.max(np.abs(covariance), initial=0.0)) or 1.0
+    scaled = covariance / size
+    if np.max(np.abs(scaled - np.swapaxes(scaled, -1, -2)), initial=0.0) > 1e-12:
         raise ValueError("covariance must be symmetric: pass the kernel of all inputs with all inputs")
-    values = np.linalg.eigvalsh(covariance)
-    if np.min(values, initial=0.0) < -1e-12 * covariance.shape[-1] * size:
-        raise ValueError(f"covariance must be non-negative, got the eigenvalue {float(np.min(values))!r}")
-    return np.asarray(np.maximum(values, 0.0))  # what is below 0 is rounding, as just checked
+    values = np.linalg.eigvalsh(scaled)
+    if np.min(values, initial=0.0) < -1e-12 * covariance.shape[-1]:
+        raise ValueError(f"covariance must be non-negative, got the eigenvalue {float(np.min(values)) * size!r}")
+    return np.asarray(np.maximum(values, 0.0)), size  # what is below 0 is rounding, as just checked
 
 
-def _fixed_point(values: Array, width: int, gamma: float) -> Array:
-    g = 1 + np.sum(values, axis=-1) / (width * gamma)
+def _fixed_point(ratios: Array, width: int) -> Array:
+    """Return g; with p_i = phi_i/gamma, s_i = g/(p_i + g) and k of the p_i not 0 the equation is g - 1 - (1/d) sum p_i s_i = 0.
+
+    For k <= d it is taken as g (1 - k/d + (1/d) sum s_i) - 1 = 0, where nothing cancels at k = d.
+    """
+    some = ratios > 0
+    count = np.sum(some, axis=-1)
+    rest = (width - count) / width
+    g = 1 + np.sum(ratios / width, axis=-1)
     for _ in range(NEWTON_STEPS):
-        below = values + gamma * g[..., None]
-        excess = g - 1 - np.sum(values * g[..., None] / below, axis=-1) / width
-        slope = 1 - np.sum((values / below) ** 2, axis=-1) / width
-        step = excess / slope
+        share = some * g[..., None] / (ratios + g[..., None])
+        part = ratios / (ratios + g[..., None])
+        total = np.sum(share, axis=-1) / width
+        excess = np.where(count <= width, g * (rest + total) - 1, g * (1 - np.sum(part, axis=-1) / width) - 1)
+        few, many = rest + np.sum(share * (2 - share), axis=-1) / width, 1 - np.sum(part**2, axis=-1) / width
+        step = excess / np.where(count <= width, few, many)
         g = g - step
         if np.all(np.abs(step) <= SETTLED * g):
             return np.asarray(g)
@@ -104,5 +133,9 @@ def surrogate_covariance(gram: ArrayLike, rho: Any, epsilon: Any) -> Array:
     [[1.25, 0.0], [0.0, 1.25]]
     """
     values = np.asarray(gram, dtype=np.float64)
+    if values.ndim < 2 or values.shape[-1] != values.shape[-2]:
+        raise ValueError(f"gram must have shape (..., n, n), got {values.shape}")
     slope, rest = float_number(rho, "rho", strict=None), float_number(epsilon, "epsilon", strict=False)
-    return slope**2 * values + rest * np.eye(values.shape[-1])
+    if slope * slope == np.inf:
+        raise ValueError(f"rho must have a square that fits a float, got {rho!r}")
+    return slope * slope * values + rest * np.eye(values.shape[-1])
