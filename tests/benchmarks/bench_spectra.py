@@ -72,7 +72,7 @@ def main(seconds: float) -> None:
     exponent("bias of the trace, level 1, c = (1, 1)", bias, (*sizes, 128), 12 * seconds)
     exponent("variance of the trace, level 0", resolvent_variance(inputs, shift="1/4"), (*sizes, 128), seconds)
     exponent("variance of the trace, level 1", resolvent_variance(one, shift="1/4"), (*sizes, 96), seconds)
-    exponent("gap to the equivalent, level 1", equivalent_gap(one, shift=2), sizes, seconds)
+    exponent("gap to the equivalent, level 1", equivalent_gap(one, shift=2), sizes, 4 * seconds)
     exponent(
         "squared distance of the law, level 0",
         eigenvalue(inputs),

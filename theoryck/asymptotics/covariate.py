@@ -63,6 +63,8 @@ def covariate_limit(
 ) -> CovariateLimit:
     """Return errors and order parameters at n = ``alpha`` p with ``penalty`` lambda, for one of the three tasks.
 
+    What is minimised is sum_mu loss(y_mu, w.v_mu/sqrt(p)) + (lambda/2) |w|^2: (y - z)^2/2 for y = nu + noise ("ridge") or y =
+    sign(nu + noise) ("classification"), log(1 + e^(-y z)) for y = sign(nu + noise) ("logistic").
     ``noise`` is the variance of Gaussian noise added to nu before the label is made.  ``start`` is a solution nearby, from which
     the iteration begins.  For the square losses penalty 0 is the limit of small penalties (V is then infinite for alpha below the
     rank of Omega over p, where the data are interpolated).  Raises ValueError for bad arguments and

@@ -223,8 +223,9 @@ def covariate_error(
     """Return the mean "test_error" or "train_loss" (``what``) of one of the three tasks at sizes n and p, as a quantity.
 
     ``teacher``: "drawn" with every data set; or, for ridge, "given features", which averages over teacher and noise analytically
-    (the same mean, with less noise).  Isotropic ridge has an exact route.  The conventions are those of
-    :class:`~theoryck.asymptotics.covariate.CovariateLimit`.  Raises QuantityError for bad arguments.
+    (the same mean, with less noise).  Isotropic ridge has an exact route.  The loss and the penalty are those of
+    :func:`~theoryck.asymptotics.covariate.covariate_limit`.  p must hold every eigenvalue of the model equally often (or by its
+    weight): the spectrum does not change along a path.  Raises QuantityError for bad arguments.
 
     >>> model = CovariateModel(omega=[1.0], diagonal=[1.0], rho=1, gamma=1)
     >>> round(float(covariate_error(model, 1.0).exact({"n": 1, "p": 1})), 8)
