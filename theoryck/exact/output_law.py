@@ -29,8 +29,10 @@ from theoryck.exact.moments import GUARD_BITS, check_widths, norm_moment, ration
 from theoryck.exact.moments_exact import linear_slope
 from theoryck.exact.moments_rational import rational_norm_moment
 from theoryck.exact.one_sample import norm_transform
+from theoryck.exact.pieces import polynomial_pieces
 from theoryck.exact.series_chain import evaluate, norm_expansion
 from theoryck.models import Activation, x
+from theoryck.models.growth import growth
 from theoryck.records import Enclosure
 
 LEVELS = (1.0, 1.37)
@@ -39,6 +41,8 @@ NEGLIGIBLE = 1e-12
 """Frequencies where the characteristic function is below this are left out."""
 REACHES, LARGEST_REACH = 12, 150
 """Frequencies tried first and last, in units of sigma_L^(-1/2): a small S_L, as of narrow layers or dead relus, has large ones."""
+LARGEST_RATE = 0.5
+"""Growth exp(q |x|), at unit variance, up to which (34 q)^64/sqrt(64!) = 2^113 leaves some of the 2^128 of the guard digits."""
 FLOOR = 1e-12
 """The least error of a distribution function: rounding of some hundred float64 terms."""
 
@@ -58,6 +62,7 @@ def norm_bias(activation: Any, widths: Sequence[int], digits: int = 20) -> Enclo
     rational = rational_norm_moment(phi, sizes, 1)
     if rational is not None:
         return rational_enclosure(rational, digits)
+    _check_growth(phi, len(sizes) - 1)
     bits, least = bits_for(digits) + GUARD_BITS, min(sizes)
     with precision(bits):
         value = evaluate(norm_expansion(phi, tuple(Fraction(d, least) for d in sizes), 1, bits), least)
@@ -89,7 +94,26 @@ def output_kurtosis(activation: Any, widths: Sequence[int], digits: int = 20) ->
         return from_ball(value, digits, square.rigorous and bias.rigorous and sigma.rigorous)
 
 
+def _check_growth(phi: Activation, depth: int) -> None:
+    """Refuse early what the series in 1/d cannot sum: it needs E phi^34 He_64, of size (34 q)^64 against sqrt(64!) for e^(q x).
+
+    The moments themselves may exist, as they do for exp(x), but the two rules that find those tables lose all digits.
+    """
+    for variance in network_constants(phi, max(depth - 1, 0), 10).sigma:
+        for side in (1, -1):
+            rate = growth(phi.expression, side)
+            power, q = rate.exponential[0] if rate is not None and rate.exponential else (Fraction(0), 0.0)
+            if power >= 1 and q * float(variance) ** (float(power) / 2) > LARGEST_RATE:
+                raise NotConverged(
+                    f"the moments of the network may exist, but {phi} grows too fast for their series in 1/d (rate {q:.3g} at the "
+                    f"variance {float(variance):.3g} of a layer): take one that grows as exp({LARGEST_RATE:g} |x|) or slower"
+                )
+
+
 def _moments(activation: Any, widths: Sequence[int], digits: int) -> tuple[Enclosure, Enclosure]:
+    sizes, phi = check_widths(widths), _activation(activation)
+    if len(sizes) > 1 and linear_slope(phi) is None and polynomial_pieces(phi.expression) is None:
+        _check_growth(phi, len(sizes) - 1)
     square = norm_moment(activation, widths, 2, digits + 5)
     assert isinstance(square, Enclosure)  # an even power
     return square, norm_bias(activation, widths, digits + 5)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryck.asymptotics.numbers import exact_number
 from theoryck.models.activation import Activation
 from theoryck.models.network import SizeExpression, Width, size
 
@@ -120,8 +121,14 @@ class GaussianFeatures:
     noise: float
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.mean) and math.isfinite(self.slope) and math.isfinite(self.noise) and self.noise >= 0):
-            raise ValueError(f"mean and slope must be finite and noise, the variance mu_*^2, finite and >= 0, got {self}")
+        for name, low in (("mean", None), ("slope", None), ("noise", 0.0)):
+            try:
+                number = float(exact_number(getattr(self, name), name, low=low, strict=False))
+            except (ValueError, OverflowError):
+                raise ValueError(
+                    f"mean and slope must be finite numbers and noise, the variance mu_*^2, finite and >= 0, got {self}"
+                ) from None
+            object.__setattr__(self, name, number)
 
     def __call__(self, projections: Array, rng: np.random.Generator) -> Array:
         """Return the features at the projections u = W x of any shape, with fresh noise in every entry."""

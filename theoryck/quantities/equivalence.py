@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.asymptotics.kernels import LayerKernel
+from theoryck.asymptotics.numbers import exact_number
 from theoryck.models.features import GaussianFeatures, RandomFeatures, draw_rows
 from theoryck.montecarlo import block_generator
 from theoryck.quantities.base import Quantity, QuantityError, Sizes
@@ -53,6 +54,17 @@ def gaussian_equivalent(activation: Activation | str) -> GaussianFeatures:
     """
     values = [float(quantity(activation).exact({}, 20)) for quantity in (feature_mean, feature_slope, feature_noise)]
     return GaussianFeatures(*values)
+
+
+def positive(value: Any, name: str) -> float:
+    """Return ``value`` > 0 as a float64; QuantityError otherwise."""
+    try:
+        number = float(exact_number(value, name, low=0))
+        if 0 < number < math.inf:
+            return number
+    except (ValueError, OverflowError):
+        pass
+    raise QuantityError(f"{name} must be a number > 0, got {value!r}")
 
 
 class FeatureQuantity(Quantity):
@@ -182,17 +194,15 @@ class RidgeGap(FeatureQuantity):
     kind = "ridge_gap"
 
     def __init__(
-        self, features: RandomFeatures, samples: Any, penalty: float, degree: int, gaussian: GaussianFeatures | None
+        self, features: RandomFeatures, samples: Any, penalty: Any, degree: int, gaussian: GaussianFeatures | None
     ) -> None:
         super().__init__(features, gaussian)
         if features.rows != "sphere":
             raise QuantityError(f"rows must be 'sphere' for exact test errors, got {features.rows!r}")
-        if degree not in (1, 2):
+        if isinstance(degree, bool) or degree not in (1, 2):
             raise QuantityError(f"degree must be 1 or 2, got {degree!r}")
-        if isinstance(penalty, bool) or not isinstance(penalty, int | float) or not 0 < penalty < math.inf:
-            raise QuantityError(f"penalty must be a number > 0, got {penalty!r}")
         self.samples = RandomFeatures(features.activation, features=samples).features
-        self.penalty, self.degree = float(penalty), degree
+        self.penalty, self.degree = positive(penalty, "penalty"), degree
 
     def _options(self) -> dict[str, Any]:
         return {"samples": str(self.samples), "penalty": self.penalty, "degree": self.degree} | super()._options()
@@ -232,7 +242,7 @@ class RidgeGap(FeatureQuantity):
 def ridge_gap(
     features: RandomFeatures,
     samples: Any = "d",
-    penalty: float = 0.1,
+    penalty: Any = 0.1,
     degree: int = 1,
     gaussian: GaussianFeatures | None = None,
 ) -> RidgeGap:

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.asymptotics.kernels import LayerKernel
+from theoryck.asymptotics.numbers import exact_number
 from theoryck.models.features import RandomFeatures, draw_rows
 from theoryck.quantities.base import MIN_COMPARED_DRAWS, Quantity, QuantityError, Sizes
 from theoryck.quantities.constants import gaussian_mean
-from theoryck.quantities.equivalence import NANOSECONDS_PER_NUMBER, WORKING
+from theoryck.quantities.equivalence import NANOSECONDS_PER_NUMBER, WORKING, positive
 from theoryck.quantities.hermite import LARGEST_DEGREE, feature_slope, hermite_coefficient, sphere_moment
 from theoryck.records import Enclosure
 
@@ -29,6 +30,13 @@ Array = NDArray[np.float64]
 
 NORMALISATIONS = {"root": 0.5, "mean": 1.0}
 """f = p^(-1/2) sum_j a_j phi_j, or f = p^(-1) sum_j a_j phi_j."""
+
+
+ROUNDING = 2e-15
+"""Error of a kernel entry relative to the diagonal."""
+
+LARGEST_LOSS = 1e-3
+"""Share of a draw that rounding may change."""
 
 
 class ReadoutQuantity(Quantity):
@@ -71,13 +79,11 @@ class SignReadout(ReadoutQuantity):
 
     kind = "sign_readout_gain"
 
-    def __init__(self, features: RandomFeatures, scale: float, normalisation: str) -> None:
+    def __init__(self, features: RandomFeatures, scale: Any, normalisation: str) -> None:
         super().__init__(features)
         if normalisation not in NORMALISATIONS:
             raise QuantityError(f"normalisation must be one of {', '.join(NORMALISATIONS)}, got {normalisation!r}")
-        if isinstance(scale, bool) or not isinstance(scale, int | float) or not 0 < scale < math.inf:
-            raise QuantityError(f"scale must be a number > 0, the size of every |a_j|, got {scale!r}")
-        self.scale, self.normalisation = float(scale), normalisation
+        self.scale, self.normalisation = positive(scale, "scale"), normalisation
 
     def _options(self) -> dict[str, Any]:
         return {"scale": self.scale, "normalisation": self.normalisation}
@@ -124,8 +130,9 @@ class BestReadout(ReadoutQuantity):
 
     def draws_to_compare(self, sizes: Sizes) -> float:
         """Return 1.5 times the squared skewness of N^(2l), at least 4096: then the mean is near enough to Gaussian."""
-        first, second, third = (float(math.prod(range(1, 2 * i * self.degree, 2))) for i in (1, 2, 3))
-        return max(MIN_COMPARED_DRAWS, 1.5 * (third - 3 * second * first + 2 * first**3) ** 2 / (second - first**2) ** 3)
+        # Integers: their squares are beyond float64 from degree 26 on.
+        first, second, third = (math.prod(range(1, 2 * i * self.degree, 2)) for i in (1, 2, 3))
+        return max(MIN_COMPARED_DRAWS, 1.5 * ((third - 3 * second * first + 2 * first**3) ** 2 / (second - first**2) ** 3))
 
     def relative_noise(self, sizes: Sizes) -> float:
         """Return the standard deviation of N^(2l) over its mean, N ~ N(0, 1): that of one feature, more than that of several."""
@@ -135,10 +142,12 @@ class BestReadout(ReadoutQuantity):
         """Return the sampler, which draws the rows."""
         coefficient = float(hermite_coefficient(self.features.activation, self.degree).exact({}, 20))
         learned = None if self.learned is None else float(self.learned)
+        if learned is not None and self.features.shape(sizes)[1] < 2:
+            raise QuantityError(f"input_dim must be at least 2 for a target of two directions, got {self.features.shape(sizes)[1]}")
         return BestSampler(LayerKernel(self.features.activation), self.features.shape(sizes), self.degree, coefficient, learned)
 
 
-def sign_readout_gain(features: RandomFeatures, scale: float = 1.0, normalisation: str = "root") -> SignReadout:
+def sign_readout_gain(features: RandomFeatures, scale: Any = 1.0, normalisation: str = "root") -> SignReadout:
     """Return Var f* - E (f* - f)^2 for f* = theta . x and a_j = scale * sign(w_j . theta): the rows know nothing of theta.
 
     f = p^(-1/2) sum_j a_j phi(w_j . x) ("root") or p^(-1) sum_j a_j phi(w_j . x) ("mean").  With "root" and p = d it tends to
@@ -163,7 +172,7 @@ def best_readout_gain(features: RandomFeatures, degree: int = 1) -> BestReadout:
     return BestReadout(features, degree, None)
 
 
-def best_product_gain(features: RandomFeatures, learned: Fraction = Fraction(1, 2)) -> BestReadout:
+def best_product_gain(features: RandomFeatures, learned: Any = Fraction(1, 2)) -> BestReadout:
     """Return E Var(f* | theta_1 . x) - min_a E (f* - f)^2 for f* = (theta_1 . x)(theta_2 . x), E Var(f* | theta_1 . x) = 1.
 
     The rows sqrt(t) theta_1 + sqrt(1 - t) u_j, t = ``learned`` in (0, 1), have learnt theta_1 and nothing of theta_2.
@@ -172,9 +181,12 @@ def best_product_gain(features: RandomFeatures, learned: Fraction = Fraction(1, 
     >>> bool(0 < q.draw(np.random.default_rng(0), 100, {"d": 64}).mean() < 0.1)
     True
     """
-    if not (isinstance(learned, int | float | Fraction) and 0 < learned < 1):
+    if positive(learned, "learned") >= 1:
         raise QuantityError(f"learned must lie strictly between 0 and 1, got {learned!r}")
-    return BestReadout(features, 2, Fraction(learned))
+    share = exact_number(learned, "learned")
+    if not isinstance(share, Fraction):
+        raise QuantityError(f"learned must be a rational number, got {learned!r}")
+    return BestReadout(features, 2, share)
 
 
 @dataclass(frozen=True)
@@ -224,7 +236,23 @@ class BestSampler:
             w = np.concatenate([np.full((draws, self.shape[0], 1), math.sqrt(self.learned)), rest], axis=2)
             correlation = math.sqrt(2) * self.coefficient * w[:, :, 0] * w[:, :, 1]
         covariance = self.kernel(w @ np.swapaxes(w, 1, 2))
-        return np.einsum("bi,bi->b", correlation, np.linalg.solve(covariance, correlation[:, :, None])[:, :, 0])
+        try:
+            readout = np.linalg.solve(covariance, correlation[:, :, None])[:, :, 0]
+        except np.linalg.LinAlgError:
+            raise self._dependent() from None
+        gain = np.einsum("bi,bi->b", correlation, readout)
+        # A change E of Sigma changes C . Sigma^(-1) C by a . E a, |E| being at least rounding.
+        lost = np.einsum("bi,bi->b", readout, readout) * np.max(covariance, axis=(1, 2)) * self.shape[0] * ROUNDING
+        if not np.all(lost <= LARGEST_LOSS * np.abs(gain)):
+            raise self._dependent()
+        return gain
+
+    def _dependent(self) -> QuantityError:
+        p, d = self.shape
+        return QuantityError(
+            f"the {p} features of {self.kernel.activation} are linearly dependent at d = {d}, or nearly, and the best readout is "
+            f"lost to rounding: take fewer features, more dimensions or an activation that is no polynomial of low degree"
+        )
 
 
 def _in_stacks(several: Any, rng: np.random.Generator, draws: int, features: int) -> Array:

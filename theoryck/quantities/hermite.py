@@ -8,6 +8,7 @@ A term of the expansion is of size 1 itself: it is its correlation between two d
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 LARGEST_DEGREE = 32
+
+LARGE_DIMENSION = 1000
+"""From here on E |w . w'|^q, q odd, is a ball and no closed form, whose factors are as many as d."""
 
 NUMBERS_AT_ONCE = 2**17
 """Gaussian numbers held at once by a sampler that draws whole vectors."""
@@ -113,8 +117,12 @@ class DirectionQuantity(Quantity):
 
     def draws_to_compare(self, sizes: Sizes) -> float:
         """Return 1.5 times the squared skewness of |N|^j, N ~ N(0, 1), at least 4096: then the mean is near enough to Gaussian."""
-        first, second, third = (_gaussian_moment(i * self._gaussian_power()) for i in (1, 2, 3))
-        skewness = (third - 3 * second * first + 2 * first**3) / (second - first**2) ** 1.5
+        first, second, third = (_log_gaussian_moment(i * self._gaussian_power()) for i in (1, 2, 3))
+        if third - 1.5 * second > 300:
+            return math.inf
+        # Both moments are divided by those of the root mean square, which would overflow from power 100 on.
+        mean, cube = math.exp(first - second / 2), math.exp(third - 1.5 * second)
+        skewness = (cube - 3 * mean + 2 * mean**3) / (1 - mean**2) ** 1.5
         return max(MIN_COMPARED_DRAWS, 1.5 * skewness**2)
 
 
@@ -261,13 +269,16 @@ def sphere_moment(dimension: int, power: int) -> ExactQuantity:
     """Return E |w . w'|^power for independent w, w' on the unit sphere of R^dimension, as an exact quantity.
 
     It is Gamma(d/2) Gamma((q + 1)/2) / (sqrt(pi) Gamma((d + q)/2)), q = ``power``: rational for even q, and for odd q rational
-    where d is odd and a rational over pi where d is even.
+    where d is odd and a rational over pi where d is even; from d = 1000 on those are long, and the Gamma functions are evaluated.
 
     >>> sphere_moment(3, 1).name, sphere_moment(2, 1).name
     ('1/2', '2/pi')
     """
     if power % 2 == 0:
         return closed_form(_rational(_even_moment(dimension, power)))
+    if dimension >= LARGE_DIMENSION:
+        parameters = {"quantity": "sphere_moment", "d": dimension, "power": power}
+        return ExactQuantity(f"E|m|^{power} at d = {dimension}", functools.partial(_gammas, dimension, power), parameters)
     # E|m| is 1 at d = 1 and 2/pi at d = 2, and E|m| at d + 2 is d/(d + 1) of that at d.
     value = Fraction(1)
     for d in range(2 - dimension % 2, dimension, 2):
@@ -275,6 +286,18 @@ def sphere_moment(dimension: int, power: int) -> ExactQuantity:
     for q in range(3, power + 1, 2):
         value *= Fraction(q - 1, dimension + q - 2)
     return closed_form(_rational(value) if dimension % 2 else 2 * _rational(value) / sympy.pi)
+
+
+def _gammas(dimension: int, power: int, digits: int) -> Enclosure:
+    """Return the ratio of Gamma functions as a ball: their logarithms, of size d log d, cancel down to q log d."""
+    from flint import arb
+
+    from theoryck.exact.balls import bits_for, from_ball, precision
+
+    with precision(bits_for(digits) + 2 * dimension.bit_length() + 16):
+        d, q = arb(dimension), arb(power)
+        value = ((d / 2).lgamma() - ((d + q) / 2).lgamma()).exp() * ((q + 1) / 2).gamma() / arb.pi().sqrt()
+        return from_ball(value, digits)
 
 
 def _even_moment(dimension: int, power: int) -> Fraction:
@@ -288,8 +311,9 @@ def _rational(value: Fraction) -> sympy.Rational:
     return sympy.Rational(value.numerator, value.denominator)
 
 
-def _gaussian_moment(power: int) -> float:
-    return 2 ** (power / 2) * math.gamma((power + 1) / 2) / math.sqrt(math.pi)
+def _log_gaussian_moment(power: int) -> float:
+    """log E |N|^power, N ~ N(0, 1)."""
+    return power / 2 * math.log(2) + math.lgamma((power + 1) / 2) - math.log(math.pi) / 2
 
 
 def _degree(value: Any, least: int = 0, name: str = "degree") -> int:
