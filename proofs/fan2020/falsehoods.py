@@ -57,8 +57,9 @@ def spectrum(law):
 
 @tc.falsehood("fan2020/law-without-epsilon", FAN2020)
 def law_without_noise():
-    """An eigenvalue of K_1 at random tends to the law with epsilon = 0 and the same mean: half of them 0 at n = 2 d_0"""
-    return spectrum(replace(KERNEL, ratios=(2, 0.5), rho=(SIGMA**0.5,), epsilon=(0.0,)).law())
+    """An eigenvalue of K_1 at random tends to the law with epsilon = 0 and the same mean, of the half that is not 0 at n = 2 d_0"""
+    linear = replace(KERNEL, ratios=(2, 0.5), rho=((SIGMA / 2) ** 0.5,), epsilon=(0.0,))
+    return spectrum(linear.law().nonzero())
 
 
 @tc.falsehood("fan2020/law-of-independent-entries", FAN2020)

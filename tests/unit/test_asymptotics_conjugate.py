@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -14,6 +16,7 @@ import scipy.integrate
 from theoryck.asymptotics import (
     ConjugateKernel,
     NotConverged,
+    SpectralLaw,
     conjugate_kernel,
     marchenko_pastur,
     mean_resolvent,
@@ -60,6 +63,31 @@ def test_marchenko_pastur_agrees_with_quadrature_of_its_density(ratio: float) ->
     assert law.cdf(high + 1) == pytest.approx(1, abs=1e-15)
     probabilities = np.linspace(law.atom + 1e-6, 1 - 1e-6, 41)
     assert np.abs(law.cdf(law.ppf(probabilities)) - probabilities).max() < 1e-14
+    assert np.isnan(law.cdf(math.nan))
+    assert np.isnan(law.pdf(math.nan))
+
+
+@pytest.mark.parametrize("ratio", [1e-6, 1e-9, 1e-12])
+def test_at_small_ratios_marchenko_pastur_is_a_narrow_semicircle(ratio: float) -> None:
+    # x = 1 + 2 r u, r = sqrt(c): mass 1/2 + (u sqrt(1 - u^2) + asin u)/pi + O(r), and x is known to 1.1e-16 of 2 r.
+    law, r = marchenko_pastur(ratio), ratio**0.5
+    u = np.linspace(-1, 1, 2001)
+    semicircle = 0.5 + (u * np.sqrt(1 - u**2) + np.arcsin(u)) / math.pi
+    assert np.abs(law.cdf(1 + 2 * r * u) - semicircle).max() < r
+    assert np.all(np.diff(law.cdf(1 + 2 * r * u)) >= 0)
+    probabilities = np.linspace(0.01, 0.99, 99)
+    assert np.abs(law.cdf(law.ppf(probabilities)) - probabilities).max() < 1e-16 / r
+    # The mean of Bai and Silverstein to first order in c: the difference of 1/sqrt(x) over 4 r is 1/2 (1 + gamma)^(-3/2).
+    assert law.resolvent_bias(1) == pytest.approx(ratio / 8, rel=10 * r)
+
+
+def test_marchenko_pastur_at_any_scale_and_in_any_kind_of_number() -> None:
+    for scale in (1e300, 1e-300):
+        law = marchenko_pastur(0.5, scale)
+        assert law.stieltjes(-scale) == pytest.approx(marchenko_pastur(0.5).stieltjes(-1) / scale, rel=1e-15)
+        assert law.stieltjes(1e3j * scale) == pytest.approx(marchenko_pastur(0.5).stieltjes(1e3j) / scale, rel=1e-15)
+    assert marchenko_pastur(1e-300**0.5).stieltjes(-1) == pytest.approx(0.5, rel=1e-15)
+    assert marchenko_pastur(np.float32(0.5)) == marchenko_pastur("1/2") == marchenko_pastur(0.5)
 
 
 @pytest.mark.parametrize("ratio", [0.3, 1, 2.5])
@@ -124,6 +152,37 @@ def test_two_layers_are_the_damped_fixed_point() -> None:
         assert abs(damped(z, kernel.ratios, kernel.rho, kernel.epsilon) - kernel.stieltjes(z)) < 1e-10
 
 
+@pytest.mark.parametrize("ratio", [5.0, 2.0, 1.0, 0.3])
+@pytest.mark.parametrize("z", [-1e-300, -1e-50, -1e-16, -1e-12, -1e200, -1e300, 1e-300j, 1e-20 + 1e-20j, 1e9j, 1e300j, -1e300 + 1j])
+def test_the_transform_near_a_point_mass_and_far_away_is_the_closed_form(ratio: float, z: complex) -> None:
+    exact = marchenko_pastur(ratio).stieltjes(z)
+    assert abs(ConjugateKernel((ratio,)).stieltjes(z) - exact) <= 1e-15 * abs(exact)
+
+
+def test_resolvents_at_small_shifts() -> None:
+    # Above a gap: the integral over the law, which is found along the real axis.
+    kernel = ConjugateKernel((2.0, 0.7), (0.8,), (0.1,))
+    for shift in (1e-5, 1e-6, 1e-60):
+        value = averages(kernel.law())(lambda x, shift=shift: 1 / (x + shift)).real
+        assert kernel.resolvent(shift) == pytest.approx(value, rel=1e-9)
+    # A product of two square matrices: z^2 m^3 = 1 as z -> 0; point masses of a linear network: 1 - 1/5.
+    assert ConjugateKernel((1, 1), (1,), (0,)).resolvent(1e-300) == pytest.approx(1e200, rel=1e-14)
+    assert ConjugateKernel((5, 0.5), (1,), (0,)).resolvent(1e-40) == pytest.approx(0.8e40, rel=1e-14)
+    assert ConjugateKernel((5, 0.5), (1,), (0,)).stieltjes(1e-40j) == pytest.approx(0.8e40j, rel=1e-14)
+    assert ConjugateKernel((1e60, 1), (1,), (1,)).stieltjes(1j) == pytest.approx(marchenko_pastur(1).stieltjes(1j), rel=1e-14)
+
+
+@pytest.mark.parametrize("rho", [1e-4, 1e-6, 1e-8, 1e-20, 1e-200])
+@pytest.mark.parametrize("ratios", [(1, 1), (5, 0.01), (0.5, 3)])
+def test_a_slope_that_is_small_leaves_what_independent_entries_have(ratios: tuple[float, float], rho: float) -> None:
+    law, plain = ConjugateKernel(ratios, (rho,), (1,)).law(), marchenko_pastur(ratios[1])
+    # Population eigenvalues within rho^2 (1 + sqrt(c))^2 of 1 move eigenvalues by as much, relative.
+    x = np.linspace(0.05, 0.95, 19) * (plain.support[1] - plain.support[0]) + plain.support[0]
+    assert np.abs(law.cdf(x) - plain.cdf(x)).max() < 1e-13 + 100 * rho**2
+    assert np.array(law.support[0]) == pytest.approx(plain.support, rel=1e-13 + 100 * rho**2, abs=1e-13)
+    assert ConjugateKernel(ratios, (rho,), (1,)).resolvent(0.1) == pytest.approx(plain.stieltjes(-0.1), rel=1e-15 + 100 * rho**2)
+
+
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_dense_networks_have_that_resolvent(depth: int) -> None:
     rng, n, draws = np.random.default_rng(depth), 96, 24
@@ -139,7 +198,33 @@ def test_dense_networks_have_that_resolvent(depth: int) -> None:
     assert np.mean(traces) == pytest.approx(limit, rel=0.02)
 
 
-LAWS = [("erf(x)", (1, 0.8)), ("tanh(x)", (2, 3, 0.5)), ("sin(x)", (5, 0.05, 0.01)), ("x", (2, 1.5)), ("x", (4, 0.1))]
+LAWS = [
+    ("x", (1, 1)),
+    ("x", (2, 2, 1)),
+    ("x", (1.0001, 1)),
+    ("sin(8*x)", (1, 1)),
+    ("erf(x)", (2, 0.8)),
+    ("erf(x)", (1, 0.8)),
+    ("tanh(x)", (2, 3, 0.5)),
+    ("sin(x)", (5, 0.05, 0.01)),
+    ("x", (2, 1.5)),
+    ("x", (4, 0.1)),
+]
+
+
+def averages(law: SpectralLaw) -> Callable[[Callable[[np.ndarray], np.ndarray]], complex]:
+    """Return E f(eigenvalue) as a function of f: Gauss's rule on the panels of theta."""
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+
+    def average(f: Callable[[np.ndarray], np.ndarray]) -> complex:
+        total = law.atom * f(np.zeros(1))[0]
+        for part in law.pieces:
+            for left, right in pairwise(part.cuts):
+                theta = (left + right) / 2 + (right - left) / 2 * nodes
+                total += (right - left) / 2 * weights @ (part.weight(theta) * f(part.place(theta)))
+        return complex(total)
+
+    return average
 
 
 @pytest.mark.parametrize(("activation", "ratios"), LAWS)
@@ -148,18 +233,33 @@ def test_laws_have_the_mean_and_the_transform_of_their_kernel(activation: str, r
     law = kernel.law()
     probabilities = np.linspace(law.atom + 1e-3, 1 - 1e-3, 41)
     assert np.abs(law.cdf(law.ppf(probabilities)) - probabilities).max() < 1e-13
-    # The midpoint rule in theta is exact for the cosine series of the law; 4096 nodes leave nothing of the others here.
-    theta = (np.arange(4096) + 0.5) * math.pi / 4096
-
-    def average(f: Callable[[np.ndarray], np.ndarray]) -> complex:
-        return law.atom * f(np.zeros(1))[0] + sum(np.mean(p.weight(theta) * f(p.place(theta))) * math.pi for p in law.pieces)
-
+    average = averages(law)
     for z in (-0.5, 1 + 1j):
         assert abs(average(lambda x, z=z: 1 / (x - z)) - kernel.stieltjes(z)) < 1e-9 * abs(kernel.stieltjes(z))
     mean = 1.0
     for slope, rest in zip(kernel.rho, kernel.epsilon, strict=True):
         mean = slope**2 * mean + rest
     assert average(lambda x: x) == pytest.approx(mean, rel=1e-9)
+
+
+def test_products_of_square_matrices_have_the_moments_of_fuss_and_catalan() -> None:
+    for depth in (1, 2, 5):
+        law = ConjugateKernel((1,) * (depth + 1), (1,) * depth, (0,) * depth).law()
+        p = depth + 1
+        assert law.support == ((0.0, pytest.approx((p + 1) ** (p + 1) / p**p, rel=1e-12)),)
+        for k in range(1, 5):
+            # Binomial(p k + k, k)/(p k + 1).
+            assert averages(law)(lambda x, k=k: x**k).real == pytest.approx(math.comb(p * k + k, k) / (p * k + 1), rel=1e-9)
+
+
+def test_a_law_of_many_layers_and_one_at_a_large_scale() -> None:
+    law = ConjugateKernel((1,) * 13, (1,) * 12, (0.1,) * 12).law()
+    assert averages(law)(lambda x: x).real == pytest.approx(2.2, rel=1e-9)
+    small, large = ConjugateKernel((1, 0.5), (0.6,), (0.1,)).law(), ConjugateKernel((1, 0.5), (0.6e100,), (0.1e200,)).law()
+    assert large.ppf(0.3) == pytest.approx(small.ppf(0.3) * 1e200, rel=1e-12)
+    assert np.isnan(small.cdf([math.nan, 1.0])).tolist() == [True, False]
+    assert np.isnan(small.pdf(math.nan))
+    assert repr(small).startswith("SpectralLaw(atom=0.0, pieces=(Piece(low=")
 
 
 def test_a_law_at_level_zero_is_marchenko_pastur_and_twice_differentiable_inside() -> None:
@@ -206,6 +306,35 @@ def test_without_slope_the_quartic_is_marchenko_pastur() -> None:
     assert abs(pennington_worah(z, phi, psi, eta, 0) + marchenko_pastur(phi / psi, eta).stieltjes(z)) < 1e-13
 
 
+@pytest.mark.parametrize("z", [-1e-2, -1e-5, -1e-6, -3e-7, -1e-12, -1e-100, 1e-6j])
+@pytest.mark.parametrize("values", [(2, 200, 0.74, 0.64), (1, 0.8, 0.46, 0.42), (3, 0.5, 0.7, 0.1), (0.5, 3, 0.7, 0.7)])
+def test_the_quartic_near_zero_solves_its_equation_in_many_digits(z: complex, values: tuple[float, ...]) -> None:
+    with mpmath.workdps(400):
+        place, phi, psi, eta, zeta = (mpmath.mpmathify(value) for value in (z, *values))
+
+        def equation(g: Any) -> Any:
+            p, t = 1 + (place * g - 1) / psi, 1 / (place * psi)
+            a = (1 + (p - 1) * phi) * (1 + (p - 1) * psi)
+            return (p - 1 - (eta - zeta) * t * a) * (1 - t * zeta * a) - t * zeta * a
+
+        found = mpmath.mpmathify(pennington_worah(z, *values))
+        exact = found
+        for _ in range(4):
+            h = abs(exact) * mpmath.mpf(10) ** -150
+            exact -= 2 * h * equation(exact) / (equation(exact + h) - equation(exact - h))
+        assert abs(found - exact) < 1e-14 * abs(exact)
+
+
+def test_the_quartic_at_zero_and_far_away() -> None:
+    # The limit -1.3701 as z -> 0, and the resolvent of K_1 as in one of the theorems.
+    assert pennington_worah(-1e-290, 2, 200, 0.74, 0.64).real == pytest.approx(-1.37012255943, rel=1e-10)
+    for z in (-1e-3, -1e-5):
+        m = ConjugateKernel((2.0, 0.7), (0.8,), (0.1,)).stieltjes(z)
+        g = pennington_worah(z / 0.7, 0.5, 0.35, 0.74, 0.64)
+        assert ((-g / 0.7 + 0.3 / z) / 0.7).real == pytest.approx(m, rel=1e-9)
+    assert pennington_worah(-1e200, 1, 1, 0.5, 0.4) == pytest.approx(-1e-200, rel=1e-15)
+
+
 # Errors ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -229,6 +358,20 @@ def test_without_slope_the_quartic_is_marchenko_pastur() -> None:
         (lambda: pennington_worah(1.0, 1, 1, 1, 0.5), r"z must not lie on \[0, oo\)"),
         (lambda: pennington_worah("a", 1, 1, 1, 0.5), "z must be one complex number"),
         (lambda: quartic_roots(1j, 1, 1, 0.5, 0.6), "zeta .* must be at most eta"),
+        (lambda: quartic_roots(1e-305, 1, 1, 0.5, 0.4), "z psi must lie between 1e-300 and"),
+        (lambda: quartic_transform(1, 0, 1), "z must not be 0"),
+        (lambda: pennington_worah(-5e-324, 1, 1, 1, 0.5), "z/eta must lie between 1e-300 and"),
+        (lambda: marchenko_pastur(1e200), "ratio must lie between 1e-150 and 1e.150, got 1e.200"),
+        (lambda: marchenko_pastur(1).resolvent_variance(1e-300), "shift must be so large that the result fits a float, got 1e-300"),
+        (lambda: marchenko_pastur(2, 1e300).stieltjes(-1e-300), "z/scale and the transform must fit a float"),
+        (
+            lambda: ConjugateKernel((1, 1), (1e200,), (1,)),
+            "rho and epsilon up to layer 1 must give a mean eigenvalue that fits a float, got inf",
+        ),
+        (lambda: ConjugateKernel((1, 1), (1e-200,), (0,)), "rho and epsilon up to layer 1 must give a mean"),
+        (lambda: ConjugateKernel((1e100, 1e100), (1,), (0,)), "ratios must have a product of"),
+        (lambda: ConjugateKernel((2,)).stieltjes(-5e-324), "z must be so far from 0 that the transform fits a float"),
+        (lambda: ConjugateKernel((2,)).stieltjes(1e-320j), "z over the mean eigenvalue 1 must be 1e-307 at least"),
     ],
 )
 def test_bad_arguments_are_named(build: object, words: str) -> None:
@@ -241,7 +384,7 @@ def test_what_is_not_reached_is_an_error_that_says_where() -> None:
     chain = Chain((4.0, 0.1), (0.42,), (0.04,))
     with pytest.raises(NotConverged, match=r"layer 1 was followed to z = .* and not on to 0.2"):
         continued(chain, np.array([0.2]))
-    with pytest.raises(NotConverged, match="the law could not be told from rounding: .* take ratios and constants less extreme"):
+    with pytest.raises(NotConverged, match=r"the law could not be told from rounding: .* take ratios and constants less extreme"):
         ConjugateKernel((1e-20,)).law()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -102,6 +103,16 @@ def test_the_equivalent_solves_its_equation_and_tends_to_the_mean_for_gaussian_f
     assert resolvent_equivalent(np.eye(30), 40, 0.5).trace == pytest.approx(mean_resolvent(0.75, 0.5), rel=1e-13)
 
 
+@pytest.mark.parametrize(("n", "width"), [(3, 3), (3, 4), (4, 3), (3, 300), (300, 3)])
+def test_the_equivalent_of_the_identity_is_marchenko_pastur_at_every_scale(n: int, width: int) -> None:
+    for shift in (1e300, 1e-3, 1e-20, 1e-60, 1e-290):
+        exact = mean_resolvent(Fraction(n, width), shift)
+        assert resolvent_equivalent(np.eye(n), width, shift).trace == pytest.approx(exact, rel=1e-13)
+    assert resolvent_equivalent(np.eye(n) * 1e300, width, 1e300).delta == pytest.approx(
+        resolvent_equivalent(np.eye(n), width, 1).delta, rel=1e-13
+    )
+
+
 @pytest.mark.parametrize("surrogate", [None, (0.6514700158705599, 0.0401458728191524)])
 def test_the_gap_is_the_plain_difference_of_the_traces_in_the_mean(surrogate: tuple[float, float] | None) -> None:
     rng, n, draws, shift = np.random.default_rng(2), 6, 40_000, 0.5
@@ -166,6 +177,9 @@ def test_bad_arguments_are_named(build: object, words: str) -> None:
         ((np.eye(2) * math.nan, 3, 1), "covariance must hold finite numbers"),
         ((np.eye(2), 0, 1), "width must be an integer >= 1, got 0"),
         ((np.eye(2), 3, -1), "shift must be a number > 0"),
+        ((np.zeros((0, 0)), 3, 1), r"covariance must have n >= 1 rows, got the shape \(0, 0\)"),
+        ((np.eye(2) * 1e300, 3, 1e-300), "covariance/shift must fit a float, got entries up to 1e.300"),
+        ((np.ones((3, 3)) + np.eye(3) * 1e-17, 3, 1e-14), "shift must be above the rounding of the smallest eigenvalues"),
     ],
 )
 def test_bad_covariances_are_named(arguments: tuple[object, ...], words: str) -> None:
@@ -177,3 +191,10 @@ def test_an_activation_with_a_mean_has_no_equivalent_here() -> None:
     gap = equivalent_gap(DeepNetwork("relu", depth=1, widths=("n", "n")), shift=1)
     with pytest.raises(QuantityError, match="activation must have mean 0 at the variance 1"):
         gap.draw(np.random.default_rng(0), 2, {"n": 4})
+
+
+def test_a_surrogate_needs_a_matrix() -> None:
+    with pytest.raises(ValueError, match=r"gram must have shape \(..., n, n\), got \(\)"):
+        surrogate_covariance(1.0, 0.5, 1)
+    with pytest.raises(ValueError, match=r"rho must have a square that fits a float, got 1e.200"):
+        surrogate_covariance(np.eye(2), 1e200, 1)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -91,9 +91,8 @@ def _open_part(chain: Chain, level: int, gap: Gap) -> list[Gap]:
     """Return where dz/dv > 0 at ``level`` on a gap of the layer below, split where z passes a point mass at 0."""
     scale = chain.bottom + max((abs(end) for end in gap if math.isfinite(end)), default=0.0)
     # Towards infinity v_l of order 1 + c_l is v/(slopes up to l): as far out the grid has to go.
-    reach = REACH
-    if math.isinf(gap[0] - gap[1]):
-        reach += sum(math.log1p(c) for c in chain.ratios) - sum(map(math.log, chain.slopes))
+    outside = REACH + sum(math.log1p(c) for c in chain.ratios) - sum(map(math.log, chain.slopes))
+    left, right = (-outside if math.isinf(gap[0]) else -REACH), (outside if math.isinf(gap[1]) else REACH)
 
     def at(w: Array) -> Array:
         return _place(gap, scale, np.asarray(w, dtype=np.float64))
@@ -102,13 +101,13 @@ def _open_part(chain: Chain, level: int, gap: Gap) -> list[Gap]:
         found = chain.levels(at(w))[level]
         return np.asarray(found.dz / found.dv)
 
-    grid = np.linspace(-reach, reach, 4 * math.ceil(reach) + 1)
+    grid = np.linspace(left, right, 2 * math.ceil(right - left) + 1)
     with np.errstate(all="ignore"):
         best = _highest(slope, grid)
         if not slope(np.array([best]))[0] > 0:
             return []
-        low = gap[0] if math.isinf(gap[0]) else _change(slope, best, -reach, at, gap[0])
-        high = gap[1] if math.isinf(gap[1]) else _change(slope, best, reach, at, gap[1])
+        low = gap[0] if math.isinf(gap[0]) else _change(slope, best, left, at, gap[0])
+        high = gap[1] if math.isinf(gap[1]) else _change(slope, best, right, at, gap[1])
         if chain.ratios[level] <= 1 or not math.isinf(gap[0]):
             return [(low, high)]
 
@@ -116,7 +115,7 @@ def _open_part(chain: Chain, level: int, gap: Gap) -> list[Gap]:
             return np.asarray(chain.levels(at(w))[level].q)
 
         # c > 1: the factor 1 - c int t/(t - v) dH falls from 1 through 0, where z = 0 has mass 1 - 1/c.
-        zero = _change(factor, -reach, reach, at, gap[1])
+        zero = _change(factor, left, right, at, gap[1])
     return [(low, zero), (zero, high)] if zero < high else [(low, high)]
 
 
@@ -151,8 +150,8 @@ class Piece:
     low: float
     high: float
     power: int
-    cuts: Array
-    series: Array
+    cuts: Array = field(repr=False)
+    series: Array = field(repr=False)
 
     @property
     def mass(self) -> float:
