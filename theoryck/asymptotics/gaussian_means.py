@@ -71,17 +71,17 @@ def panel_edges(breaks: Iterable[float], low: float, high: float, longest: float
     return np.concatenate([*pieces, [high]])
 
 
-@functools.lru_cache(maxsize=1)
-def _rule() -> tuple[Array, Array]:
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+@functools.lru_cache(maxsize=4)
+def _rule(count: int = NODES) -> tuple[Array, Array]:
+    nodes, weights = np.polynomial.legendre.leggauss(count)
     return nodes, weights
 
 
-def nodes_of(edges: Array) -> tuple[Array, Array]:
-    """Return nodes and weights (..., panels * NODES) of Gauss-Legendre quadrature on panels with these ends, (..., panels + 1)."""
-    nodes, weights = _rule()
+def nodes_of(edges: Array, count: int = NODES) -> tuple[Array, Array]:
+    """Return nodes and weights (..., panels * count) of Gauss-Legendre quadrature on panels with these ends, (..., panels + 1)."""
+    nodes, weights = _rule(count)
     half = np.diff(edges)[..., None] / 2
-    shape = (*edges.shape[:-1], (edges.shape[-1] - 1) * NODES)
+    shape = (*edges.shape[:-1], (edges.shape[-1] - 1) * count)
     return (edges[..., :-1, None] + half * (1 + nodes)).reshape(shape), (half * weights).reshape(shape)
 
 

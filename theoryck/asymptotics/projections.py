@@ -61,8 +61,8 @@ class Coordinate:
 
     ``mean`` = E sigma(Z), ``variance``, ``third`` and ``fourth`` cumulant; ``linear[k]`` = c_k and ``square[k]`` = d_k for
     k < 64; ``left`` and ``left_square`` are the parts of Var sigma(Z) and Var (sigma(Z) - mean)^2 in higher orders.  ``square`` and
-    ``third`` are nan where E |sigma|^3 is infinite, ``fourth`` and ``left_square`` where E sigma^4 is.  The quadrature of
-    sigma^degree ended at these ``edges``.
+    ``third`` are nan where E |sigma|^3 is infinite or out of reach, ``fourth`` and ``left_square`` where E sigma^4 is.
+    Panels that resolve sigma end at the ``edges``.
     """
 
     mean: float
@@ -98,7 +98,12 @@ def coordinate(phi: Activation, degree: int = 4) -> Coordinate:
     if finite < degree:
         # Says what is infinite, and raises.
         _raw_moment(phi, finite + 1)
-    return _coordinate(phi, finite)
+    for reached in range(finite, degree, -1):
+        try:
+            return _coordinate(phi, reached)
+        except NotConverged:
+            continue  # with what the caller needs, and no higher moment
+    return _coordinate(phi, degree)
 
 
 def _raw_moment(phi: Activation, degree: int) -> float:

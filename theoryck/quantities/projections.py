@@ -20,7 +20,7 @@ from theoryck.models import Activation, x
 from theoryck.quantities import projections_radial as radial_route
 from theoryck.quantities import projections_series as series
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
-from theoryck.quantities.projections_draws import ProjectionDraws
+from theoryck.quantities.projections_draws import STATISTICS, ProjectionDraws, named
 from theoryck.records import Enclosure
 
 WEIGHTS = ("aligned", "signs", "localised")
@@ -81,8 +81,10 @@ class Projection(Quantity):
         return n, dimension
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure:
-        """Return the value with a bound of its error: double precision, hence not rigorous."""
-        known = self._exact(self.activation, self.weights, *self._sizes(sizes))
+        """Return the value with a bound of its error: double precision, hence not rigorous; QuantityError where it is infinite."""
+        found = self._sizes(sizes)
+        with named(self.name):
+            known = self._exact(self.activation, self.weights, *found)
         return Enclosure(Decimal(known.value), Decimal(known.error), rigorous=False)
 
     def sampler(self, sizes: Sizes) -> ProjectionDraws:
@@ -90,11 +92,14 @@ class Projection(Quantity):
         if not self.can_draw:
             raise QuantityError(f"{self.name} was made with exact_only=True: leave it out to draw")
         n, dimension = self._sizes(sizes)
-        mean, variance, slope = _constants(self.activation)
+        with named(self.name):
+            _drawn_moments(self.activation, self._degree)
+            mean, variance, slope = _constants(self.activation)
+            latent = coordinate(self.activation, 2)
         scale = 1.0
         if self.weights == "aligned" and not self.activation.properties.odd.value:
             # By Mehler's formula, where the exact route of aligned weights conditions on |c|.
-            scale += (n - 1) * series.covariance_mean(coordinate(self.activation), dimension).value / variance
+            scale += (n - 1) * series.covariance_mean(latent, dimension).value / variance
         return ProjectionDraws(
             self.statistic,
             self.activation,
@@ -114,8 +119,24 @@ class Projection(Quantity):
         return self.sampler(sizes).cost
 
     def draws_to_compare(self, sizes: Sizes) -> float:
-        """Return the draws from which their mean is near enough to Gaussian."""
-        return DRAWS_TO_COMPARE
+        """Return the draws from which their mean is near enough to Gaussian: more where one coordinate has heavy tails."""
+        degree = self._degree
+        second, third = _drawn_moments(self.activation, degree)
+        n = 1 if self.weights == "localised" else int(sizes.get("N", 1))
+        # lambda^degree is that of a Gaussian, of variance 1 at least, and of single large coordinates, each over N^(degree/2).
+        skewness = third * n ** (1 - 1.5 * degree) / (1 + second * n ** (1.0 - degree)) ** 1.5
+        seen = skewness**2 / self.latents
+        # Of the products of two different entries, L^2/2 in number, the skewness is the square.
+        return DRAWS_TO_COMPARE + (3 * seen**2 if self._squared else 1.5 * seen)
+
+    @property
+    def _squared(self) -> bool:
+        return self.statistic.startswith("squared")
+
+    @property
+    def _degree(self) -> int:
+        """The power of lambda that is averaged over latent vectors."""
+        return STATISTICS[self.statistic][1] // (2 if self._squared else 1)
 
 
 def _activation(activation: object) -> Activation:
@@ -141,17 +162,56 @@ def _constants(phi: Activation) -> tuple[float, float, float]:
     return mean, square - mean**2, slope
 
 
-def _radial(value: Callable[[radial_route.Radial], float], phi: Activation, dimension: int) -> series.Known:
-    """Evaluate by two quadratures: what they differ by, and rounding, is the error."""
-    values = [value(radial_route.radial(phi, dimension, longest)) for longest in (0.7, 1.4)]
-    return series.Known(values[0], 4 * abs(values[0] - values[1]) + series.ROUNDING * abs(values[0]))
+@functools.lru_cache(maxsize=256)
+def _drawn_moments(phi: Activation, degree: int) -> tuple[float, float]:
+    """E |y|^(2 degree) and E |y|^(3 degree) of one standardised coordinate, oo where infinite.
+
+    QuantityError where the first is, so that draws have no variance.  Of an odd power the next even one bounds
+    it, by Lyapunov's inequality.
+    """
+    from sympy import Rational
+
+    from theoryck.exact import gaussian_expectation
+    from theoryck.exact.balls import NotIntegrable
+
+    mean, variance, _ = _constants(phi)
+
+    def moment(power: int) -> float:
+        even = power + power % 2
+        try:
+            raw = gaussian_expectation((phi.expression - Rational(mean)) ** even, 1, 6).midpoint
+        except NotIntegrable:
+            return math.inf
+        logs = float(raw.ln()) - even / 2 * math.log(variance)
+        return math.exp(min(logs * power / even, 300.0))
+
+    second = moment(2 * degree)
+    if second == math.inf:
+        raise QuantityError(
+            f"activation {phi.text!r} cannot be drawn: E sigma(Z)^{2 * degree} is infinite, and with it the variance of a draw, so "
+            "that no number of draws tells its mean; make the quantity with exact_only=True"
+        )
+    return second, moment(3 * degree)
+
+
+def _radial(
+    top: Callable[[radial_route.Radial], float], power: float, phi: Activation, n: int, dimension: int, taken: float = 0.0
+) -> series.Known:
+    """(top - taken)/(E kappa_2)^power by two quadratures; their difference, and rounding of terms that cancel, is the error."""
+    tables = [radial_route.radial(phi, dimension, count) for count in (24, 12)]
+    scales = [radial_route.second(table, n) ** power for table in tables]
+    values = [(top(table) - taken) / scale for table, scale in zip(tables, scales)]
+    size = (top(radial_route.sizes(tables[0])) + abs(taken)) / scales[0]
+    return series.Known(values[0], 4 * abs(values[0] - values[1]) + series.ROUNDING * size)
 
 
 def _skewness(phi: Activation, weights: str, n: int, dimension: int) -> series.Known:
     if weights == "localised":
-        one = coordinate(phi)
+        one = coordinate(phi, 3)
         return series.Known(one.third / one.variance**1.5, series.ROUNDING * abs(one.third) / one.variance**1.5)
-    return _radial(lambda table: radial_route.third(table, n) / radial_route.second(table, n) ** 1.5, phi, dimension)
+    if phi.properties.odd.value:
+        return series.Known(0.0, 0.0)  # c -> -c
+    return _radial(lambda table: radial_route.third(table, n), 1.5, phi, n, dimension)
 
 
 def _kurtosis(phi: Activation, weights: str, n: int, dimension: int) -> series.Known:
@@ -168,11 +228,9 @@ def _kurtosis(phi: Activation, weights: str, n: int, dimension: int) -> series.K
     squared += 2 * (n - 1) / n * square.value
     error = (2 * (n - 1) * one.variance + 2 * others / n * mean.value) * mean.error + 2 * square.error + series.ROUNDING * squared
 
-    def value(table: radial_route.Radial) -> float:
-        return (radial_route.fourth_moment(table, n) - 3 * squared) / radial_route.second(table, n) ** 2
-
-    known = _radial(value, phi, dimension)
-    return series.Known(known.value, known.error + 3 * error / one.variance**2)
+    known = _radial(lambda table: radial_route.fourth_moment(table, n), 2, phi, n, dimension, taken=3 * squared)
+    second = one.variance + (n - 1) * mean.value
+    return series.Known(known.value, known.error + 3 * error / second**2)
 
 
 def _squared_skewness(phi: Activation, weights: str, n: int, dimension: int) -> series.Known:
@@ -180,22 +238,21 @@ def _squared_skewness(phi: Activation, weights: str, n: int, dimension: int) -> 
 
 
 def _joint_kurtosis(phi: Activation, weights: str, n: int, dimension: int) -> series.Known:
-    one = coordinate(phi)
+    one = coordinate(phi, 3)
     if weights != "aligned" or phi.properties.odd.value:
         return series.joint_kurtosis(phi, dimension)
-    slope = float(one.linear[1])
-
-    def value(table: radial_route.Radial) -> float:
-        return radial_route.fixed_teacher(table, slope, n, dimension) / radial_route.second(table, n)
-
-    return _radial(value, phi, dimension)
+    return _radial(
+        lambda table: radial_route.fixed_teacher(table, n), 1, phi, n, dimension, taken=2 * float(one.linear[1]) ** 2 / dimension
+    )
 
 
 def _joint_skewness(phi: Activation, weights: str, n: int, dimension: int) -> series.Known:
     if weights == "localised":
-        one = coordinate(phi)
+        one = coordinate(phi, 3)
         return series.Known(float(one.square[1]) / one.variance, series.ROUNDING * abs(float(one.square[1])) / one.variance)
-    return _radial(lambda table: radial_route.mean_teacher(table, n) / radial_route.second(table, n), phi, dimension)
+    if phi.properties.odd.value or phi.properties.even.value:
+        return series.Known(0.0, 0.0)  # c -> -c
+    return _radial(lambda table: radial_route.mean_teacher(table, n), 1, phi, n, dimension)
 
 
 def _squared_joint_skewness(phi: Activation, weights: str, n: int, dimension: int) -> series.Known:

@@ -20,7 +20,7 @@ from theoryck.asymptotics.prediction_errors import ERF, erf_kernel
 from theoryck.asymptotics.projections import coordinate, covariance_kernel, panels, read_activation
 from theoryck.models import Activation
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
-from theoryck.quantities.projections_draws import WORKING, unit_rows
+from theoryck.quantities.projections_draws import WORKING, named, unit_rows
 from theoryck.quantities.projections_radial import characteristic
 from theoryck.quantities.projections_series import covariance_mean_square
 
@@ -75,7 +75,7 @@ class AnnealedDraws:
         return np.concatenate([self._chunk(rng, min(step, draws - start)) for start in range(0, draws, step)])
 
     def _chunk(self, rng: np.random.Generator, draws: int) -> Array:
-        one = coordinate(self.activation)
+        one = coordinate(self.activation, 2)
         vectors = unit_rows(rng, (draws, self.n, self.dimension))
         signs = rng.integers(0, 2, (draws, 1, self.n)) * 2.0 - 1.0
         grams = covariance_kernel(one, vectors @ np.swapaxes(vectors, 1, 2))
@@ -126,8 +126,9 @@ class SignsErrorGap(Quantity):
         n, dimension = int(sizes["N"]), int(sizes["D"])
         if min(n, dimension) < 8:
             raise QuantityError(f"the sizes 'N' and 'D' of {self.name} must be at least 8, got N={n} and D={dimension}")
-        spread = 2 * (n - 1) / n * covariance_mean_square(coordinate(self.activation), dimension).value
-        output = mean_square_output(self.activation, n, dimension) if with_output else 0.0
+        with named(self.name):
+            spread = 2 * (n - 1) / n * covariance_mean_square(coordinate(self.activation, 2), dimension).value
+            output = mean_square_output(self.activation, n, dimension) if with_output else 0.0
         return AnnealedDraws(self.activation, n, dimension, output, spread)
 
     def cost(self, sizes: Sizes) -> float:
@@ -140,10 +141,10 @@ class SignsErrorGap(Quantity):
 
 
 def signs_error_gap(activation: Activation | str) -> SignsErrorGap:
-    """Return E [pmse(a) - formula(Q(a), R(a), T)] for random signs and one erf unit, at sizes N and D, with little noise.
+    """Return E [pmse(a) - formula(Q(a), R(a), T)] for random signs and one erf unit, at sizes N and D >= 8, with little noise.
 
     The same number as ``student_error_gap(activation, "signs")`` by another way: its first term is an integral, its second is drawn
-    with control variates.  Raises QuantityError.
+    with control variates.  Raises QuantityError for a bad activation, N or D < 8, or E sigma(Z)^2 infinite.
 
     >>> gap = signs_error_gap("2*erf(x)")
     >>> draws = gap.draw(np.random.default_rng(0), 1000, {"N": 64, "D": 64})

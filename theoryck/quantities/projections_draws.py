@@ -7,18 +7,31 @@ generator, of a cumulant of lambda = w . x/sqrt(N), x standardised by constants,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.models import Activation
+from theoryck.quantities.base import QuantityError
 
 Array = NDArray[np.float64]
 
 WORKING = 2**19
 """Numbers in the arrays of a chunk of draws: they stay in the cache."""
+
+
+@contextmanager
+def named(name: str) -> Iterator[None]:
+    """Let what a quantity cannot give be said in its name: a ValueError of the rooms below becomes a QuantityError."""
+    try:
+        yield
+    except QuantityError:
+        raise
+    except ValueError as error:
+        raise QuantityError(f"{name}: {error}") from None
 
 
 def third_cumulant(values: Array, latent: Array) -> Array:

@@ -22,7 +22,7 @@ from theoryck.asymptotics.projections import coordinate, covariance_kernel, read
 from theoryck.models import Activation
 from theoryck.montecarlo import block_generator
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
-from theoryck.quantities.projections_draws import WORKING, unit_rows
+from theoryck.quantities.projections_draws import WORKING, named, unit_rows
 
 Array = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ class ErrorDraws:
         vectors = unit_rows(rng, (draws, n, self.dimension))
         latent = rng.standard_normal((draws, self.dimension, LATENTS))
         weights = self._weights(rng, vectors)
-        one = coordinate(self.activation)
+        one = coordinate(self.activation, 2)
         # By the rotation invariance of the a_i: teachers read the first coordinates of c.
         known = np.zeros((draws, 2 * k, 2 * k))
         grams = covariance_kernel(one, vectors @ np.swapaxes(vectors, 1, 2))
@@ -170,7 +170,8 @@ class StudentError(Quantity):
         n, dimension = int(sizes["N"]), int(sizes["D"])
         if min(n, dimension) < max(8, self.units):
             raise QuantityError(f"the sizes 'N' and 'D' of {self.name} must be at least 8, got N={n} and D={dimension}")
-        return _with_controls(ErrorDraws(self.activation, self.student, self.units, n, dimension, self.gap))
+        with named(self.name):
+            return _with_controls(ErrorDraws(self.activation, self.student, self.units, n, dimension, self.gap))
 
     def cost(self, sizes: Sizes) -> float:
         """Return the time of a draw, in random numbers."""

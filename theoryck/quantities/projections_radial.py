@@ -2,7 +2,8 @@
 
 u_i = a_i . c/r is one coordinate of a uniform unit vector, with density ~ (1 - u^2)^((D-3)/2), and r^2 ~ chi^2_D.  With aligned
 weights E(lambda | a) does not depend on a, so moments over (a, c) at once are averaged third cumulants; no joint law of several
-coordinates enters.  All of it is Gauss-Legendre quadrature, once with the panels of ``panels`` and once with shorter ones.
+coordinates enters.  All of it is Gauss-Legendre quadrature, on panels that
+resolve sigma, with 24 nodes and with 12.
 """
 
 from __future__ import annotations
@@ -14,13 +15,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.asymptotics.projections import coordinate, kinks_of, panels
+from theoryck.asymptotics.gaussian_means import NODES, TAIL, adaptive, nodes_of
+from theoryck.asymptotics.numbers import NotConverged
+from theoryck.asymptotics.projections import coordinate, panels
 from theoryck.models import Activation
 
 Array = NDArray[np.float64]
 
 RADII = 8.0
-"""r lies within 8 of sqrt(D) but for 1e-27 of its weight: it has standard deviation near 1/sqrt(2) in every dimension."""
+"""The length of the other D - 1 coordinates lies within 8 of sqrt(D) but for 1e-27 of its weight, in every dimension."""
+
+MOST_COSINES = 3e8
+"""Cosines, a few seconds, after which a characteristic function is given up."""
+
+RESOLVED = 1e-9
+"""Error, relative to 1, to which the integrand of a characteristic function is resolved."""
 
 
 class Radial(NamedTuple):
@@ -32,47 +41,52 @@ class Radial(NamedTuple):
     mixed: Array  # (3, radii): E x^k g
 
 
-def _radii(dimension: int, longest: float) -> tuple[Array, Array]:
+def _radii(dimension: int, longest: float, reach: float) -> tuple[Array, Array]:
+    """Lengths r and their weights, for integrands that see r u up to ``reach``: growth there makes longer r count."""
     root = math.sqrt(dimension)
-    r, weights = panels([], max(root - RADII, 0.0), root + RADII, longest)
+    r, weights = panels([], max(root - RADII, 0.0), math.hypot(root + RADII, reach), longest)
     logs = (dimension - 1) * np.log(r / root) - (r * r - dimension) / 2
     weights = weights * np.exp(logs - logs.max())
     return r, weights / weights.sum()
 
 
-def _fields(phi: Activation, dimension: int, r: Array, longest: float) -> tuple[Array, Array]:
-    """g = r u at nodes of u and their weights, at radii whose panels may be the same: one, or any number with no kink off 0."""
-    # u = sin(theta) makes the density cos(theta)^(D-2) analytic at the ends.
-    end = min(math.pi / 2, 14 / math.sqrt(dimension))
-    kinks = [math.asin(kink / r[0]) for kink in kinks_of(phi) if abs(kink) < r[0]]
-    theta, weights = panels(kinks, -end, end, longest / math.sqrt(dimension))
+def _fields(dimension: int, r: Array, edges: Array, count: int) -> tuple[Array, Array]:
+    """g = r u at nodes of u and their weights, (radii, nodes), on panels that end where g is at the ``edges``."""
+    # u = sin(theta) makes the density cos(theta)^(D-2) analytic at the ends.  Panels beyond r have no width.
+    theta, weights = nodes_of(np.arcsin(np.minimum(np.maximum(edges / r[:, None], -1.0), 1.0)), count)
     weights = weights * np.cos(theta) ** (dimension - 2)
-    weights /= weights.sum()
+    weights /= weights.sum(axis=1, keepdims=True)
     return r[:, None] * np.sin(theta), weights
 
 
-def _groups(phi: Activation, r: Array) -> list[Array]:
-    """Radii that may share panels: all of them when no kink is away from 0."""
-    return [np.array([value]) for value in r] if any(kinks_of(phi)) else [r]
-
-
-def _given(phi: Activation, mean: float, dimension: int, r: Array, longest: float) -> tuple[Array, Array]:
-    """E x^k and E x^k g at the radii."""
-    g, weights = _fields(phi, dimension, r, longest)
-    x = phi(g) - mean
-    powers = np.stack([x**k @ weights for k in range(5)])
-    return powers, np.stack([(x**k * g) @ weights for k in range(3)])
-
-
 @functools.lru_cache(maxsize=256)
-def radial(phi: Activation, dimension: int, longest: float = 1.4) -> Radial:
-    """Return moments given the radius at the nodes of a quadrature over radii; ``longest`` is a panel in standard deviations."""
-    r, weights = _radii(dimension, 2 * longest)
-    keep = weights > 1e-25 * weights.max()
-    mean = coordinate(phi).mean
-    found = [_given(phi, mean, dimension, group, longest) for group in _groups(phi, r[keep])]
-    excess = (r[keep] / math.sqrt(dimension) - 1) * (r[keep] / math.sqrt(dimension) + 1)
-    return Radial(weights[keep], excess, np.hstack([p for p, _ in found]), np.hstack([m for _, m in found]))
+def radial(phi: Activation, dimension: int, count: int = NODES) -> Radial:
+    """Return moments given the radius at the nodes of a quadrature over radii; ``count`` nodes on every panel of the inner one."""
+    one = coordinate(phi)
+    r, weights = _radii(dimension, 2 * 0.7 * NODES / count, float(np.abs(one.edges).max()))
+    found = []
+    for part in np.array_split(r, max(len(r) * len(one.edges) * count // 2**20, 1)):
+        g, inner = _fields(dimension, part, one.edges, count)
+        x = phi(g) - one.mean
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            rows = [(x**k * inner).sum(axis=1) for k in range(5)] + [(x**k * g * inner).sum(axis=1) for k in range(3)]
+        found.append(np.stack(rows))
+    moments = np.hstack(found)
+    if not np.isfinite(moments).all():
+        raise NotConverged(f"moments of sigma = {phi.text} given |c| leave the range of floating-point numbers at D = {dimension}")
+    excess = (r / math.sqrt(dimension) - 1) * (r / math.sqrt(dimension) + 1)
+    return Radial(weights, excess, moments[:5], moments[5:])
+
+
+def sizes(table: Radial) -> Radial:
+    """Moments whose terms do not cancel, for the rounding of sums: a mean is known to 1e-15 of the root of the mean square."""
+    root = np.sqrt(np.abs(table.powers[2]))
+    powers, mixed = np.abs(table.powers), np.abs(table.mixed)
+    powers[1] += 1e-3 * root
+    powers[3] += 1e-3 * np.sqrt(powers[2] * powers[4])
+    mixed[1] += 1e-3 * root
+    mixed[2] += 1e-3 * np.sqrt(powers[4])
+    return Radial(table.weights, np.abs(table.excess), powers, mixed)
 
 
 def second(table: Radial, n: int) -> float:
@@ -99,23 +113,32 @@ def mean_teacher(table: Radial, n: int) -> float:
     return float(table.weights @ (table.mixed[2] + 2 * (n - 1) * table.mixed[1] * table.powers[1])) / math.sqrt(n)
 
 
-def fixed_teacher(table: Radial, slope: float, n: int, dimension: int) -> float:
-    """E kappa(lambda, lambda, nu, nu | a) for aligned weights, nu = w~ . c/sqrt(D): E_r [E(lambda^2 | r) (r^2/D - 1)] - 2 c_1^2/D.
+def fixed_teacher(table: Radial, n: int) -> float:
+    """E kappa(lambda, lambda, nu, nu | a) + 2 c_1^2/D for aligned weights, nu = w~ . c/sqrt(D): E_r [E(lambda^2 | r) (r^2/D - 1)].
 
-    The law of lambda given c depends on |c| only, and E nu^2 given |c| is r^2/D; ``slope`` is c_1.
+    The law of lambda given c depends on |c| only, and E nu^2 given |c| is r^2/D.
     """
-    squares = table.powers[2] + (n - 1) * table.powers[1] ** 2
-    return float(table.weights @ (squares * table.excess)) - 2 * slope**2 / dimension
+    return float(table.weights @ ((table.powers[2] + (n - 1) * table.powers[1] ** 2) * table.excess))
 
 
-def characteristic(phi: Activation, n: int, dimension: int, t: Array, longest: float = 1.4) -> Array:
-    """E cos(t lambda) for random signs and every frequency ``t``: E_r [(E cos(t x/sqrt(N)) given r)^N]."""
-    r, weights = _radii(dimension, 2 * longest)
+def characteristic(phi: Activation, n: int, dimension: int, t: Array) -> Array:
+    """E cos(t lambda) for random signs and every frequency ``t``: E_r [(E cos(t x/sqrt(N)) given r)^N]; NotConverged if slow."""
+    one = coordinate(phi, 2)
+    r, weights = _radii(dimension, 2.8, 0.0)
     keep = weights > 1e-20 * weights.max()
-    mean, powers = coordinate(phi).mean, []
-    for group in _groups(phi, r[keep]):
-        g, inner = _fields(phi, dimension, group, longest)
-        x = (phi(g) - mean) / math.sqrt(n)
-        powers.append(np.stack([np.cos(frequency * x) @ inner for frequency in t], axis=1) ** n)
-    result: Array = weights[keep] @ np.vstack(powers)
+    fastest = float(np.abs(t).max()) / math.sqrt(n)
+
+    def integrand(g: Array) -> Array:
+        phase = fastest * (phi(g) - one.mean)
+        return np.stack([np.cos(phase), np.sin(phase)]) * np.exp(-g * g / 2)
+
+    what = f"the characteristic function of {n} coordinates, sigma = {phi.text},"
+    inside = one.edges[np.abs(one.edges) < TAIL]
+    edges = adaptive(integrand, np.concatenate([[-TAIL], inside, [TAIL]]), what, RESOLVED).edges
+    if keep.sum() * len(edges) * NODES * len(t) > MOST_COSINES:
+        raise NotConverged(f"{what} takes too long: sigma grows so fast that it oscillates, take more coordinates or another sigma")
+    g, inner = _fields(dimension, r[keep], edges, NODES)
+    x = (phi(g) - one.mean) / math.sqrt(n)
+    powers = np.stack([(np.cos(frequency * x) * inner).sum(axis=1) ** n for frequency in t], axis=1)
+    result: Array = weights[keep] @ powers
     return result

@@ -155,7 +155,7 @@ def _squared_sum(tensor: Array, moments: Array) -> float:
 @functools.lru_cache(maxsize=512)
 def triple_mean_square(phi: Activation, dimension: int) -> Known:
     """E (E_c x_1 x_2 x_3)^2 of three different coordinates, by the Hermite expansion in m_12, m_13, m_23."""
-    one = coordinate(phi)
+    one = coordinate(phi, 2)
     moments = triangle_moments(dimension, 2 * TRIPLE_ORDERS)
     values = [_squared_sum(_triple_tensor(one, orders), moments) for orders in (TRIPLE_ORDERS, TRIPLE_ORDERS - 2)]
     return Known(values[0], abs(values[0] - values[1]) + ROUNDING * abs(values[0]))
@@ -163,7 +163,7 @@ def triple_mean_square(phi: Activation, dimension: int) -> Known:
 
 def triple_mean(phi: Activation, dimension: int) -> Known:
     """E E_c x_1 x_2 x_3 of three different coordinates, by the same expansion."""
-    one = coordinate(phi)
+    one = coordinate(phi, 2)
     moments = triangle_moments(dimension, TRIPLE_ORDERS)
     values = []
     for orders in (TRIPLE_ORDERS, TRIPLE_ORDERS - 2):
@@ -176,7 +176,7 @@ def joint_kurtosis(phi: Activation, dimension: int) -> Known:
 
     Only i = j is left of w_i w_j E x_i x_j (nu^2 - 1), and E (a_i . w~)^2/D = 1/D.
     """
-    one = coordinate(phi)
+    one = coordinate(phi, 3)
     value = float(math.sqrt(2) * one.square[2] - 2 * one.linear[1] ** 2) / (dimension * one.variance)
     return Known(value, ROUNDING * (math.sqrt(2) * abs(one.square[2]) + 2 * one.linear[1] ** 2) / (dimension * one.variance))
 
@@ -187,7 +187,7 @@ def squared_joint_skewness(phi: Activation, n: int, dimension: int) -> Known:
     kappa = (2/N) sum_ij w_i w_j b_i F(m_ij) with b_i = a_i . w~/sqrt(D), F(m) = E sigma'(g_1) x_2
     = sum_k sqrt(k+1) c_{k+1} c_k m^k; E b_1^2 = 1/D and E b_1 b_2 = m/D given m.
     """
-    one = coordinate(phi)
+    one = coordinate(phi, 3)
     k = np.arange(ORDERS)
     slope = np.zeros(ORDERS)
     slope[:-1] = np.sqrt(k[1:]) * one.linear[1:] * one.linear[:-1]
