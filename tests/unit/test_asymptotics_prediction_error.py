@@ -6,10 +6,11 @@ import csv
 import math
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 
-from theoryck.asymptotics import prediction_error
+from theoryck.asymptotics import NotConverged, prediction_error
 from theoryck.asymptotics.prediction_errors import gaussian_kernel
 from theoryck.models import Activation
 
@@ -122,3 +123,90 @@ def test_singular_covariances_are_taken() -> None:
     direction = np.array([1.0, 1 / 3, -0.7])
     whole = np.outer(direction, direction)
     assert prediction_error(whole[:2, :2], whole[:2, 2:], whole[2:, 2:], [1, 1], [1]) > 0
+
+
+@pytest.mark.parametrize("steepness", [1, 20, 50, 1000])
+def test_steep_outputs(steepness: int) -> None:
+    """erf(k x): the arcsine formula at variances 2 k^2, by a text that goes through quadrature."""
+    k = 2 * steepness**2
+    expected = 4 / math.pi * (math.asin(k / (1 + k)) - math.asin(k / 2 / (1 + k)))
+    assert prediction_error(1, 0.5, 1, 1, 1, f"erf({steepness}*x)") == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("variance", [1, 10, 20, 50, 200])
+def test_exponential_outputs(variance: float) -> None:
+    """E e^u e^w = exp((Q + 2R + T)/2): the window of the integrand is far from 0."""
+    expected = 2 * math.exp(2 * variance) - 2 * math.exp(1.5 * variance)
+    assert prediction_error(variance, variance / 2, variance, 1, 1, "exp(x)") == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("rate", [0.2, 2 / 9])
+def test_outputs_with_heavy_tails(rate: float) -> None:
+    """E exp(a (u^2 + w^2)) = det(1 - 2 a Sigma)^(-1/2), as long as it is finite."""
+    text = f"exp({'1/5' if rate == 0.2 else '2/9'}*x**2)"
+    expected = 2 / math.sqrt(1 - 4 * rate) - 2 / math.sqrt((1 - 2 * rate) ** 2 - rate**2)
+    assert prediction_error(1, 0.5, 1, 1, 1, text) == pytest.approx(expected, rel=1e-12)
+
+
+def test_infinite_errors_are_named() -> None:
+    for text in ("exp(x**2)", "exp(x**2/4)"):
+        with pytest.raises(ValueError, match=r"E activation\(field\)\^2, .* is infinite"):
+            prediction_error(1, 0.5, 1, 1, 1, text)
+    with pytest.raises(NotConverged, match="too heavy tails"):
+        prediction_error(1, 0.5, 1, 1, 1, "exp(x**2/4.1)")  # finite, but out of reach
+    with pytest.raises(NotConverged, match="vary too fast"):
+        prediction_error(1, 0.5, 1, 1, 1, "sin(300*x)")
+    for activation in ("erf_scaled", "tanh(x)"):
+        with pytest.raises(NotConverged, match="beyond the range"):
+            prediction_error(1, 0.5, 1, 1e200, 1, activation)
+
+
+@pytest.mark.parametrize("distance", [1e-4, 1e-8, 1e-12, 2.3e-16])
+def test_nearly_equal_fields(distance: float) -> None:
+    """R -> Q = T = 1: arcsines in 60 digits, arc cosines for a sign and relu, by routes that do not know them."""
+    overlap = 1 - distance
+    with mpmath.workdps(60):
+        rho = mpmath.mpf(overlap)
+        erf = float(4 / mpmath.pi * (mpmath.asin(mpmath.mpf(1) / 2) - mpmath.asin(rho / 2)))
+        sign = float(4 / mpmath.pi * mpmath.acos(rho))
+        relu = float(1 - (mpmath.sqrt(1 - rho**2) + rho * (mpmath.pi - mpmath.acos(rho))) / mpmath.pi)
+    assert prediction_error(1, overlap, 1, 1, 1) == pytest.approx(erf, rel=1e-14)
+    for text, expected in (("1 - erfc(x/sqrt(2))", erf), ("sign(x)", sign), ("relu", relu), ("x", 2 * (1 - overlap))):
+        assert prediction_error(1, overlap, 1, 1, 1, text) == pytest.approx(expected, rel=1e-9)
+
+
+def test_nearly_equal_units() -> None:
+    """Orthogonal pairs are errors of their own; what cancels among correlated ones is not returned as a number."""
+    identity, overlaps = np.eye(2), (1 - 1e-9) * np.eye(2)
+    one = prediction_error(1, 1 - 1e-9, 1, 1, 1)
+    for text in ("erf_scaled", "1 - erfc(x/sqrt(2))"):
+        assert prediction_error(identity, overlaps, identity, [1, 2], [1, 2], text) == pytest.approx(5 * one, rel=1e-9)
+        assert prediction_error(identity, identity, identity, [1, 2], [1, 2], text) == 0
+    moments = np.array([[1, 0.5], [0.5, 1]])
+    with pytest.raises(NotConverged, match="cancel"):
+        prediction_error(moments, moments - 1e-14 * np.eye(2), moments, [1, 2], [1, 2], "1 - erfc(x/sqrt(2))")
+
+
+def test_fields_of_any_size() -> None:
+    for variance in (1e10, 1e300):
+        assert prediction_error(variance, variance / 2, variance, 1, 1) == pytest.approx(4 / 3, rel=1e-4)
+    assert prediction_error(1e10, 5e9, 1e10, 1, 1, "tanh(x)") == pytest.approx(4 / 3, rel=1e-4)
+    assert prediction_error(1, 0.5, 1, 1e150, 1e150, "x") == pytest.approx(1e300, rel=1e-12)
+    # Rounded moments of two fields that are one.
+    assert prediction_error(1, 1 + 1e-13, 1, 1, 1) == prediction_error(1, 1 + 1e-13, 1, 1, 1, "tanh(x)") == 0
+
+
+def test_a_spike_is_seen() -> None:
+    """exp(-k (x-1)^2), narrower than any panel; the two fields are almost never in it together."""
+    k = 10**6
+    square = math.exp(-2 * k / (1 + 4 * k)) / math.sqrt(1 + 4 * k)
+    both = 1 / (2 * k * math.sqrt(0.75)) * math.exp(-2 / 3)  # density of (1, 1) times the area pi/k
+    assert prediction_error(1, 0.5, 1, 1, 1, f"exp(-{k}*(x - 1)**2)") == pytest.approx(2 * (square - both), rel=1e-8)
+
+
+def test_exact_numbers_are_taken() -> None:
+    assert prediction_error("1", "1/2", 1, np.int64(1), "1") == prediction_error(1, 0.5, 1, 1, 1)
+    with pytest.raises(ValueError, match="an entry of R must be a number, got 'half'"):
+        prediction_error(1, "half", 1, 1, 1)
+    with pytest.raises(ValueError, match="rows of equally many numbers"):
+        prediction_error([[1, 2], [3]], 0, 1, 1, 1)

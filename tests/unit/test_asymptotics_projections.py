@@ -7,7 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from theoryck.asymptotics import error_gap_limit, localised_error_gap, projection_kurtosis_limit, projection_skewness_limit
+from theoryck.asymptotics import (
+    NotConverged,
+    error_gap_limit,
+    localised_error_gap,
+    projection_kurtosis_limit,
+    projection_skewness_limit,
+)
 from theoryck.asymptotics.projections import coordinate, covariance_kernel, panels, read_activation
 from theoryck.models import Activation
 from theoryck.quantities import projection_kurtosis, projection_skewness
@@ -79,9 +85,82 @@ def test_panels_end_at_kinks() -> None:
 @pytest.mark.parametrize("ratio", [0, -1, float("inf"), True, "one", 1e13])
 def test_bad_ratio(ratio: object) -> None:
     with pytest.raises(ValueError, match="ratio must be"):
-        projection_kurtosis_limit("erf", ratio)  # type: ignore[arg-type]
+        projection_kurtosis_limit("erf", ratio)
 
 
 def test_constants_are_refused() -> None:
     with pytest.raises(ValueError, match="activation must depend on x"):
         read_activation("1/2 + x - x")
+
+
+@pytest.mark.parametrize(("text", "a"), [("exp(x**2/9)", 1 / 9), ("exp(x**2/8.5)", 2 / 17), ("exp(x**2/8.01)", 1 / 8.01)])
+def test_heavy_tails(text: str, a: float) -> None:
+    """E exp(k a Z^2) = (1 - 2 k a)^(-1/2), and E exp(k a Z^2) (Z^2 - 1) = (1 - 2 k a)^(-3/2) 2 k a."""
+    m = [1, *((1 - 2 * k * a) ** -0.5 for k in (1, 2, 3, 4))]
+    slope = [0, *((1 - 2 * k * a) ** -1.5 * 2 * k * a for k in (1, 2))]
+    variance, third = m[2] - m[1] ** 2, m[3] - 3 * m[1] * m[2] + 2 * m[1] ** 3
+    raw4 = m[4] - 4 * m[1] * m[3] + 6 * m[1] ** 2 * m[2] - 3 * m[1] ** 4
+    square = slope[2] - 2 * m[1] * slope[1]
+    kurtosis = (raw4 - 3 * variance**2 + 1.5 * square**2) / variance**2
+    assert projection_kurtosis_limit(text) == pytest.approx(kurtosis, rel=1e-10)
+    he4 = (1 - 2 * a) ** -2.5 * 3 * (2 * a) ** 2  # E exp(a Z^2) He_4
+    triples = slope[1] ** 3 + 0.75 * slope[1] ** 2 * he4
+    skewness = (third + 1.5 * slope[1] * square + triples) / (variance + slope[1] ** 2 / 2) ** 1.5
+    assert projection_skewness_limit(text) == pytest.approx(skewness, rel=1e-9)
+    if a < 0.12:
+        one = coordinate(Activation(text))
+        assert one.fourth == pytest.approx(raw4 - 3 * variance**2, rel=1e-9)
+        assert one.third == pytest.approx(third, rel=1e-9)
+
+
+def test_infinite_means_are_named() -> None:
+    for text in ("exp(x**2/7)", "exp(x**2/8)", "exp(x**2)"):
+        with pytest.raises(ValueError, match=r"E sigma\(Z\)\^[24], .* is infinite"):
+            projection_kurtosis_limit(text)
+        with pytest.raises(ValueError, match=r"E sigma\(Z\)\^[24], .* is infinite"):
+            coordinate(Activation(text))
+    with pytest.raises(ValueError, match="infinite"):
+        projection_skewness_limit("exp(x**2)")
+    with pytest.raises(ValueError, match=r"E g\(sqrt\(Q\) Z\)\^2 He_4\(Z\), .* infinite"):
+        error_gap_limit("x", "exp(x**2/3)")
+    with pytest.raises(ValueError, match=r"E g\(sigma\(Z\) - E sigma\(Z\)\)\^2, .* infinite"):
+        localised_error_gap("x", "exp(x**2/3)")
+    # What needs fewer moments is there.
+    assert coordinate(Activation("exp(x**2/7)"), 3).variance == pytest.approx((1 - 4 / 7) ** -0.5 - 7 / 5, rel=1e-12)
+    assert coordinate(Activation("exp(x**2/5)"), 2).variance == pytest.approx(5**0.5 - 5 / 3, rel=1e-12)
+
+
+def test_steep_and_narrow_activations() -> None:
+    """tanh(k x) is a sign but within 1/k of 0, where 1 - tanh^2 and 1 - tanh^4 have known integrals; a spike in closed form."""
+    for k in (100, 10_000):
+        one = coordinate(Activation(f"tanh({k}*x)"))
+        density = 2 / k / math.sqrt(2 * math.pi)  # integral of 1 - tanh^2 is 2/k, of 1 - tanh^4 is 8/(3 k)
+        assert one.variance == pytest.approx(1 - density, abs=2 / k**3)
+        assert one.fourth + 3 * one.variance**2 == pytest.approx(1 - 4 / 3 * density, abs=4 / k**3)
+    assert projection_kurtosis_limit("tanh(100*x)") == pytest.approx(-4.465136862, abs=1e-9)
+    spike = coordinate(Activation("exp(-1000000*(x - 1)**2)"))
+    assert spike.mean == pytest.approx(math.exp(-(10**6) / (1 + 2 * 10**6)) / math.sqrt(1 + 2 * 10**6), rel=1e-10)
+
+
+def test_quadrature_agrees_with_enclosures() -> None:
+    """The limits come from enclosures, coordinates from quadrature: the same numbers."""
+    for text in ("relu", "softplus", "exp(x/2)", "tanh(5*x)", "x*exp(-x**2)", "max(-1/2, min(2, x))"):
+        one = coordinate(Activation(text))
+        pairs = float(one.square[2] ** 2 - 2 * one.linear[1] ** 4)
+        assert projection_kurtosis_limit(text, 2) == pytest.approx((one.fourth + 6 * pairs) / one.variance**2, rel=1e-9, abs=1e-11)
+
+
+def test_what_is_out_of_reach_is_said() -> None:
+    with pytest.raises(NotConverged, match="too heavy tails"):
+        coordinate(Activation("exp(x**2/8.01)"))
+    with pytest.raises(NotConverged, match="known to"):
+        projection_kurtosis_limit("exp(30*x)")
+    with pytest.raises(ValueError, match="rescale sigma"):
+        coordinate(Activation("relu(x - 30)"))
+    assert projection_kurtosis_limit("x + 1000000") == projection_skewness_limit("x + 1000000") == 0
+
+
+def test_ratios_are_exact_numbers() -> None:
+    assert projection_kurtosis_limit("tanh", "1/2") == projection_kurtosis_limit("tanh", 0.5)
+    assert projection_skewness_limit("relu", np.float64(2)) == projection_skewness_limit("relu", "2")
+    assert error_gap_limit("2*erf(x)", "erf_scaled", "1/2") == error_gap_limit("2*erf(x)", "erf_scaled", 0.5)

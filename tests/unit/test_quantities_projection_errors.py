@@ -104,3 +104,15 @@ def test_errors_say_what_to_do() -> None:
         signs_error_gap("2")
     with pytest.raises(QuantityError, match="must be at least 8"):
         signs_error_gap("erf").sampler({"N": 4, "D": 10})
+
+
+def test_steep_and_growing_generators() -> None:
+    """Panels follow sigma: the integral of the nearly exact way against draws, where fixed panels missed the step or the growth."""
+    for sigma in ("tanh(100*(x - 1))", "exp(x)"):
+        direct, error = mean(student_error_gap(sigma, "signs"), 3000)
+        nearly_exact, small = mean(signs_error_gap(sigma), 3000, seed=1)
+        assert abs(direct - nearly_exact) < 4.5 * math.hypot(error, small)
+    with pytest.raises(QuantityError, match="infinite"):
+        signs_error_gap("exp(x**2/3)").sampler(SIZES)
+    with pytest.raises(QuantityError, match="infinite"):
+        student_error("exp(x**2/3)").sampler(SIZES)

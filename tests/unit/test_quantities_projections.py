@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 from collections.abc import Callable
@@ -189,3 +190,65 @@ def test_errors_say_what_to_do() -> None:
         projection_kurtosis("erf").exact({"N": 8})
     with pytest.raises(QuantityError, match="exact_only=True: leave it out to draw"):
         projection_kurtosis("erf", exact_only=True).sampler(SIZES)
+
+
+def test_radii_of_growing_activations() -> None:
+    """E_r of moments given |c| are moments of one coordinate: at D = 8 those of exp(x^2/9)^4 come from |c| up to 30."""
+    for text in ("exp(x**2/9)", "exp(x)", "relu"):
+        one = coordinate(Activation(text))
+        for dimension in (8, 100, 10**5):
+            table = radial.radial(Activation(text), dimension)
+            assert float(table.weights @ table.powers[4]) == pytest.approx(one.fourth + 3 * one.variance**2, rel=1e-10)
+            assert float(table.weights @ table.powers[3]) == pytest.approx(one.third, rel=1e-10)
+
+
+def test_aligned_kurtosis_of_a_growing_activation() -> None:
+    """exp(g^2/9), D = 8: E prod_i exp(g_i^2/9) = det(1 - (2/9) G)^(-1/2), G the Gram matrix of a generator, N = 4 of them."""
+    rows = draws_of.unit_rows(np.random.default_rng(8), (100_000, 4, 8))
+    n, grams = 4, rows @ np.swapaxes(rows, 1, 2)
+    moments: dict[object, np.ndarray] = {}
+    # E (sum_i sigma(g_i) - mean)^k, k <= 4, from all products of at most four coordinates, each of them centred.
+    mean = (1 - 2 / 9) ** -0.5
+    fourth, second = np.zeros(len(rows)), np.zeros(len(rows))
+    for picked in itertools.product(range(n), repeat=4):
+        fourth = fourth + _centred_product(grams, picked, mean, moments) / n**2
+    for picked in itertools.product(range(n), repeat=2):
+        second = second + _centred_product(grams, picked, mean, moments) / n
+    scale = float(np.mean(second))
+    agrees((fourth - 3 * second**2) / scale**2, value(projection_kurtosis("exp(x**2/9)", "aligned"), n, 8))
+
+
+def _centred_product(grams: np.ndarray, picked: tuple[int, ...], mean: float, known: dict[object, np.ndarray]) -> np.ndarray:
+    """E prod_i (exp(g_i^2/9) - mean) given the generator, by inclusion and exclusion."""
+    total = np.zeros(len(grams))
+    for kept in itertools.product((0, 1), repeat=len(picked)):
+        powers = np.bincount([i for i, k in zip(picked, kept) if k], minlength=grams.shape[1])
+        key = tuple(powers)
+        if key not in known:
+            root = np.sqrt(powers)
+            known[key] = np.linalg.det(np.eye(len(powers)) - 2 / 9 * root[:, None] * grams * root) ** -0.5
+        total += (-mean) ** (len(picked) - sum(kept)) * known[key]
+    return total
+
+
+def test_rounding_is_counted() -> None:
+    """Means that are zero by a symmetry are zero; what cancels is known as far as the radius says."""
+    for text in ("tanh(100*x)", "erf"):
+        assert value(projection_skewness(text), 8, 10**5) == value(joint_skewness(text), 8, 10**5) == 0
+    assert value(joint_skewness("exp(x**2/9)"), 8, 10**5) == 0
+    for text in ("tanh(100*(x - 1))", "relu"):
+        known = projection_kurtosis(text, "aligned").exact({"N": 10**5, "D": 10**5})
+        assert float(known.radius) < 1e-4 * abs(float(known.midpoint))
+    assert float(projection_kurtosis("relu", "aligned").exact({"N": 10**5, "D": 8}).radius) < 1e-5
+
+
+def test_draws_without_a_variance_are_refused() -> None:
+    with pytest.raises(QuantityError, match=r"E sigma\(Z\)\^8 is infinite.*exact_only=True"):
+        projection_kurtosis("exp(x**2/9)").sampler(SIZES)
+    with pytest.raises(QuantityError, match=r"E sigma\(Z\)\^4, .* is infinite"):
+        projection_kurtosis("exp(x**2/7)", exact_only=True).exact(SIZES)
+    assert value(joint_kurtosis("exp(x**2/7)")) > 0  # needs E sigma^2 Z^2 only
+    # Heavier tails of one coordinate need more draws; bounded ones the least.
+    assert projection_kurtosis("tanh").draws_to_compare(SIZES) < 65
+    assert projection_kurtosis("exp(x)").draws_to_compare(SIZES) > 1e12
+    assert projection_skewness("exp(x**2/20)").draws_to_compare(SIZES) == math.inf
