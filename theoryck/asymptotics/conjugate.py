@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theoryck.asymptotics.conjugate_law import SpectralLaw, spectral_law
+from theoryck.asymptotics.conjugate_law import SpectralLaw, real_array, spectral_law
 from theoryck.asymptotics.conjugate_map import Chain, transform
 from theoryck.asymptotics.numbers import Number, exact_number
 
@@ -58,7 +58,7 @@ class MarchenkoPastur:
         ``z`` is complex off the real axis, or real and outside [0, upper edge]; any shape.  ValueError inside, and where z/scale or
         m does not fit a float.
         """
-        values = np.asarray(z, dtype=np.complex128)
+        values = _complex_array(z)
         high = self.support[1]
         if np.any(~np.isfinite(values)) or np.any((values.imag == 0) & (values.real >= 0) & (values.real <= high)):
             raise ValueError(f"z must be finite and off [0, {high:.6g}], got {z!r}: give it an imaginary part, or use pdf")
@@ -80,7 +80,7 @@ class MarchenkoPastur:
 
     def pdf(self, x: ArrayLike) -> Any:
         """Return the density sqrt((b - x)(x - a))/(2 pi c s x) between the edges, 0 elsewhere; any shape, nan for nan."""
-        values, law = np.asarray(x, dtype=np.float64), self.nonzero()
+        values, law = real_array(x, "x"), self.nonzero()
         left, right = law._halves(values)
         inside = (left > 0) & (right > 0)
         # sqrt((b - x)(x - a)) = 4 s r left right with r = sqrt(c); an eigenvalue is not 0 with probability min(1, 1/c).
@@ -90,7 +90,7 @@ class MarchenkoPastur:
 
     def cdf(self, x: ArrayLike) -> Any:
         """Return P(eigenvalue <= x) in closed form; any shape, nan for nan."""
-        values, law = np.asarray(x, dtype=np.float64), self.nonzero()
+        values, law = real_array(x, "x"), self.nonzero()
         below = np.where(values >= 0, self.atom, 0.0) + (1 - self.atom) * _mass(2 * np.arctan2(*law._halves(values)), law.ratio)
         return below[()]
 
@@ -106,7 +106,7 @@ class MarchenkoPastur:
 
     def ppf(self, probability: ArrayLike) -> Any:
         """Return the smallest x with P(eigenvalue <= x) >= probability in [0, 1], by bisection; ValueError outside."""
-        wanted, law = np.asarray(probability, dtype=np.float64), self.nonzero()
+        wanted, law = real_array(probability, "probability"), self.nonzero()
         if np.any(~((wanted >= 0) & (wanted <= 1))):
             raise ValueError(f"probability must lie between 0 and 1, got {probability!r}")
         left, right = np.zeros(wanted.shape), np.full(wanted.shape, math.pi)
@@ -161,6 +161,13 @@ def _mass(phi: NDArray[np.float64], c: float) -> NDArray[np.float64]:
     else:
         second = (first - r * np.sin(phi)) / c
     return np.asarray((phi + first - second) / math.pi)
+
+
+def _complex_array(z: ArrayLike) -> NDArray[np.complex128]:
+    found = np.asarray(z)
+    if found.dtype.kind not in "iufc":
+        raise ValueError(f"z must hold complex numbers, got {z!r}")
+    return found.astype(np.complex128)
 
 
 def _fits(value: float, shift: Any) -> float:
@@ -245,7 +252,7 @@ class ConjugateKernel:
         Raises ValueError for other z and where m does not fit a float, :class:`~theoryck.asymptotics.NotConverged`
         where the root could not be followed.
         """
-        values = np.asarray(z, dtype=np.complex128)
+        values = _complex_array(z)
         bad = ~np.isfinite(values) | ((values.imag == 0) & (values.real >= 0))
         if np.any(bad):
             raise ValueError(f"z must be finite and not on [0, oo), got {values[bad][0]}: give it an imaginary part, or use law()")

@@ -55,6 +55,14 @@ REACH = 25.0
 """exp(-25) = 1e-11: nearer to the ends of a gap dz/dv is a quotient of rounding errors."""
 
 
+def real_array(value: ArrayLike, name: str) -> Array:
+    """Return real numbers of any shape as floats; ValueError for anything else."""
+    found = np.asarray(value)
+    if found.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers, got {value!r}")
+    return found.astype(np.float64)
+
+
 def edges(chain: Chain) -> list[Gap]:
     """Return the intervals of positive length that the absolutely continuous part lives on, in increasing order."""
     unit, scale = chain.scaled()
@@ -293,7 +301,7 @@ class SpectralLaw:
 
     def cdf(self, x: ArrayLike) -> Any:
         """Return P(eigenvalue <= x), any shape, nan for nan."""
-        values = np.asarray(x, dtype=np.float64)
+        values = real_array(x, "x")
         total = np.where(values >= 0, self.atom, 0.0) + np.where(np.isnan(values), np.nan, 0.0)
         for part in self.pieces:
             total = total + part.below(part.angle(values))
@@ -301,7 +309,7 @@ class SpectralLaw:
 
     def pdf(self, x: ArrayLike) -> Any:
         """Return the density of the absolutely continuous part, any shape, nan for nan; 0 at edges, where it may be infinite."""
-        values = np.asarray(x, dtype=np.float64)
+        values = real_array(x, "x")
         total = np.where(np.isnan(values), np.nan, np.zeros(values.shape))
         for part in self.pieces:
             theta = part.angle(values)
@@ -311,7 +319,7 @@ class SpectralLaw:
 
     def ppf(self, probability: ArrayLike) -> Any:
         """Return the smallest x with P(eigenvalue <= x) >= probability in [0, 1], by bisection on theta; ValueError outside."""
-        wanted = np.asarray(probability, dtype=np.float64)
+        wanted = real_array(probability, "probability")
         if np.any(~((wanted >= 0) & (wanted <= 1))):
             raise ValueError(f"probability must lie between 0 and 1, got {probability!r}")
         result, start = np.zeros(wanted.shape), self.atom

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theoryck.asymptotics.conjugate import float_number
+from theoryck.asymptotics.conjugate_law import real_array
 from theoryck.asymptotics.numbers import NotConverged, Number
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ ROUNDING = 2.3e-16
 
 LOST = 1e-7
 """Relative error of a term of the trace from there that is refused."""
+
+LARGEST_WIDTH = 2**53
 
 NEWTON_STEPS = 2000
 SETTLED = 4e-15
@@ -55,9 +58,9 @@ def resolvent_equivalent(covariance: ArrayLike, width: int, shift: Number) -> Re
     True
     """
     gamma = float_number(shift, "shift", strict=True)
-    if isinstance(width, bool) or not hasattr(width, "__index__") or width.__index__() < 1:
-        raise ValueError(f"width must be an integer >= 1, got {width!r}")
-    values, size = _spectrum(np.asarray(covariance, dtype=np.float64))
+    if isinstance(width, bool) or not hasattr(width, "__index__") or not 1 <= width.__index__() <= LARGEST_WIDTH:
+        raise ValueError(f"width must be an integer >= 1 and <= {LARGEST_WIDTH}, got {width!r}")
+    values, size = _spectrum(real_array(covariance, "covariance"))
     with np.errstate(over="ignore"):
         ratios = values * (size / gamma)  # phi_i/gamma
     if not np.all(np.isfinite(np.sum(ratios, axis=-1))):
@@ -83,7 +86,7 @@ def kernel_equivalent(gram: ArrayLike, activation: Activation | str, width: int,
     """
     from theoryck.asymptotics.kernels import layer_kernel
 
-    return resolvent_equivalent(layer_kernel(activation)(np.asarray(gram, dtype=np.float64)), width, shift)
+    return resolvent_equivalent(layer_kernel(activation)(real_array(gram, "gram")), width, shift)
 
 
 def _spectrum(covariance: Array) -> tuple[Array, float]:
@@ -132,7 +135,7 @@ def surrogate_covariance(gram: ArrayLike, rho: Any, epsilon: Any) -> Array:
     >>> surrogate_covariance(np.eye(2), 0.5, 1).tolist()
     [[1.25, 0.0], [0.0, 1.25]]
     """
-    values = np.asarray(gram, dtype=np.float64)
+    values = real_array(gram, "gram")
     if values.ndim < 2 or values.shape[-1] != values.shape[-2]:
         raise ValueError(f"gram must have shape (..., n, n), got {values.shape}")
     slope, rest = float_number(rho, "rho", strict=None), float_number(epsilon, "epsilon", strict=False)
