@@ -94,3 +94,24 @@ def test_errors_show_what_was_given() -> None:
     with pytest.raises(ExactError, match="has a jump"):
         wide_pair("sign(x)", INPUTS[:2], 1)
     assert closed_form(sympy.tanh(x)) is None
+
+
+def test_a_zero_input_stays_zero_where_phi_does() -> None:
+    pair = wide_pair("tanh", ((0,), (1,)), 2)
+    assert (pair.nngp.midpoint, pair.nngp.radius, pair.ntk.midpoint, pair.ntk.radius) == (0, 0, 0, 0)
+    # softplus(0) = log 2: the second layer is an ordinary pair, K^2 = (log^2 2, E f^2, log 2 E f) for f = softplus(Z).
+    second = wide_kernels("softplus", [[0.0, 0.0], [0.0, 1.0]], 2)
+    pair = wide_pair("softplus", ((0,), (1,)), 2, digits=15)
+    assert float(pair.nngp) == pytest.approx(second.nngp[0, 1], rel=1e-13)
+    assert float(pair.ntk) == pytest.approx(second.ntk[0, 1], rel=1e-13)
+
+
+def test_scales_are_read_and_bounded() -> None:
+    assert wide_pair("erf", INPUTS[:2], 1, "3/2", "1/2") == wide_pair("erf", INPUTS[:2], 1, Fraction(3, 2), 0.5)
+    for name, scales in (("weight_std", (-1, 0)), ("bias_std", (1, -1))):
+        with pytest.raises(ExactError, match=f"{name} must be >= 0"):
+            wide_pair("erf", INPUTS[:2], 1, *scales)
+    with pytest.raises(ExactError, match="exceed 1e"):
+        wide_pair("relu", ((1,), (1,)), 1, 1e200)
+    with pytest.raises(ExactError, match="inputs must be two vectors"):
+        wide_pair("relu", (1, 2), 1)  # type: ignore[arg-type]

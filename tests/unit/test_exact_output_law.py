@@ -97,3 +97,13 @@ def test_an_atom_at_zero_is_refused() -> None:
     # All 8 relus are dead with probability 2^-8.
     with pytest.raises(NotConverged, match="decays too slowly"):
         output_distance("relu", (8, 8))
+
+
+@pytest.mark.parametrize("widths", [(64, 64), (64, 64, 64)])
+def test_what_grows_too_fast_for_the_series_is_refused_at_once(widths: tuple[int, ...]) -> None:
+    for moment in (norm_bias, output_cumulant, output_kurtosis):
+        with pytest.raises(NotConverged, match="grows too fast for their series"):
+            moment("exp(x)", widths)
+    # exp(x/2) does not: E exp(S_0/2) = (1 - 1/d)^(-d/2) for S_0 = chi^2_d/d.
+    bias = float(norm_bias("exp(x/2)", (64, 64)))
+    assert bias == pytest.approx((1 - 1 / 64) ** -32 - math.exp(0.5), rel=1e-9)

@@ -18,6 +18,7 @@ from theoryck.quantities import (
     sign_readout_gain,
 )
 from theoryck.quantities.equivalence import DENSE, operator_norms
+from theoryck.quantities.equivalence_readout import explained
 
 RHO, EPSILON = 0.651470015870560, 0.0401458728192  # MATH A: erf
 
@@ -208,3 +209,25 @@ def test_errors_name_the_argument():
         sign_readout_gain(RandomFeatures("erf"), scale=-1)
     with pytest.raises(QuantityError, match="normalisation must be one of root, mean, got 'none'"):
         sign_readout_gain(RandomFeatures("erf"), normalisation="none")
+
+
+def test_dependent_features_and_growing_ones_have_a_kernel():
+    rng = np.random.default_rng(0)
+    # Constants explain nothing; 8 linear features of 4 coordinates span all of them; in one dimension all rows are +-1.
+    for features, d, wanted in ((RandomFeatures("1"), 4, 0.0), (RandomFeatures("x", features="2*d"), 4, 1.0)):
+        assert best_readout_gain(features).draw(rng, 50, {"d": d}) == pytest.approx(np.full(50, wanted), abs=1e-6)
+    one, three = (best_readout_gain(RandomFeatures("tanh", features=p)).draw(rng, 20, {"d": 1}) for p in (1, 3))
+    assert three == pytest.approx(one, rel=1e-6)
+    with pytest.raises(QuantityError, match="nearly linearly dependent"):
+        # Two features of which float64 knows the distance to 1%, and a target in their difference.
+        explained(np.array([[[1.0, 1 - 1e-13], [1 - 1e-13, 1.0]]]), np.array([[1e-7, -1e-7]]), "phi")
+    with pytest.raises(QuantityError, match="at least 2"):
+        best_product_gain(RandomFeatures("relu", features=2)).draw(rng, 3, {"d": 1})
+    # E phi^2 = sqrt 5 on the diagonal, which the Gaussian features have too: the gap is that of the squares of w . w'.
+    gap = feature_covariance_gap(RandomFeatures("exp(x**2/5)")).draw(rng, 20, {"d": 64})
+    assert 0 < gap.max() < 1
+    with pytest.raises(ValueError, match="the kernel is infinite"):
+        feature_covariance_gap(RandomFeatures("exp(x**2/5)", rows="gaussian")).draw(rng, 50, {"d": 4})
+    assert ridge_gap(RandomFeatures("erf"), penalty="1/2").penalty == 0.5
+    assert best_readout_gain(RandomFeatures("tanh", features=1), 32).draws_to_compare({"d": 3}) > 1e30
+    assert GaussianFeatures("1/2", 1, Fraction(1, 4)) == GaussianFeatures(0.5, 1.0, 0.25)

@@ -138,3 +138,14 @@ def test_errors_name_the_argument():
         gradient_at_start("x", "x").exact({"d": 15})
     with pytest.raises(QuantityError, match="needs the size 'd'"):
         hermite_overlap(1).exact({"n": 4})
+
+
+def test_overlaps_in_huge_dimensions():
+    # m sqrt(d) is nearly Gaussian: E |m|^3 = sqrt(8/pi) d^(-3/2) (1 - 3/(2 d) ...) by the ratio of Gamma functions.
+    for d in (10**6, 10**12):
+        assert exact(hermite_overlap(3), d=d) == pytest.approx(math.sqrt(8 / math.pi) * d**-1.5 * (1 - 9 / (4 * d)), rel=1e-11)
+    # The closed form below and the ball above the change agree with the same expansion.
+    ratio = exact(hermite_overlap(3), d=1001) / exact(hermite_overlap(3), d=999)
+    gammas = math.lgamma(500.5) - math.lgamma(502.0) - math.lgamma(499.5) + math.lgamma(501.0)
+    assert ratio == pytest.approx(math.exp(gammas), rel=1e-11)
+    assert hermite_overlap(32, 32).draws_to_compare({"d": 4}) == math.inf

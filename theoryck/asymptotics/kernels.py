@@ -81,7 +81,11 @@ class LayerKernel:
         # On the diagonal u = v: the series would converge at its slowest, and rounding of r would show.
         values = self._entries(s, s, gram, skip_diagonal=True)
         index = np.arange(s.shape[-1])
-        values[..., index, index] = self.variance(s)
+        values[..., index, index] = diagonal = self.variance(s)
+        same = (gram == s[..., :, None]) & (gram == s[..., None, :])
+        if np.count_nonzero(same) > s.size:
+            # Identical inputs have identical entries, to the last place.
+            values = np.where(same, np.broadcast_to(diagonal[..., None, :], values.shape), values)
         return values
 
     def cross(self, gram: ArrayLike, cross: ArrayLike, s_new: ArrayLike) -> Array:

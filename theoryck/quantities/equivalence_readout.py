@@ -236,23 +236,36 @@ class BestSampler:
             w = np.concatenate([np.full((draws, self.shape[0], 1), math.sqrt(self.learned)), rest], axis=2)
             correlation = math.sqrt(2) * self.coefficient * w[:, :, 0] * w[:, :, 1]
         covariance = self.kernel(w @ np.swapaxes(w, 1, 2))
-        try:
-            readout = np.linalg.solve(covariance, correlation[:, :, None])[:, :, 0]
-        except np.linalg.LinAlgError:
-            raise self._dependent() from None
-        gain = np.einsum("bi,bi->b", correlation, readout)
-        # A change E of Sigma changes C . Sigma^(-1) C by a . E a, |E| being at least rounding.
-        lost = np.einsum("bi,bi->b", readout, readout) * np.max(covariance, axis=(1, 2)) * self.shape[0] * ROUNDING
-        if not np.all(lost <= LARGEST_LOSS * np.abs(gain)):
-            raise self._dependent()
-        return gain
+        return explained(covariance, correlation, self.kernel.activation)
 
-    def _dependent(self) -> QuantityError:
-        p, d = self.shape
-        return QuantityError(
-            f"the {p} features of {self.kernel.activation} are linearly dependent at d = {d}, or nearly, and the best readout is "
-            f"lost to rounding: take fewer features, more dimensions or an activation that is no polynomial of low degree"
-        )
+
+def explained(covariance: Array, correlation: Array, activation: Any) -> Array:
+    """Return C . Sigma^(-1) C (draws,), on the span of the features where they are linearly dependent; C is in the range of Sigma.
+
+    Raises QuantityError where rounding, which changes the value by a . E a, a the readout and |E| at least p ROUNDING, may do so
+    by more than LARGEST_LOSS.
+    """
+    rounding = np.max(covariance, axis=(1, 2)) * covariance.shape[1] * ROUNDING
+    try:
+        readout = np.linalg.solve(covariance, correlation[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:
+        readout = np.full_like(correlation, math.nan)
+    gain = np.einsum("bi,bi->b", correlation, readout)
+    lost = np.einsum("bi,bi->b", readout, readout) * rounding
+    again = np.flatnonzero(~(lost <= LARGEST_LOSS * np.abs(gain)))
+    if len(again):
+        values, vectors = np.linalg.eigh(covariance[again])
+        # Eigenvalues at the level of rounding are those of features that depend on the others.
+        kept = values > 10 * rounding[again, None]
+        components = np.einsum("bij,bi->bj", vectors, correlation[again])
+        readout = np.divide(components, values, out=np.zeros_like(components), where=kept)
+        gain[again] = (components * readout).sum(axis=1)
+        if not np.all((readout**2).sum(axis=1) * rounding[again] <= LARGEST_LOSS * np.abs(gain[again])):
+            raise QuantityError(
+                f"the {covariance.shape[1]} features of {activation} are nearly linearly dependent, and the best readout is lost "
+                f"to rounding: take fewer features or more dimensions"
+            )
+    return gain
 
 
 def _in_stacks(several: Any, rng: np.random.Generator, draws: int, features: int) -> Array:
