@@ -149,3 +149,11 @@ def test_overlaps_in_huge_dimensions():
     gammas = math.lgamma(500.5) - math.lgamma(502.0) - math.lgamma(499.5) + math.lgamma(501.0)
     assert ratio == pytest.approx(math.exp(gammas), rel=1e-11)
     assert hermite_overlap(32, 32).draws_to_compare({"d": 4}) == math.inf
+
+
+def test_numbers_are_read_and_terms_checked():
+    assert exact(pair_mean([("x", "x")], "1/2")) == exact(pair_mean([("x", "x")], np.float64(0.5))) == 0.5
+    assert exact(hermite_overlap(np.int64(2), power=2), d=4) == 0.125
+    for terms in ("x", [("x",)]):
+        with pytest.raises(QuantityError, match="terms must be pairs"):
+            pair_mean(terms, 0.5)

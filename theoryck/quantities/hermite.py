@@ -317,9 +317,9 @@ def _log_gaussian_moment(power: int) -> float:
 
 
 def _degree(value: Any, least: int = 0, name: str = "degree") -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST_DEGREE:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= value <= LARGEST_DEGREE:
         raise QuantityError(f"{name} must be an integer from {least} to {LARGEST_DEGREE}, got {value!r}")
-    return value
+    return int(value.__index__())
 
 
 def _activation(activation: Any) -> Activation:

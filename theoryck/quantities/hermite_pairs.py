@@ -18,6 +18,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from theoryck.asymptotics.numbers import exact_number
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.quantities.constants import ExactQuantity
 from theoryck.quantities.hermite import LARGEST_DEGREE, hermite_polynomial
@@ -36,6 +37,8 @@ class PairMean(Quantity):
     can_exact = True
 
     def __init__(self, terms: Sequence[tuple[Any, Any]], correlation: Fraction) -> None:
+        if isinstance(terms, str) or not all(isinstance(term, tuple | list) and len(term) == 2 for term in terms):
+            raise QuantityError(f"terms must be pairs (f, g) of expressions in x, got {terms!r}")
         self.terms = tuple((_expression(f), _expression(g)) for f, g in terms)
         self.correlation = correlation
         if not self.terms:
@@ -258,6 +261,10 @@ def _expression(value: Any) -> sympy.Expr:
 
 
 def _correlation(value: Any) -> Fraction:
-    if isinstance(value, int | float | Fraction) and not isinstance(value, bool) and -1 <= value <= 1:
-        return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    try:
+        number = exact_number(value, "correlation")
+        if isinstance(number, Fraction) and -1 <= number <= 1:
+            return number
+    except ValueError:
+        pass
     raise QuantityError(f"correlation must be a rational number from -1 to 1 such as Fraction(1, 4), got {value!r}")

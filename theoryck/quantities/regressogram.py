@@ -32,6 +32,9 @@ Array = NDArray[np.float64]
 FIXED_POINT = 2**256
 """Unit of the integers in which E(1/N; N >= 1) is summed: each of the n steps rounds by one unit."""
 
+MOST_SAMPLES = 2 * 10**7
+"""E(1/N; N >= 1) is a sum over as many terms, 0.3 microseconds each."""
+
 POINTS_AT_ONCE = 2**18
 
 
@@ -43,7 +46,10 @@ def inverse_count(samples: int, bins: int) -> ExactQuantity:
     >>> float(inverse_count(2, 2).exact({}, 20))  # 1/2 * 1 + 1/4 * 1/2
     0.625
     """
-    value = _inverse_count(samples, bins)
+    for name, number, most in (("samples", samples, MOST_SAMPLES), ("bins", bins, None)):
+        if isinstance(number, bool) or not hasattr(number, "__index__") or number < 1 or (most is not None and number > most):
+            raise QuantityError(f"{name} must be an integer >= 1{f' and <= {most:,}' if most else ''}, got {number!r}")
+    value = _inverse_count(int(samples), int(bins))
     parameters = {"quantity": "inverse_count", "n": samples, "bins": bins}
     return ExactQuantity(f"E(1/N; N ~ Bin({samples}, 1/{bins}))", lambda digits: value, parameters)
 
