@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from theoryck.asymptotics import DeepKernel, gaussian_process, layer_kernel, wide_kernels
+from theoryck.asymptotics import DeepKernel, gaussian_process, kernel_quadrature, layer_kernel, wide_kernels
 from theoryck.asymptotics.kernel_forms import geometric_mean
 from theoryck.asymptotics.kernel_quadrature import largest_variance, mesh, pair_mean
 from theoryck.exact import gaussian_expectation, wide_pair
@@ -87,6 +87,16 @@ def test_two_ways_to_integrate_a_pair() -> None:
     ends = (mesh(phi, (), 64.0), 60.0), (mesh(phi, (), 64.0), 45.0)
     for r in (0.99, -0.9999):
         assert pair_mean(phi, (), *ends, r) == pytest.approx(pair_mean(phi, (0.0,), *ends, r), rel=1e-13)
+
+
+@pytest.mark.parametrize("name", ["hardtanh", "max(0, min(x, 2))**3"])
+def test_piecewise_polynomials_in_closed_form_and_by_panels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    phi = Activation(name)
+    kinks = tuple(sorted(float(point) for point in phi.kinks))
+    ends, pairs = ((mesh(phi, kinks, 32.0), 30.0), (mesh(phi, kinks, 32.0), 20.0)), (0.98, -0.9999, 1 - 1e-12)
+    closed = [pair_mean(phi, kinks, *ends, r) for r in pairs]
+    monkeypatch.setattr(kernel_quadrature, "polynomial_branches", lambda phi: None)
+    assert closed == pytest.approx([pair_mean(phi, kinks, *ends, r) for r in pairs], rel=1e-13, abs=1e-14 * closed[0])
 
 
 @pytest.mark.parametrize(
