@@ -10,6 +10,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from theoryck.asymptotics.numbers import NotConverged
 from theoryck.models import Activation
+from theoryck.models.growth import growth
 
 Array = NDArray[np.float64]
 
@@ -38,7 +40,6 @@ MOST_PANELS = 2**13
 LEVELS = 60
 
 
-@functools.lru_cache(maxsize=2048)
 def enclosed(expression: Any, variance: Any, what: str, digits: int = 18, lost: int = 0) -> Fraction:
     """Return E f(sqrt(variance) Z) by :func:`theoryck.exact.gaussian_expectation`, as near as doubles need it.
 
@@ -49,19 +50,48 @@ def enclosed(expression: Any, variance: Any, what: str, digits: int = 18, lost: 
     >>> enclosed(x**4, 1, "x^4")
     Fraction(3, 1)
     """
+    value, radius = enclosure(expression, variance, what, digits + lost)
+    # A zero has no significant digits: its radius is absolute then.
+    if radius * 10 ** (10 + lost) > max(abs(value), Fraction(1, 10**6)):
+        shown, error = (Decimal(number.numerator) / number.denominator for number in (value, radius))
+        raise NotConverged(f"E {what} is known to {error:.1g} only, around {shown:.6g}: no number is returned")
+    return value
+
+
+def enclosure(expression: Any, variance: Any, what: str, digits: int) -> tuple[Fraction, Fraction]:
+    """Return E f(sqrt(variance) Z) and the radius around it; raises as :func:`enclosed`, whatever the radius."""
+    found = _attempt(expression, variance, digits)
+    if isinstance(found, str):
+        if _is_integrable(expression, variance):
+            raise NotConverged(f"E {what} is finite, but was not enclosed: {found}")
+        raise ValueError(f"E {what} is infinite or has no value: {found}")
+    return found
+
+
+@functools.lru_cache(maxsize=2048)
+def _attempt(expression: Any, variance: Any, digits: int) -> tuple[Fraction, Fraction] | str:
+    """The enclosure, or why there is none: that may take seconds to find out, and is kept as well."""
     # Imported here: asymptotics must stay quick to import, without the compiled library of the exact room.
     from theoryck.exact import gaussian_expectation
     from theoryck.exact.balls import NotIntegrable
 
     try:
-        found = gaussian_expectation(expression, variance, digits + lost)
+        found = gaussian_expectation(expression, variance, digits)
     except NotIntegrable as error:
-        raise ValueError(f"E {what} is infinite or has no value: {error}") from None
-    value, radius = Fraction(found.midpoint), Fraction(found.radius)
-    # A zero has no significant digits: its radius is absolute then.
-    if radius * 10 ** (10 + lost) > max(abs(value), Fraction(1, 10**6)):
-        raise NotConverged(f"E {what} is known to {found.radius:.1g} only, around {found.midpoint:.6g}: no number is returned")
-    return value
+        return str(error)
+    return Fraction(found.midpoint), Fraction(found.radius)
+
+
+def _is_integrable(expression: Any, variance: Any) -> bool:
+    """Whether the growth of the expression shows that its Gaussian mean is finite."""
+    for side in (-1, 1):
+        found = growth(expression, side)
+        if found is None:
+            return False
+        power, rate = next(iter(found.exponential), (0, 0.0))
+        if rate > 0 and (power > 2 or (power == 2 and rate * float(variance) > 0.5 - 1e-6)):
+            return False
+    return True
 
 
 def panel_edges(breaks: Iterable[float], low: float, high: float, longest: float) -> Array:
@@ -205,7 +235,8 @@ def image(phi: Activation, variance: float, name: str = "activation") -> Image:
     (1.0, True)
     """
     what = f"{name}(field)^2, {name} {phi.text} and a field of variance {variance:.6g},"
-    exact = float_of(enclosed(phi.expression**2, Fraction(variance), what, 18), f"E {what}")
+    # Few digits: they confirm the quadrature, which has more of its own, and are quick to get.
+    exact, radius = (float_of(number, f"E {what}") for number in enclosure(phi.expression**2, Fraction(variance), what, 10))
     if variance == 0:
         return Image(exact, -TAIL, TAIL, np.array([-TAIL, TAIL]))
     root = math.sqrt(variance)
@@ -221,8 +252,8 @@ def image(phi: Activation, variance: float, name: str = "activation") -> Image:
     for steepest in (1.0, max(root, 16.0), 1e6 * max(root, 1.0)):
         graded = panel_edges([*breaks, *graded_breaks(steepest)], low, high, 2.0)
         found = adaptive(integrand, graded, f"E {what}")
-        if abs(found.values[0] - exact) <= 1e-10 * exact:
-            return Image(exact, low, high, found.edges)
+        if abs(found.values[0] - exact) <= 1e-9 * exact + min(radius, 1e-4 * exact):
+            return Image(float(found.values[0]), low, high, found.edges)
     raise NotConverged(
         f"E {what} is {exact:.10g}, but {found.values[0]:.10g} by quadrature: {name} varies on a scale that it did not see"
     )

@@ -36,8 +36,8 @@ STEEP = 0.99
 LOST = 1e-6
 """Largest error, relative to the value, of a prediction error that is returned."""
 
-MOST_VALUES = 1.5e8
-"""Nodes of a double integral, a few seconds, after which it is given up."""
+MOST_VALUES = 8e7
+"""Nodes of a double integral, two seconds, after which it is given up."""
 
 SCALES = (0, 1, 2, 4, 8)
 """Where a kink of h is smoothed over a width s, panels end at these multiples of s on both sides of it."""

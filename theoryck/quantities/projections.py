@@ -15,6 +15,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 from theoryck.asymptotics.projections import coordinate, read_activation
 from theoryck.models import Activation, x
 from theoryck.quantities import projections_radial as radial_route
@@ -84,7 +86,12 @@ class Projection(Quantity):
         """Return the value with a bound of its error: double precision, hence not rigorous; QuantityError where it is infinite."""
         found = self._sizes(sizes)
         with named(self.name):
-            known = self._exact(self.activation, self.weights, *found)
+            with np.errstate(over="ignore", invalid="ignore"):
+                known = self._exact(self.activation, self.weights, *found)
+            if not (math.isfinite(known.value) and math.isfinite(known.error)):
+                raise QuantityError(
+                    f"{self.name} leaves the range of floating-point numbers at {dict(sizes)}: sigma grows too fast"
+                )
         return Enclosure(Decimal(known.value), Decimal(known.error), rigorous=False)
 
     def sampler(self, sizes: Sizes) -> ProjectionDraws:

@@ -83,7 +83,7 @@ def sizes(table: Radial) -> Radial:
     root = np.sqrt(np.abs(table.powers[2]))
     powers, mixed = np.abs(table.powers), np.abs(table.mixed)
     powers[1] += 1e-3 * root
-    powers[3] += 1e-3 * np.sqrt(powers[2] * powers[4])
+    powers[3] += 1e-3 * root * np.sqrt(powers[4])
     mixed[1] += 1e-3 * root
     mixed[2] += 1e-3 * np.sqrt(powers[4])
     return Radial(table.weights, np.abs(table.excess), powers, mixed)
