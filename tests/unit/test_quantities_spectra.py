@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import pickle
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.integrate
+import scipy.stats
 
 from theoryck.asymptotics import kernel_equivalent, marchenko_pastur, mean_resolvent, resolvent_equivalent, surrogate_covariance
 from theoryck.models import Activation, DeepNetwork
-from theoryck.quantities import eigenvalue, equivalent_gap, resolvent_trace, resolvent_variance
+from theoryck.quantities import eigenvalue, equivalent_gap, resolvent_trace, resolvent_variance, spectral_distance
 from theoryck.quantities.base import QuantityError
 from theoryck.quantities.spectra_draws import input_factor, trace_of_inverse, tridiagonal_eigenvalue, tridiagonal_trace
 
@@ -67,6 +70,41 @@ def test_the_exact_bias_has_its_closed_limit_to_ten_digits_of_precision() -> Non
     # Richardson: the next term is of relative order 1/n, the one after it 1/n^2.
     assert 2 * second - first == pytest.approx(marchenko_pastur(1).resolvent_bias(1), rel=1e-3)
     assert resolvent_trace(DeepNetwork("tanh", depth=1, widths=("d", "d")), "d", shift=1).exact({"d": 4}) is None
+
+
+@pytest.mark.parametrize("ratio", [1, 2])
+def test_the_distance_of_the_mean_spectrum(ratio: int) -> None:
+    law, distance = marchenko_pastur(ratio).nonzero(), spectral_distance(ratio)
+    low, high = law.support
+
+    def gap(cdf: Callable[[float], float]) -> float:
+        """x = a + (b - a) t^2."""
+
+        def weighted(t: float) -> float:
+            x = low + (high - low) * t * t
+            return float((cdf(x) - law.cdf(x)) ** 2 * law.pdf(x) * 2 * t * (high - low))
+
+        return float(scipy.integrate.quad(weighted, 0, 1, limit=200)[0])
+
+    # At d = 1 the eigenvalue is chi-square with n degrees of freedom.
+    assert float(distance.exact({"d": 1})) == pytest.approx(gap(scipy.stats.chi2(ratio).cdf), rel=1e-8)
+    # At d = 5 drawn eigenvalues: the distribution function has a standard error below 1/(2 sqrt(200,000)) everywhere.
+    drawn = np.sort(
+        eigenvalue(DeepNetwork("x", depth=0, widths=("d",)), f"{ratio}*d").draw(np.random.default_rng(0), 200_000, {"d": 5})
+    )
+    probabilities = (np.arange(2000) + 0.5) / 2000
+    empirical = np.searchsorted(drawn, law.ppf(probabilities), side="right") / len(drawn)
+    value = float(distance.exact({"d": 5}))
+    assert np.mean((empirical - probabilities) ** 2) == pytest.approx(value, abs=4.5 * value**0.5 / 200_000**0.5)
+    # The limit of d^2 times it: Bai and Silverstein's mean 1/4 - phi/(2 pi), here by quadrature.
+    phi = (np.arange(4000) + 0.5) * math.pi / 4000
+    density = 2 / math.pi * np.sin(phi) ** 2 / (1 + 1 / ratio - 2 * np.cos(phi) / ratio**0.5)
+    limit = float(np.mean(density * (0.25 - phi / (2 * math.pi)) ** 2) * math.pi)
+    assert 0.95 * limit < 129**2 * float(distance.exact({"d": 129})) < limit
+    with pytest.raises(QuantityError, match="d must be odd, got 4"):
+        distance.exact({"d": 4})
+    with pytest.raises(QuantityError, match="ratio must be an integer >= 1, got 0"):
+        spectral_distance(0)
 
 
 def test_bartletts_factor_and_the_tridiagonal_form() -> None:

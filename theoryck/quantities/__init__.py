@@ -98,6 +98,7 @@ _HOME = {
     "ridge_risk": "kernel_ridge",
     "sign_readout_gain": "equivalence_readout",
     "signs_error_gap": "projections_annealed",
+    "spectral_distance": "spectra_distance",
     "sphere_features_risk": "kernel_ridge",
     "sphere_risk": "kernel_ridge",
     "spherical_gradient": "hermite_pairs",
