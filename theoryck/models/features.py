@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.asymptotics.numbers import exact_number
 from theoryck.models.activation import Activation
 from theoryck.models.network import SizeExpression, Width, size
 
@@ -121,13 +121,14 @@ class GaussianFeatures:
     noise: float
 
     def __post_init__(self) -> None:
-        for name, low in (("mean", None), ("slope", None), ("noise", 0.0)):
+        for name in ("mean", "slope", "noise"):
+            value = getattr(self, name)
             try:
-                number = float(exact_number(getattr(self, name), name, low=low, strict=False))
-            except (ValueError, OverflowError):
-                raise ValueError(
-                    f"mean and slope must be finite numbers and noise, the variance mu_*^2, finite and >= 0, got {self}"
-                ) from None
+                number = float(Fraction(value) if isinstance(value, str) else value)
+            except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+                number = math.nan
+            if not math.isfinite(number) or (name == "noise" and number < 0):
+                raise ValueError(f"mean and slope must be finite and noise, the variance mu_*^2, finite and >= 0, got {self}")
             object.__setattr__(self, name, number)
 
     def __call__(self, projections: Array, rng: np.random.Generator) -> Array:

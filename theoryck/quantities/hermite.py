@@ -289,15 +289,9 @@ def sphere_moment(dimension: int, power: int) -> ExactQuantity:
 
 
 def _gammas(dimension: int, power: int, digits: int) -> Enclosure:
-    """Return the ratio of Gamma functions as a ball: their logarithms, of size d log d, cancel down to q log d."""
-    from flint import arb
+    from theoryck.exact.sphere import sphere_overlap
 
-    from theoryck.exact.balls import bits_for, from_ball, precision
-
-    with precision(bits_for(digits) + 2 * dimension.bit_length() + 16):
-        d, q = arb(dimension), arb(power)
-        value = ((d / 2).lgamma() - ((d + q) / 2).lgamma()).exp() * ((q + 1) / 2).gamma() / arb.pi().sqrt()
-        return from_ball(value, digits)
+    return sphere_overlap(dimension, power, digits)
 
 
 def _even_moment(dimension: int, power: int) -> Fraction:
