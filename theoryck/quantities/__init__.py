@@ -8,8 +8,9 @@ Your own: :func:`quantity`.
 
 Loaded on first use, by what they are about.  Hermite expansions, equivalence: ``hermite_...``, ``feature_...``, ``gradient_...``,
 ``ridge_gap``, ``..._readout_gain``.  Gaussian covariates: ``covariate_...``.  Ridge risks: ``..._risk``.  Spectra: ``eigenvalue``,
-``resolvent_...``, ``equivalent_gap``.  Generated data: ``projection_...``, ``joint_...``, ``student_...``.  Wide networks:
-``nngp``, ``ntk``, ``kernel_deviation``, ``output_...``.  Regression on an interval: ``regressogram_...``, ``bump_bayes_risk``.
+``resolvent_...``, ``spectral_distance``, ``equivalent_gap``.  Generated data: ``projection_...``, ``joint_...``,
+``student_...``.  Wide networks: ``nngp``, ``ntk``, ``kernel_deviation``, ``output_...``.  Regression on an interval:
+``regressogram_...``, ``bump_bayes_risk``.
 """
 
 import importlib

@@ -1,9 +1,9 @@
 """How far the mean spectrum of a Wishart matrix is from the Marchenko-Pastur law, without draws.
 
 The mean density of the eigenvalues at finite size is a sum of polynomials with rational coefficients times weights
-(:mod:`theoryck.exact.wishart_density`).  For a matrix of odd order the weights are elementary; the polynomials cancel, so they are
-evaluated in balls of as many bits as that takes.  On x = a + (b - a) sin(theta/2)^2, [a, b] the support of the limit, the density
-times dx/dtheta is analytic in theta and integrated as a Chebyshev series; beyond the edges Gauss's rule is enough.
+(:mod:`theoryck.exact.wishart_density`); for a matrix of odd order these are elementary.  On
+x = a + (b - a) sin(theta/2)^2, [a, b] the support of the limit, the density times dx/dtheta is analytic in theta and integrated as
+a Chebyshev series; beyond the edges Gauss's rule is enough.
 
 Distribution functions differ by Delta(x)/d + o(1/d), where Delta = 1/4 - phi/(2 pi) at x = (a + b)/2 - (b - a)/2 cos(phi) is the
 mean of Bai and Silverstein (2004): half a point at each of the edges less the arcsine law, halved.
@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
 
-import flint
 import numpy as np
 import scipy.fft
 from numpy.polynomial import chebyshev, legendre
@@ -40,8 +38,8 @@ def spectral_distance(ratio: int) -> Formula:
     """Return int (F_d - F)^2 dF as a quantity of d, which must be odd.
 
     F_d is the mean distribution function of the eigenvalues that are not 0 of X^T X, X of d x n independent N(0, 1/d) with
-    n = ``ratio`` d; F is that of the Marchenko-Pastur law.  Raises QuantityError unless ratio is an integer
-    >= 1, and for an even d.
+    n = ``ratio`` d; F is that of the Marchenko-Pastur law.  Raises QuantityError unless ratio is an integer >= 1 and d
+    is odd.
 
     >>> distance = spectral_distance(1)
     >>> round(float(distance.exact({"d": 1})), 6), round(129**2 * float(distance.exact({"d": 129})), 4)
@@ -97,21 +95,7 @@ def _tail(d: int, ratio: int, low: float, high: float) -> float:
 
 
 def _density(d: int, ratio: int, x: Array) -> Array:
-    """Return the mean density at x of the eigenvalues of X X^T, in float64 from balls."""
-    from theoryck.exact.balls import precision
-    from theoryck.exact.wishart_density import density
+    """Return the mean density at x of the eigenvalues of X X^T."""
+    from theoryck.exact.wishart_values import density_values
 
-    shape = density(d, (ratio - 1) * d)
-    with precision(80 + 8 * ratio * d):
-        full, leading = (_polynomial(p) for p in (shape.full, shape.leading))
-        power = (flint.arb(shape.excess) - 1) / 2
-        total = flint.arb(shape.norm) * flint.arb(2) ** (power + 1) * (power + 1).gamma()
-        return np.array([float(_at(flint.arb(float(d * place)), full, leading, power, total)) for place in x])
-
-
-def _polynomial(exact: Any) -> Any:
-    return flint.arb_poly([flint.arb(entry) for entry in exact.coeffs()])
-
-
-def _at(x: Any, full: Any, leading: Any, power: Any, total: Any) -> Any:
-    return full(x) * (-x).exp() + leading(x) * x**power * (-x / 2).exp() / total
+    return np.array(density_values(d, (ratio - 1) * d, (d * x).tolist()))
