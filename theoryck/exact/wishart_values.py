@@ -16,8 +16,8 @@ def density_values(order: int, excess: int, places: Iterable[float]) -> list[flo
     The polynomials cancel: they are evaluated in balls of 8 bits for every degree, where x is of the order of the spectrum.
     Raises ValueError for an even order.
 
-    >>> density_values(1, 0, [1.0]) == [0.24197072451914337]  # chi-square: e^(-1/2)/sqrt(2 pi)
-    True
+    >>> round(density_values(1, 0, [1.0])[0], 15)  # chi-square: e^(-1/2)/sqrt(2 pi)
+    0.241970724519143
     """
     if order % 2 == 0:
         raise ValueError(f"order must be odd, got {order}: the density of even orders needs an incomplete gamma function")
