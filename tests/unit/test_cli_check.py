@@ -221,17 +221,17 @@ def test_list_as_json(folder):
 
 
 def test_list_reads_like_the_contents_of_the_folder(folder):
-    paper = folder / "proofs" / "somebody2020"
+    paper = folder / "proofs" / "another2021"
     paper.mkdir()
     (paper / "__init__.py").write_text('"""Symbols.\n\nContents\n    zeta     first\n    alpha    second\n"""\n')
     for name in ("alpha", "zeta", "beyond"):
-        text = f'import theoryck as tc\n@tc.theorem("somebody2020/{name}")\ndef f():\n    """{name}"""\n'
+        text = f'import theoryck as tc\n@tc.theorem("another2021/{name}")\ndef f():\n    """{name}"""\n'
         (paper / f"{name}.py").write_text(f'"""About {name}."""\n{text}    return tc.Identity(tc.quantities.sigma("x", 0), 1)\n')
-    output = call("list", "proofs/somebody2020").output
+    output = call("list", "proofs/another2021").output
     headings = [line for line in output.splitlines() if ": About" in line]
     assert headings == ["zeta: About zeta.", "alpha: About alpha.", "beyond: About beyond."]
-    entries = json.loads(call("list", "proofs/somebody2020", "--json").stdout)
-    assert [entry["claim"] for entry in entries] == ["somebody2020/zeta", "somebody2020/alpha", "somebody2020/beyond"]
+    entries = json.loads(call("list", "proofs/another2021", "--json").stdout)
+    assert [entry["claim"] for entry in entries] == ["another2021/zeta", "another2021/alpha", "another2021/beyond"]
 
 
 @pytest.mark.parametrize("name", ["toy/holds", "holds"])
