@@ -52,7 +52,7 @@ WIDE = tc.DeepNetwork(tc.activations.erf, depth=1, widths=("n/2", "2*n"))
 
 def spectrum(law):
     # The distribution functions differ by a constant plus O(1/n), so the squared distance has a relative correction of order 1/n.
-    return tc.Law(eigenvalue(WIDE), tc.ScalingPath(n=(4, 8, 16)), law, rate="1/n", correction=1)
+    return tc.Law(eigenvalue(WIDE), tc.ScalingPath(n=(4, 8, 16, 32)), law, rate="1/n", correction=1)
 
 
 @tc.falsehood("fan2020/law-without-epsilon", FAN2020)

@@ -50,4 +50,4 @@ def isotropic_even_if_sloped():
     """zeta > 0: an eigenvalue of K_1 at random tends to Marchenko-Pastur of ratio c_1 and scale eta, at rate 1/sqrt(n)"""
     wide = tc.DeepNetwork(tc.activations.erf, depth=1, widths=("n/2", "2*n"))
     law = marchenko_pastur(0.5, ETA)
-    return tc.Law(eigenvalue(wide), tc.ScalingPath(n=(4, 8, 16)), law, rate="1/n", correction=1)
+    return tc.Law(eigenvalue(wide), tc.ScalingPath(n=(4, 8, 16, 32)), law, rate="1/n", correction=1)
