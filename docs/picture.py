@@ -23,7 +23,7 @@ def picture(text: str) -> str:
         rows.append(f'<text x="{MARGIN}" y="{MARGIN + (number + 0.8) * LINE:.0f}" fill="{colour}">{escape(line)}</text>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" role="img">\n'
-        "<title>The report of pytest proofs</title>\n"
+        "<title>The report of pytest proofs/goldt2021</title>\n"
         f'<rect width="100%" height="100%" rx="8" fill="#0d1117"/>\n'
         '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="12" xml:space="preserve"'
         ' style="white-space: pre">\n' + "\n".join(rows) + "\n</g>\n</svg>\n"

@@ -122,8 +122,8 @@ def test_what_a_gram_matrix_may_be() -> None:
         # E tanh(Z)^2.
         assert values.tolist() == [[pytest.approx(0.394294490397, rel=1e-11), 0.0], [0.0, pytest.approx(0.394294490397, rel=1e-11)]]
     for bad, message in (
-        (np.eye(2) * 1j, "gram must be an array of real numbers"),
-        ([["a"]], "gram must be an array of real numbers"),
+        (np.eye(2) * 1j, "gram must hold real numbers"),
+        ([["a"]], "gram must hold real numbers"),
         (np.zeros((0, 0)), "n >= 1"),
         ([[1.0, 0.5], [0.4, 1.0]], "gram must be symmetric"),
         ([[1.0, math.nan], [math.nan, 1.0]], "covariances must be finite"),

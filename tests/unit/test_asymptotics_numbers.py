@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from theoryck.asymptotics.numbers import exact_number
+from theoryck.asymptotics.numbers import exact_number, real_array
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,9 @@ def test_numbers_too_long_to_be_written_out_are_refused_at_once():
             exact_number(value, "alpha")
     with pytest.raises(ValueError, match="alpha must be a number >= 0, got int of thousands of digits"):
         exact_number(-(10**5000), "alpha", low=0, strict=False)
+
+
+@pytest.mark.parametrize("value", [None, [None, 1.0], [1j], "1", [["a"]], [True]])
+def test_what_is_no_array_of_real_numbers_is_named(value):
+    with pytest.raises(ValueError, match="gram must hold real numbers"):
+        real_array(value, "gram")

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theoryck.asymptotics.conjugate_law import SpectralLaw, real_array, spectral_law
+from theoryck.asymptotics.conjugate_law import SpectralLaw, spectral_law
 from theoryck.asymptotics.conjugate_map import Chain, transform
-from theoryck.asymptotics.numbers import Number, exact_number
+from theoryck.asymptotics.numbers import Number, exact_number, real_array
 
 if TYPE_CHECKING:
     from theoryck.models import Activation

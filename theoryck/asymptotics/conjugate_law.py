@@ -24,7 +24,7 @@ import scipy.fft
 from numpy.typing import ArrayLike, NDArray
 
 from theoryck.asymptotics.conjugate_map import Chain, continued
-from theoryck.asymptotics.numbers import NotConverged
+from theoryck.asymptotics.numbers import NotConverged, real_array
 
 Array = NDArray[np.float64]
 Gap = tuple[float, float]
@@ -53,14 +53,6 @@ MASS_ERROR = 1e-9
 
 REACH = 25.0
 """exp(-25) = 1e-11: nearer to the ends of a gap dz/dv is a quotient of rounding errors."""
-
-
-def real_array(value: ArrayLike, name: str) -> Array:
-    """Return real numbers of any shape as floats; ValueError for anything else."""
-    found = np.asarray(value)
-    if found.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold real numbers, got {value!r}")
-    return found.astype(np.float64)
 
 
 def edges(chain: Chain) -> list[Gap]:

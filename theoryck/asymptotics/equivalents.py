@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theoryck.asymptotics.conjugate import float_number
-from theoryck.asymptotics.conjugate_law import real_array
-from theoryck.asymptotics.numbers import NotConverged, Number
+from theoryck.asymptotics.numbers import NotConverged, Number, real_array
 
 if TYPE_CHECKING:
     from theoryck.models import Activation

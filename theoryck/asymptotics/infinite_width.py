@@ -17,8 +17,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
-from theoryck.asymptotics.kernels import LayerKernel, real_array
-from theoryck.asymptotics.numbers import exact_number
+from theoryck.asymptotics.kernels import LayerKernel
+from theoryck.asymptotics.numbers import exact_number, real_array
 from theoryck.models.activation import Activation
 
 Array = NDArray[np.float64]

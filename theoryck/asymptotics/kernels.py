@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from theoryck.asymptotics.kernel_forms import closed_form, correlation, geometric_mean
 from theoryck.asymptotics.kernel_quadrature import Mesh, mesh, pair_mean, panels, split
+from theoryck.asymptotics.numbers import real_array
 from theoryck.models.activation import Activation
 
 Array = NDArray[np.float64]
@@ -163,21 +164,6 @@ class DeepKernel:
         for _ in range(self.depth):
             old, between, new = layer(old), layer.cross(old, between, new), layer.variance(new)
         return old, between, new
-
-
-def real_array(value: ArrayLike, name: str) -> Array:
-    """Return ``value`` as a float64 array; ValueError that names it for anything but real numbers.
-
-    >>> real_array([[1, 0], [0, 1]], "gram").dtype
-    dtype('float64')
-    """
-    try:
-        array = np.asarray(value)
-        if array.dtype.kind not in "iufO":
-            raise TypeError
-        return np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be an array of real numbers, got {value!r}") from None
 
 
 def _diagonal(gram: Array) -> Array:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from mpmath.ctx_iv import MPIntervalContext
+from numpy.typing import ArrayLike, NDArray
 
 from theoryck.records import Enclosure
 
@@ -152,3 +153,20 @@ def _enclosure(low: Decimal, high: Decimal, digits: int, rigorous: bool) -> Encl
     up = Context(prec=_PLACES, rounding=ROUND_CEILING)
     radius = max(up.subtract(high, midpoint), up.subtract(midpoint, low))
     return Enclosure(midpoint, Context(prec=3, rounding=ROUND_CEILING).plus(radius), rigorous)
+
+
+def real_array(value: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return ``value``, of any shape, as a float64 array; ValueError that names it for anything but real numbers.
+
+    >>> real_array([[1, 0], [0, Fraction(1, 2)]], "gram").tolist()
+    [[1.0, 0.0], [0.0, 0.5]]
+    """
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind == "O":  # such as fractions; numpy would make NaN of None
+            return np.array([float(entry) for entry in array.flat], dtype=np.float64).reshape(array.shape)
+        if array.dtype.kind not in "iuf":
+            raise TypeError
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must hold real numbers, got {value!r}") from None

@@ -92,7 +92,7 @@ def draw(result: Result, traces: Sequence[Trace], path: str | os.PathLike[str]) 
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure to a file, the same bytes each time; PlotError where it cannot be written."""
+    """Write a figure to a file, an SVG without its date; PlotError where it cannot be written."""
     try:
         figure.savefig(Path(path), metadata={"Date": None} if Path(path).suffix.lower() == ".svg" else None)
     except OSError as error:
