@@ -28,7 +28,8 @@ ALLOWED = {
     "claims": {"records", "models", "exact", "asymptotics", "quantities", "rates", "montecarlo"},
     "judge": {"records", "rates"},
     "planning": {"records", "rates"},
-    "report": {"records"},
+    "curves": {"records", "rates", "judge"},
+    "report": {"records", "curves"},
     "collecting": {"records", "claims"},
 }
 ALLOWED["ledger"] = {"montecarlo", "quantities"}
@@ -36,7 +37,8 @@ ALLOWED["measurement"] = {*ALLOWED} - {"report", "collecting", "judge"}
 ALLOWED["check"] = {*ALLOWED} - {"report", "collecting"}
 ALLOWED["prospects"] = {"planning", "check", "claims", "measurement", "profiles", "records"}
 ALLOWED["tables"] = set()
-ALLOWED["auditing"] = {"records", "montecarlo", "rates", "judge", "tables"}
+ALLOWED["auditing"] = {"records", "montecarlo", "rates", "judge", "tables", "curves"}
+ALLOWED["hunting"] = {"records", "montecarlo", "rates", "judge", "planning", "claims", "measurement", "profiles", "check", "ledger"}
 EVERYTHING = {*ALLOWED, "cli", "pytest_plugin"}
 ALLOWED["cli"] = EVERYTHING - {"pytest_plugin"}
 ALLOWED["pytest_plugin"] = EVERYTHING - {"cli"}
