@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from theoryck import __version__, planning
-from theoryck.claims import Claim, Statement, describe_instance
+from theoryck.claims import Claim, Statement, describe_instance, written_about
 from theoryck.judge import judge, rival_problem
 from theoryck.ledger import Ledger, LedgerError
 from theoryck.measurement import BY_THE_CLOCK, Measurement
@@ -184,7 +184,8 @@ def check_claims(
         except KeyboardInterrupt:
             interrupted = True
         results = tuple(examined.result for examined in found)
-        return Report(profile_named(session.profile).name, seed, results, __version__, interrupted)
+        about, folders = written_about(wanted)
+        return Report(profile_named(session.profile).name, seed, results, __version__, interrupted, about, folders)
 
 
 def failed_result(claim: Claim, session: Session, error: BaseException, instance: Mapping[str, Any] | None = None) -> Result:

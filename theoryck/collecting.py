@@ -64,9 +64,7 @@ def home(claim: Claim) -> Path:
 
 def place(claim: Claim) -> str:
     """Return ``file:line`` of a claim, relative to the current folder where that is shorter."""
-    path = home(claim)
-    here = Path.cwd()
-    return f"{path.relative_to(here) if path.is_relative_to(here) else path}:{claim.line}"
+    return claim.place
 
 
 def belongs(claim: Claim, path: Path) -> bool:

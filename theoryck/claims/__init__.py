@@ -15,6 +15,7 @@ from theoryck.claims.claim import (
     falsehood,
     for_all,
     theorem,
+    written_about,
 )
 from theoryck.claims.statements import Bound, ClaimError, Identity, Law, Limit, Scaling, Statement
 
@@ -35,4 +36,5 @@ __all__ = [
     "falsehood",
     "for_all",
     "theorem",
+    "written_about",
 ]

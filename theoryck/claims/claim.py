@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar
 
 from theoryck.claims.statements import ClaimError, Statement, path_texts
 from theoryck.models import Activation, DeepNetwork
-from theoryck.records import Status
+from theoryck.records import About, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,26 @@ class Claim:
         text = inspect.getdoc(package) if package is not None else None
         return "" if text is None or text == self.setting else text
 
+    @property
+    def place(self) -> str:
+        """``file:line`` of the claim, relative to the current folder where that is shorter."""
+        path, here = Path(self.path).resolve(), Path.cwd()
+        return f"{path.relative_to(here) if path.is_relative_to(here) else path}:{self.line}"
+
+    def about(self) -> About:
+        """Return what is written about the claim, as a record that travels with its results."""
+        reference = self.reference
+        known = {name: getattr(reference, name) for name in ("authors", "year", "title", "arxiv", "note")} if reference else {}
+        return About(
+            claim=self.id,
+            setting=self.setting,
+            details=self.doc.partition("\n")[2].strip("\n"),
+            folder=Path(self.path).resolve().parent.name if self.folder_setting else "",
+            assumptions={name: _ADDRESS.sub("", str(strategy)) for name, strategy in self.strategies.items()},
+            place=self.place,
+            citation={name: str(value) for name, value in known.items() if value},
+        )
+
     def build(self, parameters: Mapping[str, Any]) -> Statement:
         """Return the statement at one instance, with its prediction checked; errors name the claim."""
         statement = self.function(**parameters)
@@ -166,6 +188,22 @@ class Claim:
             )
         texts = path_texts(statement.paths())
         return [({**parameters, "along": text}, each) for text, each in zip(texts, several, strict=True)]
+
+
+def written_about(claims: Iterable[Claim]) -> tuple[tuple[About, ...], dict[str, str]]:
+    """Return what is written about each claim, and the docstrings of the folders that this names, each once."""
+    found: list[About] = []
+    folders: dict[str, str] = {}
+    for claim in claims:
+        about = claim.about()
+        if about.folder:
+            # Two folders of one name that say different things are told apart by a number.
+            names = itertools.chain([about.folder], (f"{about.folder} ({number})" for number in itertools.count(2)))
+            name = next(name for name in names if folders.get(name, claim.folder_setting) == claim.folder_setting)
+            folders[name] = claim.folder_setting
+            about = replace(about, folder=name)
+        found.append(about)
+    return tuple(found), folders
 
 
 def _canonical(parameters: Mapping[str, Any]) -> str:

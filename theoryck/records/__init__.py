@@ -7,6 +7,7 @@ schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact 
 
 from theoryck.records.results import (
     SCHEMA_VERSION,
+    About,
     Contract,
     Judgement,
     Prediction,
@@ -19,6 +20,7 @@ from theoryck.records.values import Bracket, Counts, Enclosure, Estimate, Interv
 
 __all__ = [
     "SCHEMA_VERSION",
+    "About",
     "Bracket",
     "Contract",
     "Counts",

@@ -317,14 +317,64 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """What its author wrote about a claim: kept with the results, so that a page about them needs no source.
+
+    ``setting`` is the docstring of the file, ``folder`` the name of the folder whose own docstring is in ``Report.folders``,
+    ``details`` what the claim's docstring says after its first line, ``assumptions`` says of each argument where it is drawn from,
+    ``place`` is a file and a line, ``citation`` has authors, year, title, arxiv and note as far as they are known.
+
+    >>> about = About("example", setting="x ~ N(0, 1).", assumptions={"k": "integers(1, 8)"})
+    >>> About.from_json(about.to_json()) == about
+    True
+    """
+
+    claim: str
+    setting: str = ""
+    details: str = ""
+    folder: str = ""
+    assumptions: Mapping[str, str] = field(default_factory=dict)
+    place: str = ""
+    citation: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON-ready dict."""
+        return {
+            "claim": self.claim,
+            "setting": self.setting,
+            "details": self.details,
+            "folder": self.folder,
+            "assumptions": dict(self.assumptions),
+            "place": self.place,
+            "citation": dict(self.citation),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> About:
+        """Inverse of :meth:`to_json`."""
+        assumptions, citation = ({str(k): str(v) for k, v in data.get(key, {}).items()} for key in ("assumptions", "citation"))
+        texts = {key: str(data.get(key, "")) for key in ("setting", "details", "folder", "place")}
+        return cls(str(data["claim"]), assumptions=assumptions, citation=citation, **texts)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """Everything one session found: what ``--json`` writes and every renderer reads."""
+    """Everything one session found: what ``--json`` writes and every renderer reads.
+
+    ``about`` has one entry per claim and ``folders`` the docstring of each folder that they name; older files have neither.
+    """
 
     profile: str
     seed: int
     results: tuple[Result, ...]
     version: str = ""
     interrupted: bool = False
+    about: tuple[About, ...] = ()
+    folders: Mapping[str, str] = field(default_factory=dict)
+
+    def about_of(self, claim: str) -> About | None:
+        """Return what was written about a claim, or None."""
+        return next((about for about in self.about if about.claim == claim), None)
 
     @property
     def exit_code(self) -> int:
@@ -355,6 +405,8 @@ class Report:
                 "interrupted": self.interrupted,
                 "exit_code": self.exit_code,
             },
+            **({"about": [about.to_json() for about in self.about]} if self.about else {}),
+            **({"folders": dict(self.folders)} if self.folders else {}),
         }
 
     @classmethod
@@ -372,4 +424,6 @@ class Report:
             results=tuple(Result.from_json(result) for result in data["results"]),
             version=data.get("theoryck", ""),
             interrupted=bool(data.get("summary", {}).get("interrupted", False)),
+            about=tuple(About.from_json(about) for about in data.get("about", ())),
+            folders={str(name): str(text) for name, text in data.get("folders", {}).items()},
         )
