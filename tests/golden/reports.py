@@ -4,6 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from theoryck.records import (
+    About,
     Contract,
     Enclosure,
     Estimate,
@@ -191,17 +192,108 @@ LONG = judged(
         "k": 3,
     },
 )
-HOSTILE = judged(claim="paper/\x1b[31mred", instance={"phi": "first\nsecond\t\x07", "名前": "東京"}, statement="line one\nline two")
+ALIKE = [
+    judged(claim=f"camilli2025/the-deterministic-equivalent-of-the-resolvent-{which}-along-the-proportional-path-{end}")
+    for which, end in (("at-fixed-width", "for-odd"), ("at-growing-width", "for-odd"), ("at-growing-width", "for-even"))
+]
+HOSTILE = judged(
+    claim="paper/\x1b[31mred<script>alert(1)</script>&amp;$_%{}",
+    instance={"phi": "first\nsecond\t\x07", "名前": "東京"},
+    statement="line one\nline two </title><b>",
+)
 NAN = judged(
     REFUTED,
     claim="nan/from-a-sampler",
     judgement={"exponent": Interval(float("nan"), float("-inf"), float("inf"), 0.95), "slack": None, "constant": None},
+    points=(
+        Point({"d": 16}, Estimate(0.25, 0.01, 1000)),
+        Point({"d": 32}, Estimate(float("nan"), float("nan"), 1000)),
+        Point({"d": 64}, Estimate(0.06, float("inf"), 1)),
+    ),
 )
+NEAR_ZERO = judged(
+    claim="extreme/no-decay-at-all",
+    judgement={
+        "exponent": Interval(1e-7, -2.4e-5, 2.4e-5, 0.95),
+        "claimed_exponent": 0.0,
+        "slack": Interval(-1e-7, -2.4e-5, 2.4e-5, 0.95),
+        "window": (4, 4),
+    },
+)
+
+CITATION = {
+    "authors": "Camilli, Tieplova, Bergamin, Barbier",
+    "year": "2025",
+    "title": "Information-theoretic reduction of deep neural networks to linear models in the overparametrized proportional regime",
+    "arxiv": "2505.03577",
+}
+ABOUT = (
+    About(
+        RESULT.claim,
+        setting="Norm concentration in deep random networks.\n\n"
+        "Setting.   x0 ~ N(0, I/d0),  x_l = phi(W_l x_{l-1}) / sqrt(d_l),  entries of W_l iid N(0, 1).\n"
+        "Claim.     E | |x_l|^2 - sigma_l |^k  <=  C_k / d_min^(k/2)   for every k.",
+        details="The constant C_k depends on phi and on the depth, not on the widths.",
+        folder="camilli2025",
+        assumptions={
+            "phi": "sampled_from([tanh(x), erf(x), x/(1 + x**2)])",
+            "depth": "integers(min_value=1, max_value=4)",
+            "k": "integers(min_value=1, max_value=8)",
+        },
+        place="proofs/camilli2025/moment_control.py:21",
+        citation=CITATION | {"note": "moment control"},
+    ),
+    *(
+        About(
+            claim,
+            setting="Norm concentration in deep random networks, with one hypothesis changed.",
+            folder="camilli2025",
+            place=f"proofs/camilli2025/{file}.py:{line}",
+            citation=CITATION,
+        )
+        for claim, file, line in (
+            (FALSEHOOD.claim, "falsehoods", 12),
+            (VACUOUS.claim, "kernel", 9),
+            (IDENTITY.claim, "telescoping", 14),
+            (LOOSE.claim, "main_theorem", 40),
+        )
+    ),
+    About(INCONCLUSIVE.claim, place="my_conjecture.py:8"),
+    About(
+        HOSTILE.claim,
+        setting="A <b>bold</b> setting & \x1b[31mred \\input{/etc/passwd} 100% #1 x_1^2 {",
+        details="</details><script>alert(2)</script>",
+        folder="paper",
+        assumptions={"<phi>": "just('\"><img src=x onerror=alert(3)>')", "名前": "sampled_from(['東京'])"},
+        place="proofs/paper/<hostile>.py:1",
+        citation={"authors": "O'Brien & {Söhne}", "year": "2025", "title": "<i>100% of $x_1$</i>", "note": "\\write18"},
+    ),
+)
+FOLDERS = {
+    "camilli2025": "Camilli, Tieplova, Bergamin, Barbier (2025).\n\n"
+    "Symbols.   d_0 input dimension, d_l widths, L depth, sigma_l = E phi(z)^2 with z ~ N(0, sigma_{l-1}).",
+    "paper": "A folder </script><!-- of hostile names.",
+}
 
 
 def report(*results, **changes):
-    """A report on the given results."""
-    return Report(**{"profile": "quick", "seed": 0, "results": results, "version": "0.1.0", **changes})
+    """A report on the given results, with what was written about those of their claims that are in ABOUT."""
+    claims = {result.claim for result in results}
+    about = tuple(about for about in ABOUT if about.claim in claims)
+    folders = {about.folder: FOLDERS[about.folder] for about in about if about.folder}
+    return Report(
+        **{"profile": "quick", "seed": 0, "results": results, "version": "0.1.0", "about": about, "folders": folders, **changes}
+    )
+
+
+def session_of(claims):
+    """A session of many claims in papers of 25, all but a few of which are well."""
+    few = {17: REFUTED, 101: INCONCLUSIVE, 102: INCONCLUSIVE, 180: VACUOUS, 240: STANDING}
+    found = []
+    for number in range(claims):
+        like = few.get(number, (RESULT, IDENTITY, LOOSE, FALSEHOOD)[number % 4])
+        found.append(replace(like, claim=f"paper{2000 + number // 25}/result-{number}", reference="", repeat=""))
+    return report(*found)
 
 
 REPORTS = {
@@ -211,10 +303,11 @@ REPORTS = {
     "vacuous": report(VACUOUS, RESULT),
     "falsehood-stands": report(RESULT, STANDING),
     "rival-stands": report(RIVAL),
-    "long-names": report(LONG, REFUTED),
-    "extremes": report(extreme(1e-300), extreme(1e300)),
+    "long-names": report(LONG, *ALIKE, REFUTED),
+    "extremes": report(extreme(1e-300), extreme(1e300), NEAR_ZERO),
     "hostile-names": report(HOSTILE),
     "nan": report(NAN),
     "interrupted": report(RESULT, interrupted=True),
     "zero-claims": report(),
 }
+LARGE = {"many-claims": session_of(275)}  # for renderers whose golden file it does not bloat

@@ -22,10 +22,11 @@ def _reports():
         spec = importlib.util.spec_from_file_location(name, HERE / "reports.py")
         sys.modules[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name].REPORTS
+    return sys.modules[name]
 
 
-REPORTS = _reports()
+MODULE = _reports()
+REPORTS = MODULE.REPORTS | MODULE.LARGE
 STYLES = {
     "100": (Style(100), False),
     "80": (Style(80), False),
