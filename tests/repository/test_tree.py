@@ -42,6 +42,8 @@ ALLOWED["hunting"] = {"records", "montecarlo", "rates", "judge", "planning", "cl
 EVERYTHING = {*ALLOWED, "cli", "pytest_plugin"}
 ALLOWED["cli"] = EVERYTHING - {"pytest_plugin"}
 ALLOWED["pytest_plugin"] = EVERYTHING - {"cli"}
+ALLOWED["__main__"] = {"cli"}
+EVERYTHING |= {"__main__"}
 
 
 def name_of(path):

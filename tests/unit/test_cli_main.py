@@ -74,3 +74,8 @@ def test_help_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_the_module_is_the_program():
+    found = subprocess.run([sys.executable, "-m", "theoryck", "--version"], capture_output=True, text=True, timeout=60)
+    assert found.stdout == f"theoryck, version {theoryck.__version__}\n"
