@@ -1,0 +1,200 @@
+"""What the page says about one claim and about each of its instances; every judgement in the words of the text report."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from theoryck.records import About, Kind, Point, Result, Status
+from theoryck.report import numbers
+from theoryck.report.claims import ClaimSummary, clean, instance_text, outcome, severity
+from theoryck.report.paragraphs import facts, headline
+
+_ELSEWHERE = ("statement", "reference", "repeat")  # said once for the claim, or in a place of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of the table of claims: its text, and the number it is sorted by (None sorts last)."""
+
+    text: str
+    key: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PointRow:
+    """What was measured at one set of sizes, as texts in the order of the columns."""
+
+    sizes: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PointTable:
+    """The table of an instance: its columns and its rows."""
+
+    sizes: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[PointRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceView:
+    """One judged instance: words, facts, its table, and what draws its pictures."""
+
+    anchor: str
+    text: str
+    said: str
+    outcome: str
+    result: Result
+    facts: tuple[tuple[str, str], ...]
+    table: PointTable | None
+    repeat: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimView:
+    """One claim: its row in the table and its section."""
+
+    anchor: str
+    claim: str
+    name: str
+    folder: str
+    status: str
+    standing: str
+    outcome: str
+    statement: str
+    reference: str
+    about: About
+    claimed: Cell
+    measured: Cell
+    tightness: Cell
+    slack: Cell
+    rivals: Cell
+    number: int
+    draws: int
+    seconds: float
+    instances: tuple[InstanceView, ...]
+
+
+def claim_view(summary: ClaimSummary, anchor: str, about: About, standing: str) -> ClaimView:
+    """Return what is shown of a claim; the instances come worst first."""
+    worst = summary.worst
+    folder, _, name = summary.claim.rpartition("/")
+    rejected, rivals = summary.rivals
+    claimed, measured = claimed_and_measured(worst)
+    results = sorted(summary.results, key=severity)
+    return ClaimView(
+        anchor=anchor,
+        claim=clean(summary.claim),
+        name=clean(name),
+        folder=clean(about.folder or folder),
+        status=worst.status.value,
+        standing=standing,
+        outcome=summary.outcome.value,
+        statement=clean(worst.statement),
+        reference=clean(worst.reference),
+        about=about,
+        claimed=claimed,
+        measured=measured,
+        tightness=Cell(_tightness(worst)),
+        slack=_slack(worst),
+        rivals=Cell(f"{rejected}/{rivals}" if rivals else "-", rejected if rivals else None),
+        number=len(summary.results),
+        draws=summary.draws,
+        seconds=summary.seconds,
+        instances=tuple(instance_view(result, f"{anchor}-{i}") for i, result in enumerate(results, 1)),
+    )
+
+
+def instance_view(result: Result, anchor: str) -> InstanceView:
+    """Return what is shown of one instance."""
+    return InstanceView(
+        anchor=anchor,
+        text=instance_text(result.instance),
+        said=headline(result),
+        outcome=outcome(result).value,
+        result=result,
+        facts=tuple((label, text) for label, text in facts(result) if text and label not in _ELSEWHERE),
+        table=point_table(result),
+        repeat=clean(result.repeat),
+    )
+
+
+def claimed_and_measured(result: Result) -> tuple[Cell, Cell]:
+    """Return exponents where there are any; else the values of an identity or a limit, marked by an equals sign."""
+    judgement, prediction = result.judgement, result.prediction
+    if judgement.exponent is not None or judgement.claimed_exponent is not None:
+        tends = prediction is not None and prediction.kind is Kind.LAW and prediction.rate is None
+        exponent = judgement.claimed_exponent
+        claimed = Cell("< 0" if tends else numbers.plain(exponent), exponent)
+        found = judgement.exponent
+        return claimed, Cell(numbers.measured(found), _finite(found.estimate) if found else None)
+    if prediction is None or prediction.kind not in (Kind.IDENTITY, Kind.LIMIT) or prediction.value is None:
+        return Cell("-"), Cell("-")
+    claimed = Cell(f"= {float(prediction.value):.4g}", _finite(float(prediction.value)))
+    last = result.points[-1] if result.points else None
+    if last is not None and last.exact is not None:
+        return claimed, Cell("= " + numbers.uncertain(last.exact.midpoint, last.exact.radius), _finite(float(last.exact)))
+    if last is not None and last.estimate is not None:
+        mean = last.estimate
+        return claimed, Cell("= " + numbers.uncertain(mean.value, mean.stderr), _finite(mean.value))
+    return claimed, Cell("-")
+
+
+def _tightness(result: Result) -> str:
+    if result.status is Status.FALSEHOOD or result.tightness is None:
+        return "-"
+    return result.tightness.value.lower()
+
+
+def _slack(result: Result) -> Cell:
+    if result.slack is None or result.status is Status.FALSEHOOD:
+        return Cell("-")
+    return Cell(numbers.measured(result.slack), _finite(result.slack.estimate))
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def point_table(result: Result) -> PointTable | None:
+    """Return the table of sizes, values, errors and draws of an instance; only columns that say something."""
+    points = result.points
+    if not points:
+        return None
+    sizes = tuple(dict.fromkeys(name for point in points for name in point.sizes))
+    columns = [(name, values) for name, values in _columns(points) if any(values)]
+    rows = [
+        PointRow(
+            tuple(str(point.sizes.get(name, "-")) for name in sizes),
+            tuple(values[i] or "-" for _, values in columns),
+        )
+        for i, point in enumerate(points)
+    ]
+    return PointTable(tuple(map(clean, sizes)), tuple(name for name, _ in columns), tuple(rows))
+
+
+def _columns(points: tuple[Point, ...]) -> list[tuple[str, list[str]]]:
+    exact = [point.exact for point in points]
+    drawn = [point.estimate for point in points]
+    ends = [point.bracket for point in points]
+    return [
+        ("exact", [numbers.enclosed(value, 15) if value else "" for value in exact]),
+        ("radius", [f"{value.radius:.1e}" if value and value.radius else ("0" if value else "") for value in exact]),
+        ("proved", [("yes" if value.rigorous else "no") if value else "" for value in exact]),
+        ("Monte Carlo", [numbers.uncertain(e.value, e.stderr) if e else "" for e in drawn]),
+        ("standard error", [f"{e.stderr:.2e}" if e else "" for e in drawn]),
+        ("from below", [f"{b.low:.6g} +/- {b.low_stderr:.1e}" if b else "" for b in ends]),
+        ("from above", [f"{b.high:.6g} +/- {b.high_stderr:.1e}" if b else "" for b in ends]),
+        ("draws", [f"{_draws(point):,}" if _draws(point) else "" for point in points]),
+        ("flags", [clean(", ".join(_flags(point))) for point in points]),
+    ]
+
+
+def _draws(point: Point) -> int:
+    return point.estimate.draws if point.estimate else point.bracket.draws if point.bracket else 0
+
+
+def _flags(point: Point) -> tuple[str, ...]:
+    return (*(point.estimate.flags if point.estimate else ()), *(point.bracket.flags if point.bracket else ()))

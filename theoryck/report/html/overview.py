@@ -1,0 +1,159 @@
+"""What the front page says: counts, what fell and what is open with its reasons, the claims by folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from theoryck.records import About, Report, Status, Verdict
+from theoryck.report.claims import ClaimSummary, Outcome, clean, summarise
+from theoryck.report.html.claims import ClaimView, claim_view
+from theoryck.report.paragraphs import headline
+
+# What a claim comes to, the worst first: the order of the counts, of the sort by verdict and of the filter.
+STANDINGS = (
+    "REFUTED",
+    "VACUOUS",
+    "falsehood not refuted",
+    "rival stands",
+    "INCONCLUSIVE",
+    "refuted, as it should",
+    "supported",
+    "certified",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """A claim that is not as declared, or not decided: what became of it and why."""
+
+    claim: ClaimView
+    said: str
+    reason: str
+    instances: str
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many claims came to one standing."""
+
+    standing: str
+    claims: int
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The claims of one folder (a paper), and what its own docstring says."""
+
+    name: str
+    anchor: str
+    text: str
+    claims: tuple[ClaimView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Everything the template of the page reads."""
+
+    report: Report
+    claims: tuple[ClaimView, ...]
+    counts: tuple[Count, ...] = ()
+    failed: tuple[Alarm, ...] = ()
+    undecided: tuple[Alarm, ...] = ()
+    folders: tuple[Folder, ...] = ()
+    draws: int = 0
+    seconds: float = 0.0
+    statuses: tuple[str, ...] = field(default=())
+
+    def order(self, standing: str) -> int:
+        """The place of a standing among all, worst first."""
+        return STANDINGS.index(standing)
+
+    @property
+    def standings(self) -> list[str]:
+        """The standings that occur, worst first."""
+        return [count.standing for count in self.counts]
+
+
+def overview(report: Report) -> Overview:
+    """Return what the page says about a report."""
+    about = {known.claim: known for known in report.about}
+    summaries = summarise(report)
+    names = anchors(summary.claim for summary in summaries)
+    views = [
+        claim_view(summary, anchor, about.get(summary.claim) or About(summary.claim), standing(summary))
+        for summary, anchor in zip(summaries, names, strict=True)
+    ]
+    return Overview(
+        report=report,
+        claims=tuple(views),
+        counts=_counts(views),
+        failed=_alarms(views, summaries, Outcome.FAILED),
+        undecided=_alarms(views, summaries, Outcome.UNDECIDED),
+        folders=_folders(report, views),
+        draws=sum(summary.draws for summary in summaries),
+        seconds=sum(summary.seconds for summary in summaries),
+        statuses=tuple(status.value for status in Status if any(view.status == status.value for view in views)),
+    )
+
+
+def standing(claim: ClaimSummary) -> str:
+    """Return what a claim came to, by its worst instance: one of STANDINGS."""
+    worst = claim.worst
+    if worst.status is Status.FALSEHOOD:
+        return "refuted, as it should" if worst.ok else "falsehood not refuted"
+    if worst.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED):
+        return worst.verdict.value.lower() if worst.ok else "rival stands"
+    return worst.verdict.value
+
+
+def anchors(names: Iterable[str]) -> list[str]:
+    """Return a name for each claim that can stand in an address, all different.
+
+    >>> anchors(["paper/a claim", "paper/a-claim", "<script>"])
+    ['claim-paper-a-claim', 'claim-paper-a-claim-2', 'claim-script']
+    """
+    taken: set[str] = set()
+    made = []
+    for name in names:
+        base = "claim-" + (re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.") or "unnamed")
+        anchor, number = base, 1
+        while anchor in taken:
+            number += 1
+            anchor = f"{base}-{number}"
+        taken.add(anchor)
+        made.append(anchor)
+    return made
+
+
+def _counts(views: Sequence[ClaimView]) -> tuple[Count, ...]:
+    found = []
+    for name in STANDINGS:
+        here = [view for view in views if view.standing == name]
+        if here:
+            found.append(Count(name, len(here), here[0].outcome))
+    return tuple(found)
+
+
+def _alarms(views: Sequence[ClaimView], summaries: Sequence[ClaimSummary], what: Outcome) -> tuple[Alarm, ...]:
+    found = []
+    for view, summary in zip(views, summaries, strict=True):
+        if summary.outcome is not what:
+            continue
+        alike = sum(instance.outcome == what.value for instance in view.instances)
+        instances = f"{alike} of {len(view.instances)} instances" if len(view.instances) > 1 else ""
+        found.append(Alarm(view, headline(summary.worst), clean(summary.worst.reason), instances))
+    return tuple(sorted(found, key=lambda alarm: STANDINGS.index(alarm.claim.standing)))
+
+
+def _folders(report: Report, views: Sequence[ClaimView]) -> tuple[Folder, ...]:
+    groups: dict[str, list[ClaimView]] = {}
+    for view in views:
+        groups.setdefault(view.folder, []).append(view)
+    names = [anchor.replace("claim-", "folder-", 1) for anchor in anchors(groups)]
+    return tuple(
+        Folder(name, anchor, report.folders.get(name, ""), tuple(claims))
+        for (name, claims), anchor in zip(groups.items(), names, strict=True)
+    )

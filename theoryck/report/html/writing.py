@@ -1,0 +1,60 @@
+"""Texts of a report as markup: one printable line, a formula, a docstring with its paragraphs and its list of contents."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+from markupsafe import Markup, escape
+
+from theoryck.report import numbers
+from theoryck.report.claims import clean
+
+_LABEL = re.compile(r"([A-Z][A-Za-z ]{2,30}\.)\s+(?=\S)")
+_ENTRY = re.compile(r"\s+(\S+)\s{2,}(\S.*)")
+
+
+def formula(text: str) -> Markup:
+    """Return a statement, in which prose and mathematics are mixed, as markup."""
+    return escape(clean(text))
+
+
+def prose(text: str) -> Markup:
+    """Return a docstring as paragraphs: labels such as ``Setting.`` stand out, indented columns become a list of contents."""
+    lines = text.expandtabs().strip().splitlines()
+    body = textwrap.dedent("\n".join(lines[1:]))
+    blocks = re.split(r"\n\s*\n", "\n".join([*lines[:1], body]) if lines else "")
+    return Markup("\n").join(_block(block) for block in blocks if block.strip())
+
+
+def _block(block: str) -> Markup:
+    lines = block.splitlines()
+    entries = [_ENTRY.fullmatch(line) for line in lines[1:]]
+    if len(lines) > 1 and all(entries):
+        rows = Markup("").join(
+            Markup("<dt>{}</dt><dd>{}</dd>").format(clean(entry[1]), formula(entry[2])) for entry in entries if entry
+        )
+        return Markup("<p>{}</p><dl class='contents'>{}</dl>").format(formula(lines[0]), rows)
+    paragraphs: list[str] = []
+    for line in lines:
+        if _LABEL.match(line) or not paragraphs:
+            paragraphs.append(line)
+        else:
+            paragraphs[-1] += " " + line.strip()
+    return Markup("").join(_paragraph(paragraph) for paragraph in paragraphs)
+
+
+def _paragraph(text: str) -> Markup:
+    label = _LABEL.match(text)
+    if label is None:
+        return Markup("<p>{}</p>").format(formula(text))
+    return Markup("<p><b>{}</b> {}</p>").format(label[1], formula(text[label.end() :]))
+
+
+FILTERS = {
+    "clean": clean,
+    "formula": formula,
+    "prose": prose,
+    "count": numbers.count,
+    "seconds": numbers.seconds,
+}
