@@ -86,7 +86,8 @@ class Case:
         """The window and the corrections that the verdict rests on."""
         if best.window is None:
             return ""
-        text = f"on {self.base} = {best.window[0]}..{best.window[1]}"
+        first, last = best.window
+        text = f"on {self.base} = {first}..{last}" if first != last else f"on {self.base} = {first}"
         return f"{text}, assuming corrections {best.correction}" if best.correction else text
 
     def fit(self, series: Series, rates: Sequence[float], exponent: float | None = None) -> Growth:

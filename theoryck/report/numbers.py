@@ -29,19 +29,25 @@ def _decimals(half: Decimal) -> int:
     return -first + (1 if half.scaleb(-first) < Decimal("2.95") else 0)
 
 
-def uncertain(estimate: float | Decimal, half: float | Decimal, most: int = MOST_DECIMALS) -> str:
+def uncertain(estimate: float | Decimal, half: float | Decimal, most: int = MOST_DECIMALS, *, fixed: bool = False) -> str:
     """Write ``estimate`` with its half width in parentheses, in units of the last digits.
+
+    Below 1e-4 a power of ten is split off, except with ``fixed``: an exponent that small is 0 to the decimals shown.
 
     >>> uncertain(-0.5021, 0.0079), uncertain(2, 0.118), uncertain(1.5, 0), uncertain(3e300, 4e298), uncertain(-1, 1e-9)
     ('-0.502(8)', '2.00(12)', '1.5', '3.00(4)e+300', '-1.000000(1)')
+    >>> uncertain(1e-7, 2.4e-5), uncertain(1e-7, 2.4e-5, fixed=True), uncertain(5e-84, 1.4e-83)
+    ('0(24)e-06', '0.000000(24)', '5(14)e-84')
     """
     x, h = Decimal(str(estimate)), Decimal(str(half))
     if not (x.is_finite() and h.is_finite()):
         return f"{float(x):.4g} +/- {float(h):.4g}"
     if h == 0:
-        return f"{float(x):.6g}"
+        return "0" if x == 0 else f"{float(x):.6g}"
     top = max(x.copy_abs(), h).adjusted()
-    shift = 0 if -4 <= top <= 5 else top
+    shift = 0 if (fixed and top < 0) or -4 <= top <= 5 else top
+    if shift and h > x.copy_abs():  # no digit is certain: all of them are in the parentheses
+        shift = -_decimals(h)
     x, h = x.scaleb(-shift), h.scaleb(-shift)
     unit = Decimal(1).scaleb(-min(max(_decimals(h), 0), most))
     digits = max(int((h / unit).to_integral_value(ROUND_HALF_UP)), 1)
@@ -74,11 +80,25 @@ def measured(interval: Interval | None) -> str:
     half = interval.half_width
     reach = max(interval.high - interval.estimate, interval.estimate - interval.low)
     if 0 <= reach < 10.0**-MOST_DECIMALS:  # its shape is finer than the digits shown
-        return uncertain(interval.estimate, reach)
+        return uncertain(interval.estimate, reach, fixed=True)
     middle = 0.5 * interval.low + 0.5 * interval.high
     if math.isfinite(half) and abs(interval.estimate - middle) <= SYMMETRIC * half:
-        return uncertain(interval.estimate, reach)
+        return uncertain(interval.estimate, reach, fixed=True)
     return written_out(interval)
+
+
+def brief(interval: Interval | None) -> str:
+    """Write a measured exponent for a column: always ``-0.502(8)``, with the larger of its two reaches.
+
+    What it says contains the whole interval; a lopsided one is written out with its ends elsewhere.
+
+    >>> brief(Interval(-0.502, -0.51, -0.494, 0.95)), brief(Interval(-0.5, -0.51, -0.4, 0.95))
+    ('-0.502(8)', '-0.50(10)')
+    """
+    if interval is None:
+        return "-"
+    reach = max(interval.high - interval.estimate, interval.estimate - interval.low)
+    return uncertain(interval.estimate, reach, fixed=True)
 
 
 def enclosed(value: Enclosure, most: int = MOST_DECIMALS) -> str:

@@ -124,7 +124,7 @@ def _window(result: Result) -> str:
     prediction = result.prediction
     window = result.judgement.window
     base = clean(prediction.base) if prediction and prediction.base else "sizes"
-    parts = [f"{base} = {window[0]}..{window[1]}"] if window else []
+    parts = [f"{base} = {window[0]}" + (f"..{window[1]}" if window[1] != window[0] else "")] if window else []
     if prediction:
         others = [f"{clean(name)} = {clean(size)}" for name, size in prediction.path.items() if name != prediction.base]
         parts.extend(others)
