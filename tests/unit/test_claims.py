@@ -106,7 +106,7 @@ def test_instances_are_described_as_json():
     ("make", "message"),
     [
         (lambda: tc.Bound("norm", rate="1/d", along=path()), "quantity must be a quantity .* got 'norm'"),
-        (lambda: tc.Bound(squared_mean, along=path()), "needs either a rate along a path or at_most"),
+        (lambda: tc.Bound(squared_mean, along=path()), "needs a rate along a path, or at_most"),
         (lambda: tc.Bound(squared_mean, rate="1/d", along="d"), "along must be a theoryck.ScalingPath or a list of them, got 'd'"),
         (
             lambda: tc.Bound(squared_mean, rate="1/d", along=path(), within=0),

@@ -107,7 +107,10 @@ def covariate_path(
         for values in (alpha, penalty)
     ]
     if sum(several) != 1:
-        raise ValueError("exactly one of alpha and penalty must be a list: a path has one parameter; see covariate_limit")
+        given = "both" if all(several) else "none"
+        raise ValueError(
+            f"exactly one of alpha and penalty must be a list, got {given}: a path has one parameter; covariate_limit takes numbers"
+        )
     found: list[CovariateLimit] = []
     for value in alpha if several[0] else penalty:  # type: ignore[union-attr]
         one, other = (value, penalty) if several[0] else (alpha, value)

@@ -74,7 +74,11 @@ class CovariateModel:
         if not (omega[weights > 0] > 0).any():
             raise ValueError("omega must have a positive eigenvalue of positive weight, got none: a student that sees nothing")
         if (diagonal[omega == 0] > 0).any():
-            raise ValueError("diagonal must be 0 where omega is 0: a direction without variance is correlated with nothing")
+            at = int(np.flatnonzero((omega == 0) & (diagonal > 0))[0])
+            raise ValueError(
+                f"diagonal must be 0 where omega is 0, got {diagonal[at]:g} at position {at}: a direction without variance is "
+                "correlated with nothing"
+            )
         if omega.max() < 10.0**-REACH:
             raise ValueError(f"omega must have an eigenvalue of at least 1e-{REACH}, got {omega.max():g}: change its unit")
         for name, decades in (("rho", REACH), ("gamma", WIDEST)):
@@ -179,7 +183,11 @@ class CovariateModel:
                 raise ValueError(f"theta must have shape ({k},), one entry a row of phi, got {theta.shape}")
             diagonal, rho = (theta @ rotated) ** 2, theta @ psi @ theta / k
         if diagonal[zero].sum() > 1e-10 * diagonal.sum():
-            raise ValueError("phi must vanish where omega does: a direction without variance is correlated with nothing")
+            share = diagonal[zero].sum() / diagonal.sum()
+            raise ValueError(
+                f"phi must vanish where omega does, got the share {share:.3g} of its square in the kernel of omega: a direction "
+                "without variance is correlated with nothing"
+            )
         model = cls(np.where(zero, 0.0, values).tolist(), np.where(zero, 0.0, diagonal).tolist(), float(rho), k / p)
         # Eigenvalues carry more rounding than numbers that were given.
         return model if model.residual > EXCESS * model.rho else model._knowing(0.0)

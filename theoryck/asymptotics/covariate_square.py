@@ -65,7 +65,9 @@ def solve_kappa(model: CovariateModel, alpha: float, penalty: float, start: floa
             return kappa - change, step
         last = change if change > 0 else math.inf
         kappa = kappa - change if kappa > change else kappa / 2
-    raise NotConverged(f"kappa was not reached in {MAX_STEPS} steps: it stopped at {kappa:.6g} with a residual {value:.3g}")
+    raise NotConverged(
+        f"kappa was not reached in {MAX_STEPS} steps: it stopped at {kappa:.6g} with a residual {value:.3g}: take a larger penalty"
+    )
 
 
 def solve_square(

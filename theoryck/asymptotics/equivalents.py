@@ -98,8 +98,12 @@ def _spectrum(covariance: Array) -> tuple[Array, float]:
         raise ValueError("covariance must hold finite numbers, got nan or infinity")
     size = float(np.max(np.abs(covariance), initial=0.0)) or 1.0
     scaled = covariance / size
-    if np.max(np.abs(scaled - np.swapaxes(scaled, -1, -2)), initial=0.0) > 1e-12:
-        raise ValueError("covariance must be symmetric: pass the kernel of all inputs with all inputs")
+    gap = float(np.max(np.abs(scaled - np.swapaxes(scaled, -1, -2)), initial=0.0))
+    if gap > 1e-12:
+        raise ValueError(
+            f"covariance must be symmetric, but an entry differs from its mirror image by {gap:.3g} of the largest entry: pass the "
+            "kernel of all inputs with all inputs"
+        )
     values = np.linalg.eigvalsh(scaled)
     if np.min(values, initial=0.0) < -1e-12 * covariance.shape[-1]:
         raise ValueError(f"covariance must be non-negative, got the eigenvalue {float(np.min(values)) * size!r}")

@@ -65,7 +65,9 @@ class FiniteSpectrum:
             array.flags.writeable = False  # what sums are made of is taken from them once
         keep = (self.eigenvalues > 0) & (self.multiplicities > 0)
         if not keep.any():
-            raise ValueError("eigenvalues must contain a positive one: the kernel is zero")
+            raise ValueError(
+                f"eigenvalues must contain one > 0 of multiplicity > 0, got {reprlib.repr(eigenvalues)}: the kernel is zero"
+            )
         self._eta, self._sizes, power = self.eigenvalues[keep], self.multiplicities[keep], self.signal > 0
         self._targets, self._powers = self.eigenvalues[power], self.signal[power]
 

@@ -58,7 +58,7 @@ def _odd(activation: Activation | str) -> Activation:
     if not phi.properties.odd.value:
         raise ValueError(f"activation must be odd for these limits, got {phi.text}: {phi.properties.odd.detail}")
     if phi.properties.linear.value and phi.text == "0":
-        raise ValueError("activation must not be 0")
+        raise ValueError(f"activation must not be 0, got {activation!r}: a network of it has no output to learn")
     return phi
 
 

@@ -85,9 +85,9 @@ def sphere_eigenvalues(coefficients: Values, d: int) -> Array:
 def _coefficients(coefficients: Values) -> Array:
     a = nonnegative_array(coefficients, "coefficients")
     if not a.any():
-        raise ValueError("coefficients must contain a positive one: the kernel is zero")
+        raise ValueError(f"coefficients must contain a positive one, got {a.tolist()[:8]}: the kernel is zero")
     if len(a) > MOST:
-        raise ValueError(f"coefficients must be at most {MOST}, got {len(a)}")
+        raise ValueError(f"coefficients must be at most {MOST} numbers, got {len(a)}: leave out the highest degrees")
     return a
 
 

@@ -212,15 +212,20 @@ class Bound(Statement):
         super().__post_init__()
         _quantity(self.quantity, "quantity")
         if (self.at_most is None) == (self.rate is None):
+            given = "neither" if self.rate is None else f"rate={self.rate!r} and at_most={self.at_most!r}"
             raise ClaimError(
-                "a Bound needs either a rate along a path or at_most, the number it is compared with; give one of them"
+                f"a Bound needs a rate along a path, or at_most, the number it is compared with; got {given}: give one"
             )
         if self.rate is not None:
             _check_paths(self.along, self.quantity)
         elif self.along is not None:
-            raise ClaimError("at_most compares two numbers at one instance: leave out along, or give a rate instead")
+            raise ClaimError(
+                f"at_most compares two numbers at one instance: leave out along={self.along!r}, or give a rate instead"
+            )
         elif self.constant is not None:
-            raise ClaimError("constant belongs to a rate: leave it out of a bound with at_most")
+            raise ClaimError(
+                f"constant belongs to a rate: leave constant={self.constant!r} out of a bound with at_most={self.at_most!r}"
+            )
         elif not hasattr(self.quantity, "__sub__"):
             raise ClaimError(f"at_most needs an exact quantity such as theoryck.quantities.sigma(phi, 1), got {self.quantity!r}")
         _optional_positive(self.constant, "constant")

@@ -39,7 +39,9 @@ def agreed_mean(expression: Expr, s: arb, digits: int) -> tuple[arb, float]:
         def integrand(z: mpmath.mpf) -> mpmath.mpf:
             value = tree.at(DECIMAL, root * z) * mpmath.npdf(z)
             if isinstance(value, mpmath.mpc) and value.imag != 0:
-                raise NotIntegrable(f"{expression} is not real at x = {mpmath.nstr(root * z, 10)}")
+                raise NotIntegrable(
+                    f"{expression} is not real at x = {mpmath.nstr(root * z, 10)}: take an activation that is real everywhere"
+                )
             return mpmath.re(value)
 
         try:
@@ -62,7 +64,10 @@ def _radius(expression: Expr, values: tuple[mpmath.mpf, mpmath.mpf], dense: Dens
     """Return the radius around the first value: SAFETY times the largest disagreement, never 0."""
     first, second = values
     if first == second == dense.size == 0:
-        raise NotIntegrable(f"{expression} is 0 at every node of three quadratures, and nothing tells whether it is 0 in between")
+        raise NotIntegrable(
+            f"{expression} is 0 at every node of three quadratures, and nothing tells whether it is 0 in between: write it with "
+            "piecewise polynomials, whose kinks are known"
+        )
     gap = abs(first - second)
     aside = abs(first - dense.value)
     # The dense sums are the least accurate: within their own error they confirm, beyond it they have seen something.  Where a kink
@@ -71,7 +76,9 @@ def _radius(expression: Expr, values: tuple[mpmath.mpf, mpmath.mpf], dense: Dens
         gap = max(gap, aside)
     if not (mpmath.isfinite(first) and gap <= mpmath.mpf("1e-3") * (1 + abs(first))):
         found = ", ".join(mpmath.nstr(value, 8) for value in (first, second, dense.value))
-        raise NotIntegrable(f"three quadratures of E of {expression} disagree: {found}")
+        raise NotIntegrable(
+            f"three quadratures of E of {expression} disagree: {found}; it varies too fast to be trusted, rescale it"
+        )
     return SAFETY * gap + max(abs(first), mpmath.mpf(dense.size)) * mpmath.mpf(10) ** (-digits - 5)
 
 
@@ -115,10 +122,14 @@ def agreed_kernel(expression: Expr, s1: float, s2: float, c: float) -> arb:
         _product_rule(function, s1, s2, c, step, shift) for step, shift in ((1 / 83, 0.5), (1 / 107, 0.25))
     )
     if size == 0:
-        raise NotIntegrable(f"{expression} is 0 at every node of two rules, and nothing tells whether it is 0 in between")
+        raise NotIntegrable(
+            f"{expression} is 0 at every node of two rules, and nothing tells whether it is 0 in between: draw instead"
+        )
     gap = abs(first - second) + 1e-14 * size
     if not math.isfinite(gap) or gap > 1e-2 * (1 + abs(first)):
-        raise NotIntegrable(f"two rules for the kernel of {expression} disagree: {first!r}, {second!r}")
+        raise NotIntegrable(
+            f"two rules for the kernel of {expression} disagree, {first!r} and {second!r}: it varies too fast, draw instead"
+        )
     return arb(first, SAFETY * gap)
 
 

@@ -114,7 +114,9 @@ def _labels(eigenvalues: Sequence[Any], projections: Sequence[Any], noise: Any) 
     if not (delta > 0 or delta == 0):
         raise ExactError(f"noise is a variance and must be >= 0, got {noise!r}")
     if delta == 0 and not sum(squares, arb(0)) > 0:
-        raise ExactError("projections must not all be 0 where noise = 0: log Z may be infinite")
+        raise ExactError(
+            f"projections must not all be 0 where noise = 0, got {projections!r}: log Z may be infinite; take noise > 0"
+        )
     # An enclosure that reaches below 0 is cut there: an eigenvalue is not negative.
     return _Labels([value.nonnegative_part() if not value > 0 else value for value in spectrum], squares, delta)
 

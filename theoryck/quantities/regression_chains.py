@@ -131,7 +131,9 @@ class NishimoriDefect:
         if self.moves < 0:
             raise ValueError(f"moves must be at least 0, got {self.moves}")
         if self.moves == 0 and self.statistic is Statistic.LIKELIHOOD:
-            raise ValueError("moves must be at least 1 for the likelihood: at the teacher it is compared with itself")
+            raise ValueError(
+                f"moves must be at least 1 for the likelihood, got {self.moves}: at the teacher it is compared with itself"
+            )
         if not self.student_noise > 0:
             raise ValueError(f"student_noise is a variance: it must be > 0, got {self.student_noise!r}")
 

@@ -218,7 +218,8 @@ class _Walker:
         if isinstance(node.op, ast.Pow):
             power = self.number(node.right, depth)
             if power is None:
-                raise RateError("a power must be a number or made of parameters; a size cannot stand in an exponent")
+                problem = "a power must be a number or made of parameters"
+                raise RateError(f"{problem}, got {shown(ast.unparse(node.right))}: a size cannot stand in an exponent")
             return _raise(self.sum(node.left, depth), power)
         if isinstance(node.op, ast.Sub):
             raise RateError("subtraction is not allowed: a rate is a sum of positive terms")
