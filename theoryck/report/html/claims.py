@@ -58,6 +58,7 @@ class ClaimView:
 
     anchor: str
     claim: str
+    prefix: str
     name: str
     folder: str
     status: str
@@ -76,6 +77,11 @@ class ClaimView:
     seconds: float
     instances: tuple[InstanceView, ...]
 
+    @property
+    def searched(self) -> str:
+        """The text in which the filter looks for words."""
+        return " ".join((self.claim, self.statement, self.reference)).lower()
+
 
 def claim_view(summary: ClaimSummary, anchor: str, about: About, standing: str) -> ClaimView:
     """Return what is shown of a claim; the instances come worst first."""
@@ -87,6 +93,7 @@ def claim_view(summary: ClaimSummary, anchor: str, about: About, standing: str) 
     return ClaimView(
         anchor=anchor,
         claim=clean(summary.claim),
+        prefix=clean(folder),
         name=clean(name),
         folder=clean(about.folder or folder),
         status=worst.status.value,

@@ -87,4 +87,6 @@ def environment() -> jinja2.Environment:
 
 @cache
 def _asset(name: str) -> str:
-    return resources.files("theoryck.report.html").joinpath("templates", name).read_text(encoding="utf-8")
+    """Return a style sheet or the script; ``{tokens}`` stands for the colours, which pages and notebooks share."""
+    text = resources.files("theoryck.report.html").joinpath("templates", name).read_text(encoding="utf-8")
+    return text.replace("{tokens}", _asset("tokens.css").strip()) if "{tokens}" in text else text

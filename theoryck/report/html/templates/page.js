@@ -1,1 +1,106 @@
-'use strict';
+"use strict";
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const made = (tag, fields) => Object.assign(document.createElement(tag), fields);
+  const root = document.documentElement;
+
+  // Theme: what the system asks for, unless a reader chooses.
+  const themes = ["auto", "light", "dark"];
+  const theme = made("button", { type: "button", className: "theme", textContent: "Theme: auto" });
+  theme.addEventListener("click", () => {
+    const next = themes[(themes.indexOf(root.dataset.theme || "auto") + 1) % themes.length];
+    if (next === "auto") delete root.dataset.theme;
+    else root.dataset.theme = next;
+    theme.textContent = "Theme: " + next;
+  });
+  document.querySelector("header").append(theme);
+
+  // A link to a claim opens it, also where the browser does not.
+  const reveal = () => {
+    const target = location.hash && byId(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let box = target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link && link.hash === location.hash) reveal();
+  });
+
+  // Each command that repeats a result gets its button when its instance is opened.
+  const offer = (box) => {
+    for (const code of box.querySelectorAll(".repeat > code:last-child")) {
+      const copy = made("button", { type: "button", textContent: "Copy" });
+      copy.addEventListener("click", () => {
+        getSelection().selectAllChildren(code);
+        const done = (word) => () => { copy.textContent = word; };
+        navigator.clipboard ? navigator.clipboard.writeText(code.textContent).then(done("Copied"), done("Selected")) : done("Selected")();
+      });
+      code.after(copy);
+    }
+  };
+  document.addEventListener("toggle", (event) => { if (event.target.open) offer(event.target); }, true);
+  addEventListener("beforeprint", () => {
+    if (!CSS.supports("selector(::details-content)")) for (const box of document.querySelectorAll("details")) box.open = true;
+  });
+
+  const table = byId("table");
+  if (table) {
+    const body = table.tBodies[0];
+    const rows = [...body.rows];
+    const controls = byId("controls");
+    const fields = { text: byId("filter-text"), verdict: byId("filter-verdict"), status: byId("filter-status"), folder: byId("filter-folder") };
+    const sections = new Map([...document.querySelectorAll("article[data-claim]")].map((part) => [part.dataset.claim, part]));
+
+    const filter = () => {
+      const words = fields.text.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const chosen = ["verdict", "status", "folder"].filter((name) => fields[name].value);
+      const folders = new Set();
+      let shown = 0;
+      for (const row of rows) {
+        const fits = words.every((word) => row.dataset.text.includes(word)) && chosen.every((name) => row.dataset[name] === fields[name].value);
+        row.hidden = !fits;
+        sections.get(row.dataset.claim).hidden = !fits;
+        if (fits) { shown += 1; folders.add(row.dataset.folder); }
+      }
+      for (const part of document.querySelectorAll("section[data-folder]")) part.hidden = !folders.has(part.dataset.folder);
+      byId("shown").textContent = shown + " of " + rows.length + (rows.length === 1 ? " claim" : " claims") + " shown";
+    };
+    controls.addEventListener("input", filter);
+    controls.addEventListener("reset", () => setTimeout(filter));
+    controls.addEventListener("submit", (event) => event.preventDefault());
+    controls.hidden = false;
+    filter();
+
+    // Sorting: numbers by their value, texts by their letters, what is missing last in both directions.
+    const collator = new Intl.Collator("en", { numeric: true });
+    const heads = [...table.tHead.rows[0].cells];
+    const sort = (column, numeric, down) => {
+      const key = (row) => {
+        const cell = row.cells[column];
+        const text = "key" in cell.dataset ? cell.dataset.key : cell.firstChild.textContent;
+        return numeric ? (text === "" ? null : Number(text)) : (text === "-" ? null : text);
+      };
+      const order = rows.map((row, place) => ({ row, place, key: key(row) }));
+      order.sort((a, b) => {
+        if (a.key === null || b.key === null) return (a.key === null) - (b.key === null) || a.place - b.place;
+        const gap = numeric ? a.key - b.key : collator.compare(a.key, b.key);
+        return (down ? -gap : gap) || a.place - b.place;
+      });
+      body.append(...order.map((entry) => entry.row));
+    };
+    heads.forEach((head, column) => {
+      const button = made("button", { type: "button", textContent: head.textContent });
+      head.replaceChildren(button);
+      head.setAttribute("aria-sort", "none");
+      button.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") === "ascending";
+        for (const other of heads) other.setAttribute("aria-sort", "none");
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        sort(column, head.dataset.sort === "number", down);
+      });
+    });
+  }
+  reveal();
+})();
