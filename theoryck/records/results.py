@@ -22,6 +22,10 @@ class Prediction:
     exponents (SCALING) or values (LIMIT, IDENTITY) that the same evidence must exclude.  ``parameters`` give values to the names
     in rates that are not sizes.  ``correction`` declares the relative power w of the next term in ``base``, ``amplitude`` its
     relative size at the smallest size (without it ``2 * size**-w``).
+
+    >>> claimed = Prediction(Kind.BOUND, "norm_deviation(tanh(x), depth=1, power=2)", base="d", path={"d": "16, 32, 64"}, rate="1/d")
+    >>> claimed.rate, claimed.constant, Prediction.from_json(claimed.to_json()) == claimed
+    ('1/d', None, True)
     """
 
     kind: Kind
@@ -73,6 +77,16 @@ class Contract:
     ``false_refute_rate`` bounds the chance to refute a true statement, ``false_support_rate`` the chance to support one that is
     wrong by more than ``within`` (an exponent), and ``level`` is that of the intervals shown to people.  When evidence is
     judged more than once, each look has its own contract with its share of the rates.
+
+    >>> contract = Contract(false_refute_rate=1e-4, within=0.05)
+    >>> contract.to_json()
+    {'false_refute_rate': 0.0001, 'false_support_rate': 0.025, 'within': 0.05, 'level': 0.95}
+    >>> Contract.from_json(contract.to_json()) == contract
+    True
+    >>> Contract(within=-0.1)
+    Traceback (most recent call last):
+        ...
+    ValueError: within must be a positive exponent, got -0.1
     """
 
     false_refute_rate: float = 1e-3
@@ -105,7 +119,11 @@ class Contract:
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A wrong prediction and whether the evidence rejected it."""
+    """A wrong prediction and whether the evidence rejected it.
+
+    >>> Rival.from_json({"rate": "d**(-3/2)", "rejected": True})
+    Rival(rate='d**(-3/2)', rejected=True)
+    """
 
     rate: str
     rejected: bool
@@ -122,7 +140,12 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What one way of measuring says on its own: ``name`` is "exact", "montecarlo" or "bracket"."""
+    """What one way of measuring says on its own: ``name`` is "exact", "montecarlo" or "bracket".
+
+    >>> route = Route("montecarlo", Verdict.SUPPORTED, Interval(-1.01, -1.05, -0.97, 0.95), reason="the limit is 0.03, within 0.15")
+    >>> Route.from_json(route.to_json()) == route
+    True
+    """
 
     name: str
     verdict: Verdict
@@ -153,6 +176,10 @@ class Judgement:
 
     ``settled`` is False while a larger budget could still change or sharpen the verdict.  ``exponents`` has one entry per size
     where a grid of several sizes was fitted at once.
+
+    >>> found = Judgement(Verdict.INCONCLUSIVE, "about 40 times the draws would decide", settled=False)
+    >>> found.verdict.value, found.slack
+    ('INCONCLUSIVE', None)
     """
 
     verdict: Verdict
@@ -177,6 +204,20 @@ class Result:
 
     ``contract`` is the one under which the verdict was reached (the deciding look's share), ``false_refute_rate`` what was
     declared for the instance as a whole.
+
+    >>> import theoryck as tc
+    >>> sizes = [16, 32, 64, 128, 256]
+    >>> result = tc.audit({"d": sizes}, [2 / d for d in sizes], [0.01 / d for d in sizes], rate="1/sqrt(d)", rivals=["d**(-2)"])
+    >>> result.verdict.value, result.tightness.value, result.ok
+    ('SUPPORTED', 'LOOSE', True)
+    >>> round(result.exponent.estimate, 2), round(result.slack.estimate, 2), result.rivals[0].rejected
+    (-1.0, 0.5, True)
+    >>> print(result.reason)
+    on d = 16..256: relative to the rate d**(-1/2) it grows like d^(-0.500 +/- 0.072); the limit at error rate 0.025 is -0.419, within 0.05
+    >>> round(result.constant.estimate, 3)  # at the largest size: 2/256 over 1/16
+    0.125
+    >>> Result.from_json(result.to_json()) == result
+    True
     """
 
     claim: str
@@ -361,7 +402,27 @@ class About:
 class Report:
     """Everything one session found: what ``--json`` writes and every renderer reads.
 
-    ``about`` has one entry per claim and ``folders`` the docstring of each folder that they name; older files have neither.
+    ``results`` has one :class:`Result` an instance, ``profile`` and ``seed`` say how they were drawn, ``interrupted`` whether
+    Ctrl-C
+    ended the session before its end.  ``about`` has one entry per claim and ``folders`` the docstring of each folder that they
+    name;
+    older files have neither.  ``theoryck.report.json`` reads and writes files, :meth:`to_json` and :meth:`from_json` make and
+    take
+    their data.
+
+    >>> import sympy, theoryck as tc
+    >>> @tc.theorem("example/sigma-of-erf")
+    ... def sigma_of_erf():
+    ...     "sigma_1 = (2/pi) asin(2/3) for erf"
+    ...     exact = tc.quantities.closed_form(2 * sympy.atan(2 / sympy.sqrt(5)) / sympy.pi)
+    ...     return tc.Identity(tc.quantities.sigma("erf", 1), exact, rivals=[0.46])
+    >>> report = tc.check_claims(sigma_of_erf)
+    >>> report.exit_code, report.about_of("example/sigma-of-erf").details
+    (0, '')
+    >>> report.results[0].verdict.value, report.results[0].rivals[0].rejected
+    ('SUPPORTED', True)
+    >>> Report.from_json(report.to_json()) == report
+    True
     """
 
     profile: str
@@ -411,7 +472,13 @@ class Report:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Report:
-        """Inverse of :meth:`to_json`; anything else raises ValueError."""
+        """Inverse of :meth:`to_json`; anything else raises ValueError.
+
+        >>> Report.from_json({"schema": 0})
+        Traceback (most recent call last):
+            ...
+        ValueError: schema must be 1, got 0: this file was written by another version of theoryck
+        """
         if not isinstance(data, Mapping):
             raise ValueError(f"a report is a JSON object, got {type(data).__name__}: use theoryck.report.json.read_json for a file")
         if data.get("schema") != SCHEMA_VERSION:

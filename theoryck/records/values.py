@@ -12,7 +12,19 @@ from typing import Any
 
 
 class Verdict(StrEnum):
-    """What the evidence says about a statement (DESIGN section 4)."""
+    """What the evidence says about a statement (DESIGN section 4): a text that is one of five words.
+
+    CERTIFIED: decided rigorously at this instance (exact equality, or enclosures that lie on the claimed side).
+    SUPPORTED: an equivalence test passed; the whole interval lies within what is tolerated (for bounds on one side).
+    INCONCLUSIVE: neither; the reason names the budget that would decide.
+    REFUTED: the whole interval lies outside, on the window and under the corrections that are named with it.
+    VACUOUS: nothing was tested, which counts as a failure: no instance met the assumptions, no draw, or a rival that nothing rejects.
+
+    >>> Verdict("REFUTED") is Verdict.REFUTED, f"{Verdict.SUPPORTED}"
+    (True, 'SUPPORTED')
+    >>> [verdict.value for verdict in Verdict]
+    ['CERTIFIED', 'SUPPORTED', 'INCONCLUSIVE', 'REFUTED', 'VACUOUS']
+    """
 
     CERTIFIED = "CERTIFIED"
     SUPPORTED = "SUPPORTED"
@@ -22,7 +34,11 @@ class Verdict(StrEnum):
 
 
 class Tightness(StrEnum):
-    """Whether a supported bound is attained: TIGHT (slack 0), LOOSE (slack > 0) or UNDETERMINED."""
+    """Whether a supported bound is attained: TIGHT (slack 0), LOOSE (slack > 0) or UNDETERMINED.
+
+    >>> Tightness("LOOSE"), [word.value for word in Tightness]
+    (<Tightness.LOOSE: 'LOOSE'>, ['TIGHT', 'LOOSE', 'UNDETERMINED'])
+    """
 
     TIGHT = "TIGHT"
     LOOSE = "LOOSE"
@@ -30,7 +46,11 @@ class Tightness(StrEnum):
 
 
 class Status(StrEnum):
-    """What its author says of a claim: proved, believed, or known to be false."""
+    """What its author says of a claim: proved, believed, or known to be false.
+
+    >>> Status("theorem"), [word.value for word in Status]
+    (<Status.THEOREM: 'theorem'>, ['theorem', 'conjecture', 'falsehood'])
+    """
 
     THEOREM = "theorem"
     CONJECTURE = "conjecture"
@@ -38,7 +58,11 @@ class Status(StrEnum):
 
 
 class Kind(StrEnum):
-    """The kinds of statement (DESIGN section 3)."""
+    """The kinds of statement (DESIGN section 3).
+
+    >>> Kind("bound"), [word.value for word in Kind]
+    (<Kind.BOUND: 'bound'>, ['identity', 'bound', 'scaling', 'limit', 'law'])
+    """
 
     IDENTITY = "identity"
     BOUND = "bound"
@@ -62,8 +86,11 @@ def _number(value: Any) -> float:
 class Interval:
     """An estimate with its two-sided interval [low, high] at confidence ``level``.
 
-    >>> Interval(-0.5, -0.52, -0.48, 0.95).half_width
-    0.020000000000000018
+    >>> interval = Interval(-0.5, -0.52, -0.48, 0.95)
+    >>> round(interval.half_width, 3), interval.contains(-0.51), interval.contains(0.0)
+    (0.02, True, False)
+    >>> Interval.from_json(interval.to_json()) == interval
+    True
     """
 
     estimate: float
@@ -99,10 +126,15 @@ class Interval:
 class Estimate:
     """A Monte Carlo mean with its standard error over ``draws`` replicates; ``flags`` say what makes it doubtful.
 
-    ``skewness`` is that of one draw, as far as it was seen: it says how far the mean is from Gaussian.
+    ``skewness`` is that of one draw, as far as it was seen: it says how far the mean is from Gaussian.  :meth:`interval` raises
+    ValueError unless 0 < level < 1.
 
-    >>> Estimate(1.0, 0.1, 100).interval(0.95).low
-    0.804...
+    >>> estimate = Estimate(value=1.0, stderr=0.1, draws=100)
+    >>> interval = estimate.interval(level=0.95)
+    >>> round(interval.low, 3), round(interval.high, 3)
+    (0.804, 1.196)
+    >>> estimate.to_json()["draws"], Estimate.from_json(estimate.to_json()) == estimate
+    (100, True)
     """
 
     value: float
@@ -139,9 +171,23 @@ class Estimate:
 class Enclosure:
     """A number known to lie in [midpoint - radius, midpoint + radius]: proved if ``rigorous``, else agreed by two methods.
 
-    >>> e = Enclosure(Decimal("0.5"), Decimal("1e-20"))
-    >>> e.rigorous, e.overlaps(Enclosure(Decimal("0.6"), Decimal("0.01"))), float(e)
-    (True, False, 0.5)
+    ``midpoint`` and ``radius`` are Decimals; ``low`` and ``high`` are rounded outward, ``exact`` says that there is no error at all.
+    Two enclosures that overlap agree to their width and prove nothing; two that are disjoint, both rigorous, are different numbers.
+    Raises ValueError for a midpoint that is not finite or a radius below 0.
+
+    >>> third = Enclosure(Decimal("0.333"), Decimal("0.001"))
+    >>> third.low, third.high, third.exact, float(third)
+    (Decimal('0.332'), Decimal('0.334'), False, 0.333)
+    >>> third.overlaps(Enclosure(Decimal("0.335"), Decimal("0.001"))), third.overlaps(Enclosure(Decimal("0.6"), Decimal("0.01")))
+    (True, False)
+    >>> Enclosure(Decimal("0.5"), Decimal(0)).exact
+    True
+    >>> Enclosure.from_json(third.to_json()) == third
+    True
+    >>> Enclosure(Decimal("NaN"), Decimal(0))
+    Traceback (most recent call last):
+        ...
+    ValueError: an enclosure needs a finite midpoint and a radius >= 0, got NaN +/- 0
     """
 
     midpoint: Decimal
@@ -196,6 +242,12 @@ class Bracket:
 
     ``flags`` say what makes the standard errors doubtful; so do ``draws``, over which the ends are means (0 where they are proved),
     and the skewness of one draw of either end, as far as it was seen.
+
+    >>> free_entropy = Bracket(low=-1.32, high=-1.29, low_stderr=0.004, high_stderr=0.003, draws=500)
+    >>> free_entropy.high > free_entropy.low
+    True
+    >>> Bracket.from_json(free_entropy.to_json()) == free_entropy
+    True
     """
 
     low: float
@@ -233,6 +285,13 @@ class Counts:
 
     There are ``len(edges) + 1`` counts, the first of draws up to the first edge and the last of draws beyond the last one;
     ``claimed`` is the claimed distribution function at each edge.  Raises ValueError when the lengths do not fit.
+
+    >>> Counts(edges=(-1.0, 1.0), counts=(15, 70, 15), claimed=(0.159, 0.841)).to_json()["counts"]
+    [15, 70, 15]
+    >>> Counts(edges=(-1.0, 1.0), counts=(15, 85), claimed=(0.159, 0.841))
+    Traceback (most recent call last):
+        ...
+    ValueError: a law with 2 edges has as many claimed values and one count more, got 2 and 2
     """
 
     edges: tuple[float, ...]
@@ -262,6 +321,12 @@ class Point:
     """All that was measured at one set of sizes; a route that was not taken is None.
 
     ``counts`` are kept where a law is claimed, whose ``estimate`` is a distance: for pictures, nothing is judged by them.
+
+    >>> point = Point({"d": 16}, estimate=Estimate(0.0627, 0.0003, 4096), exact=Enclosure(Decimal("0.0625"), Decimal(0)))
+    >>> round((point.estimate.value - float(point.exact)) / point.estimate.stderr, 2)
+    0.67
+    >>> Point.from_json(point.to_json()) == point
+    True
     """
 
     sizes: Mapping[str, int]
