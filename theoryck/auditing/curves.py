@@ -7,18 +7,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from theoryck.auditing.directions import Direction, as_path, slices
+from theoryck.curves import Direction, Fitted, Signed, directions, lines
+from theoryck.curves.directions import as_path
 from theoryck.rates import Rate
-from theoryck.rates.evidence import log_rates, read_routes
-from theoryck.rates.growth import fit_growth
-from theoryck.records import Kind, Result
-
-Array = NDArray[np.float64]
-
-STEPS = 100  # sizes at which a curve is given
+from theoryck.records import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,55 +30,21 @@ class Curve:
 
 def curves(result: Result) -> list[Curve]:
     """Return the fitted curve of every path or line of the grid on which the audit rests."""
-    path = as_path(result.points)
-    return [_curve(result, line) for line in ([path] if path is not None else slices(result.points))]
+    return [_curve(line, found) for line, found in zip(directions(result), lines(result), strict=True)]
 
 
-def _curve(result: Result, line: Direction) -> Curve:
-    prediction = result.prediction
-    routes, _ = read_routes(line.points)
-    if "montecarlo" not in routes:
+def _curve(line: Direction, found: Fitted) -> Curve:
+    if not found.curves:
         return Curve(line)
-    series = routes["montecarlo"][0]
-    rate = None if prediction is None or prediction.rate is None else Rate.parse(prediction.rate)
-    growth = fit_growth(
-        series,
-        line.base,
-        [0.0] * len(series) if rate is None else log_rates(rate, series),
-        correction=None if prediction is None else prediction.correction,
-        amplitude=None if prediction is None else prediction.amplitude,
-        level=result.contract.level,
-    )
-    if not growth.fit.identifiable:
-        return Curve(line)
-    first, last = min(series.base(line.base)), max(series.base(line.base))
-    sizes = np.exp(np.linspace(math.log(first), math.log(last), STEPS))
-    along = _log_rates(rate, line, sizes)
-    bands = [growth.fit.value_at(float(size), result.contract.level) for size in sizes]
-    # The fit is one of the ratio times exp(scale).
-    centre, low, high = (_scaled([getattr(b, end) for b in bands], along - growth.scale) for end in ("estimate", "low", "high"))
-    claimed: Array = np.empty(0)
-    if prediction is not None and rate is not None:
-        claimed = _scaled([centre[-1]] * STEPS, along - along[-1])  # through the fitted curve at the largest size
-        if prediction.constant is not None:
-            power = prediction.kind is Kind.SCALING  # whose constant is in units of base**exponent
-            logs = float(prediction.exponent or 0) * np.log(sizes) if power else along
-            claimed = _scaled([prediction.constant] * STEPS, logs)
-    return Curve(line, *(tuple(column.tolist()) for column in (sizes, centre, low, high, claimed)))
+    curve = found.curves[0]
+    ends = (_numbers(curve.sign, logs) for logs in (curve.centre, curve.low, curve.high))
+    centre, low, high = ends if curve.sign > 0 else (next(ends), *reversed([*ends]))
+    claimed = _numbers(found.claimed.sign, found.claimed.logs) if found.claimed is not None else ()
+    return Curve(line, curve.sizes, centre, low, high, claimed)
 
 
-def _scaled(values: Sequence[float], logs: Array) -> Array:
-    """Return values * exp(logs): infinite or 0 only where the product is beyond the range of floats."""
-    with np.errstate(divide="ignore", over="ignore", under="ignore"):
-        return np.asarray(np.sign(values) * np.exp(np.log(np.abs(values)) + logs), dtype=float)
-
-
-def _log_rates(rate: Rate | None, line: Direction, sizes: Array) -> Array:
-    """Return log(rate) between the sizes measured: the other sizes are interpolated on the logarithm."""
-    if rate is None:
-        return np.zeros_like(sizes)
-    known = sorted({point.sizes[line.base]: point.sizes for point in line.points}.items())
-    return np.interp(np.log(sizes), np.log([base for base, _ in known]), [rate.log_value(where) for _, where in known])
+def _numbers(sign: int, logs: Sequence[float]) -> tuple[float, ...]:
+    return tuple(float(Signed(sign, log)) for log in logs)
 
 
 def ratios(result: Result) -> list[tuple[float, float] | None]:

@@ -11,7 +11,7 @@ from theoryck.rates import Rate
 from theoryck.rates.decisions import Decision, equal_within, equivalence, pointwise, same_number, worst_of
 from theoryck.rates.evidence import Series, with_error
 from theoryck.rates.growth import closing, draws_can_help, quantile
-from theoryck.rates.limit import fit_limit
+from theoryck.rates.limit import LimitFit, fit_limit
 from theoryck.rates.outcomes import Outcome, side_of
 from theoryck.rates.rivals import decimal_number
 from theoryck.records import Verdict
@@ -40,14 +40,7 @@ def limiting(case: Case, series: Series) -> Outcome:
     assert prediction.value is not None
     gaps, side = series.minus(prediction.value), side_of(series.route)
     value, first = abs(float(prediction.value)), abs(float(series.values[0]))
-    fit = fit_limit(
-        series.base(case.base),
-        [float(gap) for gap in gaps.values],
-        [float(error) for error in gaps.errors],
-        scale=max(value, first, abs(float(gaps.values[0]))) or 1.0,
-        correction=prediction.correction,
-        amplitude=prediction.amplitude,
-    )
+    fit = fit_gaps(case, series, gaps)
     tolerance = case.tolerance(case.within * (value or first))
     if fit.reason:
         decisions = [Decision(Verdict.INCONCLUSIVE, fit.reason)]
@@ -82,6 +75,19 @@ def limiting(case: Case, series: Series) -> Outcome:
         correction=fit.family.text(case.base),
         window=fit.window,
         flags=tuple(dict.fromkeys((*fit.flags, *outcome.flags))),
+    )
+
+
+def fit_gaps(case: Case, series: Series, gaps: Series) -> LimitFit:
+    """Fit the limit of ``gaps``, which are the series minus the value claimed."""
+    value, first = abs(float(case.prediction.value or 0)), abs(float(series.values[0]))
+    return fit_limit(
+        series.base(case.base),
+        [float(gap) for gap in gaps.values],
+        [float(error) for error in gaps.errors],
+        scale=max(value, first, abs(float(gaps.values[0]))) or 1.0,
+        correction=case.prediction.correction,
+        amplitude=case.prediction.amplitude,
     )
 
 

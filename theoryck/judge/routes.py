@@ -18,13 +18,17 @@ def outcome(case: Case, name: str, parts: tuple[Series, ...]) -> Outcome:
     judges = {Kind.IDENTITY: identity, Kind.LIMIT: limiting}
     if case.one_number:
         judges = {Kind.BOUND: number}
-    if name == "bracket":
-        parts = tuple(series.widened(min(case.rates)) for series in parts)
+    parts = as_judged(case, parts)
     outcomes = [judges.get(case.prediction.kind, grown)(case, series) for series in parts]
     combine = between if case.prediction.kind in (Kind.IDENTITY, Kind.LIMIT) else both
     found = replace(outcomes[0] if len(outcomes) == 1 else combine(outcomes), name=name)
     doubtful = next((series for series in parts if series.carried), None)
     return found if doubtful is None else _untrusted(case, doubtful, found)
+
+
+def as_judged(case: Case, parts: tuple[Series, ...]) -> tuple[Series, ...]:
+    """Return the series of a route with the errors it is judged with: those of brackets allow for skewness."""
+    return parts if len(parts) == 1 else tuple(series.widened(min(case.rates)) for series in parts)
 
 
 def _untrusted(case: Case, series: Series, found: Outcome) -> Outcome:

@@ -39,16 +39,9 @@ def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *
     routes, flags = read_routes(points)
     if not routes:
         return Judgement(Verdict.VACUOUS, "nothing was measured: no point has a value with an error bar", flags=flags)
-    compared = any(sum(route is not None for route in (p.exact, p.estimate, p.bracket)) > 1 for p in points)
-    shares = len(routes) + compared
-    shared = replace(
-        contract,
-        false_refute_rate=contract.false_refute_rate / shares,
-        false_support_rate=contract.false_support_rate / len(routes),
-    )
-    case = Case.read(prediction, points, shared, final)
+    case = opened(prediction, points, contract, len(routes), final)
     outcomes = [outcome(case, name, series) for name, series in routes.items()]
-    disagreement = compare_routes(points, shared.false_refute_rate)
+    disagreement = compare_routes(points, case.contract.false_refute_rate)
     if disagreement is not None and disagreement.found:
         best = narrowest(outcomes)
         return replace(
@@ -63,6 +56,17 @@ def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *
             settled=True,
         )
     return _assemble(case, outcomes, deciding(outcomes), flags)
+
+
+def opened(prediction: Prediction, points: Sequence[Point], contract: Contract, routes: int, final: bool) -> Case:
+    """Return the case at the share of the error rates that each of ``routes`` routes has; ValueError as :meth:`Case.read`."""
+    compared = any(sum(route is not None for route in (p.exact, p.estimate, p.bracket)) > 1 for p in points)
+    shared = replace(
+        contract,
+        false_refute_rate=contract.false_refute_rate / (routes + compared),
+        false_support_rate=contract.false_support_rate / routes,
+    )
+    return Case.read(prediction, points, shared, final)
 
 
 def _out_of_reach(case: Case) -> str:

@@ -33,6 +33,7 @@ class LimitFit:
     system: tuple[Array, Array, float] | None = field(default=None, repr=False, compare=False)
     noise: float = math.inf
     bias: float = math.inf
+    solution: tuple[Array, Array, float] | None = field(default=None, repr=False, compare=False)
 
     def decision_reach(self, error_rate: float) -> float:
         """Return how far beyond the estimate a one-sided limit lies that no truth of the family exceeds more often than this.
@@ -49,6 +50,17 @@ class LimitFit:
         design, weights, unit = self.system
         more = weights * math.sqrt(factor) if math.isfinite(factor) else np.full_like(weights, 1e14)
         return math.sqrt(solve(design, np.zeros(len(design)), more, 1)[1][0, 0]) * unit
+
+    def value_at(self, size: float, level: float = 0.95) -> Interval:
+        """Return the fitted curve at ``size``, with its interval."""
+        if self.system is None or self.solution is None:
+            return Interval(math.nan, -math.inf, math.inf, level)
+        theta, covariance, scale = self.solution
+        first, unit = self.window[0], self.system[2]
+        row = np.array([1.0, *(dev * (size / first) ** -power for power, dev in zip(self.family.powers, self.family.deviations))])
+        reach = NormalDist().inv_cdf(0.5 + level / 2) * math.sqrt(max(float(row @ covariance @ row), 0.0)) * unit
+        centre = float(row @ theta) * scale
+        return Interval(centre, centre - reach, centre + reach, level)
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the two-sided interval of the limit at confidence ``level``."""
@@ -103,4 +115,17 @@ def fit_limit(
     sensitivity = response(design, 1 / errors, 1, 0)
     noise = float(np.linalg.norm(sensitivity * errors)) * unit
     bias = float(np.abs(np.expm1(family.truths(d)) @ sensitivity).max()) * scale
-    return LimitFit(float(theta[0]) * scale, stderr, chi2, dof, p_value, window, family, flags, "", system, noise, bias)
+    return LimitFit(
+        estimate=float(theta[0]) * scale,
+        stderr=stderr,
+        chi2=chi2,
+        dof=dof,
+        p_value=p_value,
+        window=window,
+        family=family,
+        flags=flags,
+        system=system,
+        noise=noise,
+        bias=bias,
+        solution=(theta, covariance, scale),
+    )

@@ -1,0 +1,117 @@
+"""How values approach the limit that is claimed, as the judge fitted it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from theoryck.curves.directions import Direction
+from theoryck.curves.fitted import directions, grid
+from theoryck.curves.marks import Trace, place, read
+from theoryck.judge.numbers import fit_gaps
+from theoryck.judge.routes import as_judged
+from theoryck.judge.verdict import opened
+from theoryck.rates.evidence import Series, read_routes
+from theoryck.rates.limit import LimitFit
+from theoryck.rates.rivals import decimal_number
+from theoryck.records import Interval, Kind, Result
+
+
+@dataclass(frozen=True, slots=True)
+class Approach:
+    """Marks and a curve of ``value - claimed`` against ``base``; ``limit`` is the interval of what is left in the end.
+
+    ``centre``, ``low`` and ``high`` have one entry per entry of ``sizes``; they are empty where nothing could be fitted, with the
+    ``reason`` in words.  ``rivals`` are (text, rival minus claimed, rejected).  Marks carry differences and residuals.
+    """
+
+    base: str
+    claimed: Decimal
+    traces: tuple[Trace, ...]
+    level: float
+    route: str = ""
+    sizes: tuple[float, ...] = ()
+    centre: tuple[float, ...] = ()
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    limit: Interval | None = None
+    rivals: tuple[tuple[str, Decimal, bool], ...] = ()
+    reason: str = ""
+    missing: tuple[str, ...] = ()
+
+
+def approach(result: Result) -> Approach | None:
+    """Return how the values of a LIMIT approach it; None for anything else, or where nothing was measured.
+
+    Nothing raises: what cannot be fitted says so in ``reason``.
+    """
+    prediction = result.prediction
+    if prediction is None or prediction.kind is not Kind.LIMIT or prediction.value is None or not result.points:
+        return None
+    claimed = prediction.value.midpoint
+    line = (directions(result) or [Direction("", result.points, {})])[0]
+    traces, missing = read(line.points, line.base, lambda sizes: 0.0)
+    found = Approach(line.base, claimed, tuple(trace.minus(claimed) for trace in traces), result.contract.level)
+    found = replace(found, missing=tuple(missing), rivals=_rivals(result, claimed))
+    if not line.base:
+        return replace(found, reason=f"a limit needs sizes that grow, got {place(line.points[0].sizes)}")
+    try:
+        return _fitted(found, result, line)
+    except ValueError as error:  # values that are not finite: the judge refuses them too
+        return replace(found, reason=str(error))
+
+
+def _rivals(result: Result, claimed: Decimal) -> tuple[tuple[str, Decimal, bool], ...]:
+    found = []
+    for rival in result.rivals:
+        try:
+            found.append((rival.rate, decimal_number(rival.rate) - claimed, rival.rejected))
+        except ValueError:
+            continue  # named in the table of rivals, with no line
+    return tuple(found)
+
+
+def _fitted(found: Approach, result: Result, line: Direction) -> Approach:
+    routes, _ = read_routes(line.points)
+    if not routes or result.prediction is None or result.prediction.value is None:
+        return replace(found, reason="no point has a value with an error bar")
+    case = opened(result.prediction, line.points, result.contract, len(routes), True)
+    fits: dict[str, tuple[Series, LimitFit]] = {}
+    for name, parts in routes.items():
+        for series in as_judged(case, parts):
+            gaps = series.minus(result.prediction.value)
+            fits[series.route if name == "bracket" else name] = (gaps, fit_gaps(case, series, gaps))
+    usable = {name: fit for name, (_, fit) in fits.items() if not fit.reason}
+    traces = tuple(
+        _with_residuals(trace, *fits[trace.route], line.base) if trace.route in fits else trace for trace in found.traces
+    )
+    found = replace(found, traces=traces)
+    if not usable:
+        return replace(found, reason=next(iter(fits.values()))[1].reason)
+    name = min(usable, key=lambda name: usable[name].stderr)
+    fit, sizes = usable[name], grid(line)
+    values = [fit.value_at(float(size), found.level) for size in sizes]
+    ends = ([getattr(value, end) for value in values] for end in ("estimate", "low", "high"))
+    centre, low, high = (tuple(map(float, end)) for end in ends)
+    listed = tuple(map(float, sizes))
+    return replace(found, route=name, sizes=listed, centre=centre, low=low, high=high, limit=fit.interval(found.level), reason="")
+
+
+def _with_residuals(trace: Trace, gaps: Series, fit: LimitFit, base: str) -> Trace:
+    """Give marks (value - fit)/error, with the error that the fit could resolve."""
+    if fit.reason or fit.solution is None or fit.system is None:
+        return trace
+    floor = 1 / fit.system[1]  # in units of the scale, by the order of the series
+    by_size = sorted(zip(gaps.base(base), gaps.values, floor, strict=True), key=lambda entry: entry[0])
+    left = iter(by_size)
+    marks = []
+    for mark in trace.marks:
+        if mark.error is None:
+            marks.append(mark)
+            continue
+        size, value, error = next(left)
+        gap = float(value) - fit.value_at(float(size)).estimate
+        residual = gap / (float(error) * fit.solution[2])
+        marks.append(replace(mark, residual=residual if math.isfinite(residual) else None))
+    return Trace(trace.route, tuple(marks))

@@ -1,0 +1,360 @@
+"""The growth of a quantity as the judge fitted it, refitted from a record: the same record gives the same curve, always.
+
+Everything is kept as sign and logarithm (natural), so that 1e-300 and 1e300 are drawn like any other number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theoryck.curves.directions import Direction, as_path, distinct, slices
+from theoryck.curves.marks import Mark, Trace, read
+from theoryck.judge.routes import as_judged
+from theoryck.judge.verdict import opened
+from theoryck.rates import Rate, RateError
+from theoryck.rates.data import ROUNDING
+from theoryck.rates.evidence import Series, read_routes
+from theoryck.rates.growth import Growth, quantile
+from theoryck.rates.outcomes import shifted
+from theoryck.rates.parsing import to_fraction
+from theoryck.rates.rivals import base_of
+from theoryck.records import Interval, Kind, Prediction, Result
+
+Array = NDArray[np.float64]
+STEPS = 24  # sizes at which a curve is given, besides those measured
+GROWING = (Kind.BOUND, Kind.LAW, Kind.SCALING)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A fitted curve ``sign * exp(centre)`` of one route with its band ``low``..``high``, at the result's level.
+
+    ``sizes`` and all logarithms have one entry per point of the curve; ``log_rates`` are those of the claimed rate there.
+    """
+
+    route: str
+    sign: int
+    sizes: tuple[float, ...]
+    centre: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    log_rates: tuple[float, ...]
+    exponent: Interval
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A rate as a curve ``sign * exp(log)``: the claimed one (``rejected`` is None), or a rival, as ``label`` says."""
+
+    label: str
+    sign: int
+    sizes: tuple[float, ...]
+    logs: tuple[float, ...]
+    log_rates: tuple[float, ...]
+    rejected: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What a result shows of growth along ``base``; ``fixed`` are the other sizes where a line of a grid is shown.
+
+    ``curves`` is empty where nothing could be fitted, with the ``reason`` in words; for brackets it has a curve for either end.
+    ``claimed`` goes through the fit at the largest size, or has its own constant; rivals go through the fit there.  ``limit`` is
+    the value that was subtracted from every mark (0 where none was), ``missing`` says what was not finite.
+    """
+
+    base: str
+    fixed: Mapping[str, int]
+    kind: Kind
+    traces: tuple[Trace, ...]
+    curves: tuple[Curve, ...]
+    claimed: Line | None
+    rivals: tuple[Line, ...]
+    level: float
+    exponent: Interval | None = None
+    claims: bool = False
+    limit: Decimal = Decimal(0)
+    reason: str = ""
+    missing: tuple[str, ...] = ()
+
+
+def fitted(result: Result) -> Fitted | None:
+    """Return the growth that a result is about, with the curve of the route that decided; None if it is not about growth.
+
+    Of a grid it is the line that decided.  Nothing is measured, and nothing raises: what cannot be fitted says so in ``reason``.
+
+    >>> from theoryck.auditing import audit
+    >>> found = fitted(audit({"d": [16, 32, 64, 128], "risk": [0.9, 0.6, 0.45, 0.3], "stderr": [0.01] * 4}, rate="d**(-1/2)"))
+    >>> found.base, len(found.traces[0].marks), found.exponent == found.curves[0].exponent
+    ('d', 4, True)
+    """
+    found = lines(result)
+    return found[0] if found else None
+
+
+def lines(result: Result) -> list[Fitted]:
+    """Return the growth along the path or, for a grid, along every line of it, the one that decided first."""
+    prediction = result.prediction
+    if not result.points or (prediction is not None and prediction.kind not in GROWING and prediction.rate is None):
+        return []
+    return [_along(result, line) for line in directions(result)]
+
+
+def directions(result: Result) -> list[Direction]:
+    """Return the path on which the points lie or, for a grid, its lines, those along the base of the prediction first."""
+    points, prediction = result.points, result.prediction
+    if not points or not points[0].sizes:
+        return []
+    base = base_of(prediction, [point.sizes for point in points]) if prediction is not None else ""
+    if not base or any(base not in point.sizes for point in points):
+        path = as_path(points)
+        return [path] if path is not None else slices(points)
+    whole = Direction(base, tuple(sorted(points, key=lambda point: point.sizes[base])), {})
+    places = distinct(points)
+    if len({sizes[base] for sizes in places}) == len(places):
+        return [whole]
+    judged = dict(prediction.path) if prediction is not None else {}
+    found = sorted(slices(points), key=lambda line: (line.description != judged, line.base != base))
+    return found or [whole]
+
+
+def _along(result: Result, line: Direction) -> Fitted:
+    prediction = _prediction(result, line)
+    trouble: list[str] = []
+    log_rate = partial(_log_rate, prediction, line.base, trouble)
+    traces, missing = read(line.points, line.base, log_rate)
+    limit = prediction.value.midpoint if prediction.value is not None else Decimal(0)
+    if prediction.kind is Kind.LIMIT:
+        traces = tuple(trace.minus(limit) for trace in traces)
+    claims = result.prediction is not None and (prediction.rate is not None or result.prediction.exponent is not None)
+    found = Fitted(
+        base=line.base,
+        fixed=line.fixed,
+        kind=prediction.kind,
+        traces=traces,
+        curves=(),
+        claimed=None,
+        rivals=(),
+        level=result.contract.level,
+        claims=claims,
+        limit=limit,
+        missing=tuple(missing),
+    )
+    if trouble:
+        return replace(found, reason=trouble[0], claims=False)
+    try:
+        found = _with_curves(found, result, prediction, line)
+    except ValueError as error:  # values that are not finite, sizes that the rate forbids: the judge refuses them too
+        found = replace(found, reason=str(error))
+    return _with_lines(found, result, prediction, line, claims)
+
+
+def _prediction(result: Result, line: Direction) -> Prediction:
+    """Return the prediction as it reads along one line; what claims nothing is fitted against the exponent 0."""
+    given = result.prediction
+    if given is None:
+        return Prediction(Kind.SCALING, "value", base=line.base, exponent=0.0)
+    along = replace(given, base=line.base, rivals=(), path={} if line.fixed else given.path)
+    if given.kind is Kind.SCALING and given.exponent is None:
+        along = replace(along, exponent=0.0)
+    return along
+
+
+def _log_rate(prediction: Prediction, base: str, trouble: list[str], sizes: Mapping[str, int]) -> float:
+    """Return log(rate) at sizes; what forbids it is added to ``trouble``."""
+    try:
+        if prediction.rate is not None:
+            return Rate.parse(prediction.rate, **prediction.parameters).log_value(sizes)
+        if prediction.kind is Kind.SCALING:
+            return float(prediction.exponent or 0) * math.log(sizes[base])
+    except ValueError as error:
+        trouble.append(str(error))
+    return 0.0
+
+
+# -- the fit -------------------------------------------------------------------------------------------------------------------
+
+
+def _with_curves(found: Fitted, result: Result, prediction: Prediction, line: Direction) -> Fitted:
+    """Add the curve of the route that decided, and to all marks their residuals from the fit of their own route."""
+    routes, _ = read_routes(line.points)
+    if not routes:
+        return replace(found, reason="no point has a value with an error bar")
+    case = opened(prediction, line.points, result.contract, len(routes), True)
+    log_rate = partial(_log_rate, prediction, line.base, [])
+    growths: dict[str, list[Growth]] = {}
+    residuals: dict[str, list[float]] = {}
+    for name, parts in routes.items():
+        for series in as_judged(case, parts):
+            if prediction.kind is Kind.LIMIT and prediction.value is not None:
+                series = replace(series.minus(prediction.value), route=series.route)
+            rates = [log_rate(sizes) for sizes in series.sizes]
+            growth = case.fit(series, rates)
+            growths.setdefault(name, []).append(growth)
+            residuals[series.route] = _residuals(series, rates, growth, line.base)
+    traces = tuple(_with_residuals(trace, residuals.get(trace.route, [])) for trace in found.traces)
+    claimed = float(prediction.exponent or 0) if prediction.kind is Kind.SCALING else case.claimed_exponent or 0.0
+    deciding = _deciding(growths, claimed, result.judgement.exponent)
+    if deciding is None:
+        reasons = [growth.fit.reason for parts in growths.values() for growth in parts if growth.fit.reason]
+        return replace(found, traces=traces, reason=reasons[0] if reasons else "")
+    sizes = grid(line)
+    known = _interpolated(line, log_rate, sizes)
+    labels = ("bracket-low", "bracket-high") if deciding == "bracket" else (deciding,)
+    curves = tuple(
+        _curve(label, growth, sizes, known, claimed, found.level) for label, growth in zip(labels, growths[deciding], strict=True)
+    )
+    return replace(found, traces=traces, curves=curves, exponent=curves[0].exponent if len(curves) == 1 else _hull(curves))
+
+
+def _hull(curves: Sequence[Curve]) -> Interval:
+    first, second = (curve.exponent for curve in curves)
+    low, high = min(first.low, second.low), max(first.high, second.high)
+    return Interval(0.5 * (first.estimate + second.estimate), low, high, first.level)
+
+
+def _deciding(growths: Mapping[str, Sequence[Growth]], claimed: float, judged: Interval | None) -> str | None:
+    """Return the route whose exponent is the one in the record, else the one with the narrowest interval; None if none fits."""
+    usable = {name: parts for name, parts in growths.items() if all(growth.fit.identifiable for growth in parts)}
+    if not usable:
+        return None
+
+    def distance(name: str) -> tuple[float, float]:
+        parts = usable[name]
+        width = max(growth.fit.exponent.half_width for growth in parts)
+        if judged is None:
+            return width, 0.0
+        estimate = claimed + sum(growth.excess for growth in parts) / len(parts)
+        return abs(estimate - judged.estimate), width
+
+    return min(usable, key=distance)
+
+
+def _curve(route: str, growth: Growth, sizes: Array, log_rates: Array, claimed: float, level: float) -> Curve:
+    system, reach = growth.fit.system, quantile(0.5 - level / 2)
+    assert system is not None
+    predicted = [system.predict(float(size)) for size in sizes]
+    # The fit is one of the ratio times exp(scale).
+    centre = np.array([middle for middle, _ in predicted]) - growth.scale + log_rates
+    spread = reach * np.array([error for _, error in predicted])
+    return Curve(
+        route,
+        growth.fit.sign,
+        sizes=_floats(sizes),
+        centre=_floats(centre),
+        low=_floats(centre - spread),
+        high=_floats(centre + spread),
+        log_rates=_floats(log_rates),
+        exponent=shifted(growth.fit.exponent, claimed),
+        flags=growth.fit.flags,
+    )
+
+
+def _residuals(series: Series, rates: Sequence[float], growth: Growth, base: str) -> list[float]:
+    """Return (value - fit)/error by increasing size, with the error that the fit could resolve; empty without a fit."""
+    system = growth.fit.system
+    if system is None or not growth.fit.identifiable:
+        return []
+    values, errors, _ = series.over(rates)
+    resolved = ROUNDING * max(1.0, growth.fit.family.size)
+    found = []
+    for size, value, error in sorted(zip(series.base(base), values, errors), key=lambda entry: entry[0]):
+        model = math.exp(min(system.predict(size)[0], 700.0))
+        gap = growth.fit.sign * value - model
+        found.append(growth.fit.sign * gap / max(error, resolved * max(model, abs(value))))
+    return found
+
+
+def _with_residuals(trace: Trace, residuals: Sequence[float]) -> Trace:
+    """Give the residuals to the marks that have an error: those were fitted, in this order."""
+    if not residuals:
+        return trace
+    left = iter(residuals)
+    return Trace(trace.route, tuple(_told(mark, next(left)) if mark.error is not None else mark for mark in trace.marks))
+
+
+def _told(mark: Mark, residual: float) -> Mark:
+    return replace(mark, residual=residual)
+
+
+# -- what is claimed, and what is not ------------------------------------------------------------------------------------------
+
+
+def grid(line: Direction) -> Array:
+    """Return the measured sizes and STEPS sizes between them, evenly on the logarithm."""
+    measured = sorted({point.sizes[line.base] for point in line.points})
+    between = np.exp(np.linspace(math.log(measured[0]), math.log(measured[-1]), STEPS))
+    inner = [size for size in between[1:-1] if all(abs(math.log(size / known)) > 1e-6 for known in measured)]
+    return np.array(sorted([*map(float, measured), *inner]))
+
+
+def _interpolated(line: Direction, log_rate: partial[float], sizes: Array) -> Array:
+    """Return log(rate) between the sizes measured: the other sizes are interpolated on the logarithm."""
+    known = sorted({point.sizes[line.base]: point.sizes for point in line.points}.items())
+    return np.interp(np.log(sizes), np.log([base for base, _ in known]), [log_rate(where) for _, where in known])
+
+
+def _with_lines(found: Fitted, result: Result, prediction: Prediction, line: Direction, claims: bool) -> Fitted:
+    """Add the claimed rate and the rivals of a result that claims a rate."""
+    anchor = _anchor(found)
+    if not claims or anchor is None:
+        return found
+    sizes = grid(line)
+    log_rates = _interpolated(line, partial(_log_rate, prediction, line.base, []), sizes)
+    sign, height = anchor
+    label = prediction.rate or f"{line.base}^{prediction.exponent:g}"
+    logs, own = height + log_rates - log_rates[-1], sign
+    if prediction.constant is not None and prediction.constant != 0:
+        power = prediction.kind is Kind.SCALING  # whose constant is in units of base**exponent
+        shape = float(prediction.exponent or 0) * np.log(sizes) if power else log_rates
+        logs, own = math.log(abs(prediction.constant)) + shape, 1 if prediction.constant > 0 else -1
+    claimed = Line(label, own, _floats(sizes), _floats(logs), _floats(log_rates))
+    rivals = tuple(_rivals(result, prediction, line, sizes, log_rates, anchor))
+    return replace(found, claimed=claimed, rivals=rivals)
+
+
+def _anchor(found: Fitted) -> tuple[int, float] | None:
+    """Return sign and logarithm of the fit at the largest size or, without a fit, of the last value that is not 0."""
+    if found.curves:
+        return found.curves[-1].sign, found.curves[-1].centre[-1]
+    values = [mark.signed for trace in found.traces for mark in trace.marks[-1:] if mark.value != 0]
+    return (values[0].sign, values[0].log) if values else None
+
+
+def _rivals(
+    result: Result, prediction: Prediction, line: Direction, sizes: Array, log_rates: Array, anchor: tuple[int, float]
+) -> list[Line]:
+    given = result.prediction
+    if given is None or given.kind not in GROWING:
+        return []  # the rivals of a limit are values
+    texts = given.rivals if len(given.rivals) == len(result.rivals) else tuple(rival.rate for rival in result.rivals)
+    found = []
+    for text, rival in zip(texts, result.rivals):
+        try:
+            logs = _interpolated(line, partial(_log_rival, prediction, line.base, text), sizes)
+        except ValueError:
+            continue  # a rival that cannot be read here is named in the table of rivals, with no curve
+        shape = anchor[1] + logs - logs[-1]
+        found.append(Line(rival.rate, anchor[0], _floats(sizes), _floats(shape), _floats(log_rates), rival.rejected))
+    return found
+
+
+def _log_rival(prediction: Prediction, base: str, text: str, sizes: Mapping[str, int]) -> float:
+    if prediction.kind is Kind.SCALING:
+        try:
+            return float(to_fraction(text, "a rival")) * math.log(sizes[base])
+        except RateError:
+            pass  # the rivals of an audit are rates
+    return Rate.parse(text, **prediction.parameters).log_value(sizes)
+
+
+def _floats(column: Array) -> tuple[float, ...]:
+    return tuple(float(entry) for entry in column)
