@@ -18,12 +18,14 @@ class Prediction:
 
     ``kind`` decides which fields matter.  IDENTITY: ``value`` (the right-hand side; the points carry the left-hand side).
     BOUND: ``rate`` and, when pointwise, ``constant``.  SCALING: ``exponent`` and optionally ``constant``.  LIMIT: ``value`` and
-    optionally ``rate``.  LAW: optional ``rate`` for the distance that the points carry.  ``rivals`` are wrong rates (BOUND, LAW),
-    exponents (SCALING) or values (LIMIT, IDENTITY) that the same evidence must exclude.  ``parameters`` give values to the names
+    optionally ``rate``.  LAW: optional ``rate`` for the distance that the points carry.  ``rivals`` are wrong rates (BOUND,
+    LAW),
+    exponents (SCALING) or values (LIMIT, IDENTITY) that the same evidence must exclude.  ``parameters`` give values to the
+    names
     in rates that are not sizes.  ``correction`` declares the relative power w of the next term in ``base``, ``amplitude`` its
     relative size at the smallest size (without it ``2 * size**-w``).
 
-    >>> claimed = Prediction(Kind.BOUND, "norm_deviation(tanh(x), depth=1, power=2)", base="d", path={"d": "16, 32, 64"}, rate="1/d")
+    >>> claimed = Prediction(Kind.BOUND, "norm_deviation(tanh(x), depth=1, power=2)", base="d", path={"d": "16, 32"}, rate="1/d")
     >>> claimed.rate, claimed.constant, Prediction.from_json(claimed.to_json()) == claimed
     ('1/d', None, True)
     """
@@ -213,7 +215,8 @@ class Result:
     >>> round(result.exponent.estimate, 2), round(result.slack.estimate, 2), result.rivals[0].rejected
     (-1.0, 0.5, True)
     >>> print(result.reason)
-    on d = 16..256: relative to the rate d**(-1/2) it grows like d^(-0.500 +/- 0.072); the limit at error rate 0.025 is -0.419, within 0.05
+    on d = 16..256: relative to the rate d**(-1/2) it grows like d^(-0.500 +/- 0.072); the limit at error rate 0.025 is
+    -0.419, within 0.05
     >>> round(result.constant.estimate, 3)  # at the largest size: 2/256 over 1/16
     0.125
     >>> Result.from_json(result.to_json()) == result

@@ -18,7 +18,7 @@ class Verdict(StrEnum):
     SUPPORTED: an equivalence test passed; the whole interval lies within what is tolerated (for bounds on one side).
     INCONCLUSIVE: neither; the reason names the budget that would decide.
     REFUTED: the whole interval lies outside, on the window and under the corrections that are named with it.
-    VACUOUS: nothing was tested, which counts as a failure: no instance met the assumptions, no draw, or a rival that nothing rejects.
+    VACUOUS: nothing was tested, a failure: no instance met the assumptions, no draw, or a rival that nothing could reject.
 
     >>> Verdict("REFUTED") is Verdict.REFUTED, f"{Verdict.SUPPORTED}"
     (True, 'SUPPORTED')
@@ -171,8 +171,9 @@ class Estimate:
 class Enclosure:
     """A number known to lie in [midpoint - radius, midpoint + radius]: proved if ``rigorous``, else agreed by two methods.
 
-    ``midpoint`` and ``radius`` are Decimals; ``low`` and ``high`` are rounded outward, ``exact`` says that there is no error at all.
-    Two enclosures that overlap agree to their width and prove nothing; two that are disjoint, both rigorous, are different numbers.
+    ``midpoint`` and ``radius`` are Decimals; ``low`` and ``high`` are rounded outward, ``exact`` says that there is no error.
+    Two enclosures that overlap agree to their width and prove nothing; two that are disjoint, both rigorous, are different
+    numbers.
     Raises ValueError for a midpoint that is not finite or a radius below 0.
 
     >>> third = Enclosure(Decimal("0.333"), Decimal("0.001"))
