@@ -1,0 +1,239 @@
+"""Reads one formula, given as nested tokens, into a tree; a tolerant one: every token finds a place."""
+
+from __future__ import annotations
+
+from theoryck.report.formula.symbols import BIG, FENCES, FUNCTIONS, GREEK, OPERATORS, RELATIONS, is_letter
+from theoryck.report.formula.tokens import Group, Item
+from theoryck.report.formula.tree import (
+    Accent,
+    AnyNode,
+    Fence,
+    Fraction,
+    Number,
+    Operator,
+    Root,
+    Row,
+    Script,
+    Symbol,
+    Words,
+    row,
+)
+
+_SIGNS = ("+", "-", "+-")
+_ACCENTS = {"tilde": "tilde", "hat": "hat", "bar": "bar"}
+
+
+def parse(items: list[Item]) -> AnyNode:
+    """Return the tree of one formula."""
+    return _Parser(items).everything()
+
+
+class _Parser:
+    def __init__(self, items: list[Item]) -> None:
+        self.items = items
+        self.at = 0
+
+    def peek(self, ahead: int = 0) -> Item | None:
+        at = self.at + ahead
+        return self.items[at] if at < len(self.items) else None
+
+    def next(self) -> Item:
+        self.at += 1
+        return self.items[self.at - 1]
+
+    def everything(self) -> AnyNode:
+        found: list[AnyNode] = []
+        while (item := self.peek()) is not None:
+            if self.starts_operand(item):
+                found.append(self.product())
+            else:
+                self.next()
+                prefix = item.text in _SIGNS and (not found or isinstance(found[-1], Operator))
+                found.append(_operator(item, prefix=prefix))
+        return row(found) if found else Row(())
+
+    @staticmethod
+    def starts_operand(item: Item | None) -> bool:
+        return item is not None and item.kind in ("name", "number", "group")
+
+    def product(self) -> AnyNode:
+        """Factors side by side, with the quotients among them: a slash divides all factors since the last sum or integral."""
+        factors: list[AnyNode] = []
+        start = 0
+        while (item := self.peek()) is not None:
+            if self.starts_operand(item):
+                factor = self.factor()
+                if isinstance(factor, Number) and factors and not isinstance(factors[-1], Operator | Symbol):
+                    factors.append(Operator("*"))
+                factors.append(factor)
+                if _is_big(factor):
+                    start = len(factors)
+            elif item.text == "/" and len(factors) > start and self.starts_operand(self.peek(1)):
+                self.next()
+                quotient = Fraction(row(factors[start:]), self.factor())
+                factors[start:] = [quotient]
+            elif item.text in ("*", ".", "x") and item.kind == "op" and factors and self.starts_operand(self.peek(1)):
+                self.next()
+                factors.append(Operator("*" if item.text == "*" else item.text))
+            else:
+                break
+        return row(factors)
+
+    def factor(self) -> AnyNode:
+        """One operand with its scripts; a name takes the parentheses that touch it, a number the name that touches it."""
+        item = self.next()
+        if item.kind == "number":
+            number = self.scripts(_number(item))
+            following = self.peek()
+            if following is not None and not following.space and following.kind in ("name",):
+                return row([number, self.factor()])
+            return number
+        if isinstance(item, Group):
+            return self.scripts(self.group(item))
+        return self.named(item)
+
+    def named(self, item: Item) -> AnyNode:
+        following = self.peek()
+        call = isinstance(following, Group) and not following.space and following.left in ("(", "[")
+        if item.text in ("sqrt", "floor", "ceil") and isinstance(following, Group) and call:
+            self.next()
+            body = parse(following.items)
+            fenced: AnyNode = Root(body) if item.text == "sqrt" else Fence(f"{item.text}(", f"{item.text})", body)
+            return self.scripts(fenced)
+        name = self.scripts(named(item.text))
+        following = self.peek()
+        if item.text in ("E", "N", "P"):
+            name = self.acting(item.text, name, following)
+        if isinstance(following, Group) and not following.space and following.left in ("(", "["):
+            self.next()
+            argument = Fence(following.left, following.right, parse(following.items))
+            return row([name, self.scripts(argument)])
+        return name
+
+    def acting(self, letter: str, name: AnyNode, following: Item | None) -> AnyNode:
+        """Tell an expectation, a probability and a normal law from variables of the same letter: they act on what follows."""
+        if isinstance(name, Script) and (name.sup is not None or letter != "E"):
+            return name
+        meaning = "expectation" if letter == "E" and self.starts_operand(following) else ""
+        if letter != "E" and isinstance(following, Group) and not following.space and following.left == "(":
+            meaning = "normal" if letter == "N" else "probability"
+        if not meaning:
+            return name
+        return Script(Symbol(meaning), name.sub) if isinstance(name, Script) else Symbol(meaning)
+
+    def group(self, item: Group) -> AnyNode:
+        body = parse(item.items)
+        bare = self.peek() is None or self.peek().text not in ("^", "_") or self.peek().space  # type: ignore[union-attr]
+        if item.left == "(" and isinstance(body, Fraction) and bare:
+            following = self.peek()
+            if following is None or following.text != "/":
+                return Fraction(body.top, body.bottom, forced=True)
+        return Fence(item.left, item.right, body)
+
+    def scripts(self, base: AnyNode) -> AnyNode:
+        """Take what is written close to a base: indices, powers, primes, accents, factorials."""
+        sub: AnyNode | None = None
+        sup: AnyNode | None = None
+        suffix: list[AnyNode] = []
+        while (item := self.peek()) is not None and item.kind == "op" and not item.space:
+            text = item.text
+            if text == "_" and sub is None and self.has_script():
+                self.next()
+                sub = self.script(base, above=False)
+                if isinstance(sub, Symbol) and sub.name in _ACCENTS:
+                    base, sub = Accent(base, sub.name), None
+            elif text == "^" and self.has_script():
+                self.next()
+                power = self.script(base, above=True)
+                sup = power if sup is None else row([sup, power])
+            elif text == "^" and sup is None:
+                self.next()
+                base = Accent(base, "hat")
+            elif text == "~" and (self.peek(1) is None or self.peek(1).space or self.peek(1).kind == "op"):  # type: ignore[union-attr]
+                self.next()
+                base = Accent(base, "tilde")
+            elif text in ("'", "''"):
+                self.next()
+                sup = Operator(text) if sup is None else row([sup, Operator(text)])
+            elif text == "*" and self.is_star():
+                self.next()
+                sup = Operator("star") if sup is None else row([sup, Operator("star")])
+            elif text in ("!", "!!"):
+                self.next()
+                suffix.append(Operator(text))
+            else:
+                break
+        scripted = base if sub is None and sup is None else Script(base, sub, sup)
+        return row([scripted, *suffix])
+
+    def has_script(self) -> bool:
+        following = self.peek(1)
+        if following is None or following.space:
+            return False
+        if following.kind == "op":
+            second = self.peek(2)
+            return following.text == "*" or (following.text in _SIGNS and second is not None and not second.space)
+        return True
+
+    def is_star(self) -> bool:
+        following = self.peek(1)
+        return following is None or following.space or following.kind == "op"
+
+    def script(self, base: AnyNode, *, above: bool) -> AnyNode:
+        item = self.next()
+        if item.kind == "op":
+            if item.text == "*":
+                return Operator("star")
+            return row([Operator(item.text, prefix=True), self.script(base, above=above)])
+        if isinstance(item, Group):
+            body = parse(item.items)
+            index = above and isinstance(base, Symbol) and base.name.isupper() and _is_index(item.items)
+            keep = item.left not in ("(", "{") or (item.left == "(" and (index or not above))
+            return Fence(item.left, item.right, body) if keep else body
+        if item.kind == "number":
+            return _number(item)
+        if above and item.text == "T":
+            return Operator("transpose")
+        if item.text == "inf":
+            return Operator("infinity")
+        return named(item.text)
+
+
+def _is_index(items: list[Item]) -> bool:
+    """Whether a superscript in parentheses counts layers, as in ``K^(l+1)``, and is no power."""
+    texts = [item.text for item in items]
+    if not texts or items[0].kind not in ("name", "number"):
+        return False
+    return len(texts) == 1 or (len(texts) == 3 and texts[1] in ("+", "-") and items[2].kind == "number")
+
+
+def _is_big(node: AnyNode) -> bool:
+    base = node.base if isinstance(node, Script) else node
+    return isinstance(base, Symbol) and base.name in BIG
+
+
+def _number(item: Item) -> Number:
+    return Number("0" + item.text if item.text.startswith(".") else item.text)
+
+
+def named(name: str) -> AnyNode:
+    """A name as a symbol: digits at its end are an index, ``bar`` an accent, ``dF`` a differential, other words upright."""
+    base = name.rstrip("0123456789")
+    if base != name and is_letter(base):
+        digits = Number(name[len(base) :])
+        return Script(Symbol(base), sup=digits) if name == "L2" else Script(Symbol(base), sub=digits)
+    if is_letter(name) or name in FUNCTIONS or name in BIG or name in GREEK:
+        return Symbol(name)
+    if name.startswith("d") and len(name) == 2 and name[1].isupper():
+        return Row((Words(" "), Symbol("d"), Symbol(name[1])))
+    if name.endswith("bar") and is_letter(name.removesuffix("bar")):
+        return Accent(Symbol(name.removesuffix("bar")), "bar")
+    return Symbol(name)
+
+
+def _operator(item: Item, *, prefix: bool) -> AnyNode:
+    if item.kind == "op" and (item.text in OPERATORS or item.text in RELATIONS):
+        return Operator(item.text, prefix=prefix)
+    if item.kind == "op" and item.text in FENCES:
+        return Operator(item.text, prefix=True)
+    return Words(item.text)

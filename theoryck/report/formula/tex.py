@@ -1,0 +1,223 @@
+"""Writes formulas as LaTeX, and text from anywhere as LaTeX that shows that text and does nothing else."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from theoryck.report.formula.reader import Piece
+from theoryck.report.formula.symbols import (
+    ACCENTS,
+    BIG,
+    DOUBLE_STRUCK,
+    FENCES,
+    GREEK,
+    LETTERS,
+    OPERATORS,
+    RENAMED,
+    SPELLINGS,
+    TEX_FUNCTIONS,
+    TEX_GREEK,
+)
+from theoryck.report.formula.tree import (
+    Accent,
+    AnyNode,
+    Fence,
+    Fraction,
+    Number,
+    Operator,
+    Root,
+    Row,
+    Script,
+    Symbol,
+    Words,
+    stripped,
+)
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "'": r"\textquotesingle{}",
+    "`": r"\textasciigrave{}",
+    "-": r"{-}",
+    "\u2013": "--",
+    "\u2014": "---",
+    "\u2018": "`",
+    "\u2019": "'",
+    "\u201c": "``",
+    "\u201d": "''",
+    "\u00df": r"\ss{}",
+    "\u00e6": r"\ae{}",
+    "\u00c6": r"\AE{}",
+    "\u0153": r"\oe{}",
+    "\u00f8": r"\o{}",
+    "\u00d8": r"\O{}",
+    "\u0142": r"\l{}",
+    "\u0141": r"\L{}",
+    "\u0131": r"\i{}",
+    "\u00a0": "~",
+    "\u00b0": r"\textdegree{}",
+    "\u00b1": r"\ensuremath{\pm}",
+    "\u221a": r"\ensuremath{\surd}",
+    "\u221e": r"\ensuremath{\infty}",
+}
+_MARKS = {
+    "\u0300": "`",
+    "\u0301": "'",
+    "\u0302": "^",
+    "\u0303": "~",
+    "\u0304": "=",
+    "\u0306": "u",
+    "\u0307": ".",
+    "\u0308": '"',
+    "\u030a": "r",
+    "\u030b": "H",
+    "\u030c": "v",
+    "\u0327": "c",
+    "\u0328": "k",
+}
+_SCRIPTS = {"star": "*", "transpose": r"\top", "infinity": r"\infty", "'": r"\prime", "''": r"\prime\prime"}
+
+
+def escape(text: str) -> str:
+    r"""Return LaTeX, in ASCII, that shows a text as it is; a letter that LaTeX lacks is shown by its number.
+
+    >>> print(escape("100% of a_b & {c}, Erd\u0151s \u03c3 \u6771"))
+    100\% of a\_b \& \{c\}, Erd\H{o}s \ensuremath{\sigma} \texttt{[U+6771]}
+    """
+    return "".join(_character(character) for character in text)
+
+
+def _character(character: str) -> str:
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    if character.isascii():
+        return character if character.isprintable() else " " if character.isspace() else rf"\texttt{{[U+{ord(character):04X}]}}"
+    if character in LETTERS:
+        return rf"\ensuremath{{{_greek(LETTERS[character])}}}"
+    if character in SPELLINGS and SPELLINGS[character] in OPERATORS:
+        return rf"\ensuremath{{{OPERATORS[SPELLINGS[character]][1]}}}"
+    parts = unicodedata.normalize("NFD", character)
+    if len(parts) == 2 and parts[0].isascii() and parts[1] in _MARKS:
+        return rf"\{_MARKS[parts[1]]}{{{parts[0]}}}"
+    return rf"\texttt{{[U+{ord(character):04X}]}}"
+
+
+def pieces(found: list[Piece]) -> str:
+    """Return LaTeX: prose escaped, each formula between dollar signs."""
+    return "".join(escape(piece) if isinstance(piece, str) else f"${formula(piece)}$" for piece in found)
+
+
+def formula(node: AnyNode) -> str:
+    """Return one formula as LaTeX for mathematical mode."""
+    return _write(node, script=False).strip()
+
+
+def _greek(name: str) -> str:
+    return TEX_GREEK.get(name, "\\" + name)
+
+
+def _items(items: tuple[AnyNode, ...], *, script: bool) -> str:
+    return "".join(_write(item, script=script) for item in items)
+
+
+def _write(node: AnyNode, *, script: bool) -> str:
+    match node:
+        case Number(text):
+            return _number(text)
+        case Symbol(name):
+            return _symbol(name)
+        case Words(text):
+            return rf"\text{{{escape(text)}}}" if text.strip() else r"\,"
+        case Operator():
+            return _operator(node)
+        case Root(body):
+            return rf"\sqrt{{{_write(body, script=script).strip()}}}"
+        case Accent(base, name):
+            return rf"{ACCENTS[name][1]}{{{_write(base, script=script).strip()}}}"
+        case Fence(left, right, body):
+            inner = _write(body, script=script).strip()
+            size = (r"\left", r"\right") if _tall(body, script=script) else ("", "")
+            return f"{size[0]}{FENCES[left][1]}{inner}{size[1]}{FENCES[right][1]}"
+        case Fraction():
+            return _fraction(node, script=script)
+        case Script():
+            return _script(node, script=script)
+        case Row(items):
+            return _items(items, script=script)
+
+
+def _tall(node: AnyNode, *, script: bool) -> bool:
+    """Whether delimiters have to grow: a stacked fraction stands inside, or a root."""
+    match node:
+        case Fraction():
+            return node.stacked and not script
+        case Root():
+            return True
+        case Row(items):
+            return any(_tall(item, script=script) for item in items)
+        case Fence(_, _, body):
+            return _tall(body, script=script)
+        case Script(base, _, _):
+            return _tall(base, script=script)
+    return False
+
+
+def _number(text: str) -> str:
+    mantissa, marked, power = text.partition("e")
+    if not marked:
+        return text
+    ten = rf"10^{{{'-' if power.startswith('-') else ''}{power.lstrip('+-').lstrip('0') or '0'}}}"
+    return ten if mantissa == "1" else rf"{mantissa}\times {ten}"
+
+
+def _symbol(name: str) -> str:
+    if name in DOUBLE_STRUCK:
+        return DOUBLE_STRUCK[name][1]
+    if name in GREEK:
+        return _greek(name) + " "
+    if name in BIG:
+        return rf"\{name} "
+    shown = RENAMED.get(name, name)
+    if shown in TEX_FUNCTIONS or shown in ("arcsin", "arccos", "arctan"):
+        return rf"\{shown} "
+    if len(name) == 1:
+        return name if name.isascii() else escape(name)
+    return rf"\operatorname{{{escape(shown)}}}"
+
+
+def _operator(node: Operator) -> str:
+    name = node.name
+    if name in _SCRIPTS:
+        return _SCRIPTS[name] + (" " if name in ("transpose", "infinity") else "")
+    written = OPERATORS[name][1] if name in OPERATORS else FENCES[name][1] if name in FENCES else escape(name)
+    if node.prefix:
+        return f"{{{written.strip()}}}"
+    return f" {written} " if name not in ("!", "!!", "/") else written
+
+
+def _fraction(node: Fraction, *, script: bool) -> str:
+    if node.stacked and not script:
+        top, bottom = (_write(stripped(part), script=True).strip() for part in (node.top, node.bottom))
+        return rf"\frac{{{top}}}{{{bottom}}}"
+    return f"{_write(node.top, script=script).strip()}/{_write(node.bottom, script=script).strip()} "
+
+
+def _script(node: Script, *, script: bool) -> str:
+    base = _write(node.base, script=script).strip()
+    if not isinstance(node.base, Symbol | Fence):
+        base = f"{{{base}}}"
+    sub = f"_{{{_write(node.sub, script=True).strip()}}}" if node.sub is not None else ""
+    sup = f"^{{{_write(node.sup, script=True).strip()}}}" if node.sup is not None else ""
+    return base + sub + sup

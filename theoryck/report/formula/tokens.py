@@ -1,0 +1,182 @@
+"""From one line of text to tokens, and from tokens to nested groups: brackets, angles, bars."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from theoryck.report.formula.symbols import SPELLINGS, is_letter
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)
+      | (?P<number>(?:\d+\.\d+|\d+|(?<![\w)])\.\d+)(?:e[+-]?\d+(?![\w.]))?)
+      | (?P<name>[^\W\d_]+\d*)
+      | (?P<op>\*\*|\|\||\.\.\.|<=|>=|!=|->|<-|=>|~=|<<|>>|''|!!|[-+*/^_=<>~.,;:|()\[\]{}'!])
+      | (?P<other>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of text: ``kind`` is name, number, op or other; ``space`` tells whether white space stood before it."""
+
+    kind: str
+    text: str
+    space: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Items between delimiters."""
+
+    left: str
+    right: str
+    items: list[Item] = field(default_factory=list)
+    space: bool = False
+    kind: str = "group"
+    text: str = ""
+
+
+Item = Token | Group
+
+
+def tokens(text: str) -> list[Token]:
+    """Split a text into tokens; every character other than white space is in one of them."""
+    found: list[Token] = []
+    space = False
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or "other"
+        if kind == "space":
+            space = True
+            continue
+        word = match.group()
+        if word in SPELLINGS:
+            word = SPELLINGS[word]
+            kind = "name" if word.isalpha() and word not in ("x", "in") else "op"
+        found.append(Token(kind, "^" if word == "**" else word, space))
+        space = False
+    return found
+
+
+def words_joined(found: list[Token]) -> list[Token]:
+    """Join what belongs to one word of prose: ``two-layer``, ``Stein's``, ``k-th`` stays a letter with a suffix."""
+    joined: list[Token] = []
+    at = 0
+    while at < len(found):
+        token = found[at]
+        while token.kind == "name" and _goes_on(token, found[at + 1 : at + 3]):
+            token = Token("name", token.text + found[at + 1].text + found[at + 2].text, token.space)
+            at += 2
+        joined.append(token)
+        at += 1
+    return joined
+
+
+def _goes_on(token: Token, following: list[Token]) -> bool:
+    if len(following) < 2 or any(item.space for item in following) or following[1].kind != "name":
+        return False
+    mark, rest = following[0].text, following[1].text
+    if mark == "-":
+        return not is_letter(token.text) or rest == "th" or (len(token.text) == 1 and not is_letter(rest))
+    return mark == "'" and not is_letter(token.text) and rest in ("s", "t", "re", "ll", "ve")
+
+
+def nested(found: list[Token]) -> list[Item]:
+    """Return tokens as nested groups; a bracket without a partner stays a token."""
+    items, _ = _until(found, 0, "")
+    return items
+
+
+def _until(found: list[Token], at: int, closing: str) -> tuple[list[Item], int]:
+    """Collect items up to ``closing``; the position after it, or the length where it does not come."""
+    items: list[Item] = []
+    while at < len(found):
+        token = found[at]
+        if token.kind == "op" and token.text == closing:
+            return _paired(items), at + 1
+        if token.kind == "op" and token.text in _CLOSING:
+            end = _partner(found, at)
+            if end is not None:
+                inner, _ = _until(found[at + 1 : end], 0, "")
+                items.append(Group(token.text, found[end].text, inner, token.space))
+                at = end + 1
+                continue
+        items.append(token)
+        at += 1
+    return _paired(items), at
+
+
+def _partner(found: list[Token], start: int) -> int | None:
+    """The position of the bracket that closes the one at ``start``; None where brackets do not match up to it."""
+    open_brackets: list[str] = []
+    for at in range(start, len(found)):
+        token = found[at]
+        if token.kind != "op":
+            continue
+        if token.text in _CLOSING:
+            open_brackets.append(_CLOSING[token.text])
+        elif token.text in _CLOSING.values():
+            if token.text != open_brackets.pop():
+                return None
+            if not open_brackets:
+                return at
+    return None
+
+
+def _paired(items: list[Item]) -> list[Item]:
+    return _bars(_split_norms(_bars(_angles(items), "||")), "|")
+
+
+def _angles(items: list[Item]) -> list[Item]:
+    """Pair ``<w, x>``: opened by a mark that leans to the right, closed by one that leans to the left."""
+    done: list[Item] = []
+    starts: list[int] = []
+    for at, item in enumerate(items):
+        following = items[at + 1] if at + 1 < len(items) else None
+        if item.text == "<" and following is not None and not following.space and (item.space or not done or _opens(done[-1])):
+            starts.append(len(done))
+        elif item.text == ">" and not item.space and starts:
+            start = starts.pop()
+            inner = _paired(done[start + 1 :])
+            done[start:] = [Group("<", ">", inner, done[start].space)]
+            continue
+        done.append(item)
+    return done
+
+
+def _opens(item: Item) -> bool:
+    return item.kind == "op" and item.text not in ("'", "!", "!!", ">")
+
+
+def _bars(items: list[Item], bar: str) -> list[Item]:
+    """Pair the bars of absolute values and norms; one that has no partner stays a token, as in ``E[x | y]``."""
+    done: list[Item] = []
+    starts: list[int] = []
+    left = sum(item.text == bar for item in items)
+    for at, item in enumerate(items):
+        if item.text == bar:
+            left -= 1
+            if starts and not _bar_opens(done[-1], item, items[at + 1 : at + 2]):
+                start = starts.pop()
+                done[start:] = [Group(bar, bar, done[start + 1 :], done[start].space)]
+                continue
+            if left:
+                starts.append(len(done))
+        done.append(item)
+    return done
+
+
+def _bar_opens(before: Item, bar: Item, after: list[Item]) -> bool:
+    if before.kind == "op" and before.text not in ("'", "!", "!!", "*", ")"):
+        return True
+    return bar.space and bool(after) and not after[0].space and after[0].kind != "op"
+
+
+def _split_norms(items: list[Item]) -> list[Item]:
+    """Take a double bar that found no partner as two single ones, as in ``||x|^2 - s|``."""
+    done: list[Item] = []
+    for item in items:
+        done.extend([Token("op", "|", item.space), Token("op", "|")] if item.kind == "op" and item.text == "||" else [item])
+    return done

@@ -1,0 +1,153 @@
+"""The public functions: text in, MathML or LaTeX out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape
+
+from theoryck.records import Kind, Prediction
+from theoryck.report import numbers
+from theoryck.report.claims import clean
+from theoryck.report.formula import elements, tex
+from theoryck.report.formula.parser import named
+from theoryck.report.formula.rates import is_expression, names_in, read_rate
+from theoryck.report.formula.reader import Piece, read
+from theoryck.report.formula.tree import AnyNode, Fence, Number, Operator, Row, Script, Symbol, Words, row
+
+LONGEST = 2000  # characters of a statement that are read as mathematics; a longer text is shown as it is
+
+
+def mathml(text: str, *, display: bool = False) -> str:
+    """Return a statement as HTML: prose, escaped, with its formulas as ``<math>`` elements between the words.
+
+    ``display`` sets sums and fractions large.  Lines break between the formulas, at relations and at words.
+
+    >>> mathml("at n = d")
+    'at <math><mi>n</mi></math> <math>...</math>'
+    """
+    return elements.pieces(_read(text), display=display)
+
+
+def latex(text: str) -> str:
+    r"""Return a statement as LaTeX for running text: prose, escaped, with its formulas between dollar signs.
+
+    >>> print(latex("E phi(X)^2 <= C d^(-k/2), 5% of all"))
+    $\operatorname{\mathbb{E}}\varphi (X)^{2}$ $\le Cd^{{-}k/2}$, 5\% of all
+    """
+    return tex.pieces(_read(text))
+
+
+def rate_mathml(rate: str, parameters: Mapping[str, str] | None = None) -> str:
+    """Return a rate as HTML; the parameters that occur in it are given after it.
+
+    >>> rate_mathml("d**(-k/2)", {"k": "2"}).count("<math>")
+    2
+    """
+    return elements.pieces(_rate(rate, parameters or {}))
+
+
+def rate_latex(rate: str, parameters: Mapping[str, str] | None = None) -> str:
+    r"""Return a rate as LaTeX; the parameters that occur in it are given after it.
+
+    >>> print(rate_latex("(1+sqrt(n/d))/sqrt(d)"))
+    $\frac{1 + \sqrt{n/d}}{\sqrt{d}}$
+    """
+    return tex.pieces(_rate(rate, parameters or {}))
+
+
+def prediction_mathml(prediction: Prediction) -> str:
+    """Return what a claim expects, as HTML: ``quantity <= C rate``, and the path along which it is measured."""
+    quantity = f"<code>{escape(clean(prediction.quantity))}</code>"
+    return quantity + " " + elements.pieces(_expected(prediction))
+
+
+def prediction_latex(prediction: Prediction) -> str:
+    """Return what a claim expects, as LaTeX: ``quantity <= C rate``, and the path along which it is measured."""
+    return rf"\texttt{{{tex.escape(clean(prediction.quantity))}}} " + tex.pieces(_expected(prediction))
+
+
+def _read(text: str) -> list[Piece]:
+    line = clean(text)
+    if len(line) > LONGEST:
+        return [line]
+    try:
+        return read(line)
+    except RecursionError:  # hundreds of nested brackets: nobody reads them as a formula
+        return [line]
+
+
+def _rate(rate: str, parameters: Mapping[str, str]) -> list[Piece]:
+    pieces: list[Piece] = [_shown(rate)]
+    used = [name for name in parameters if name in names_in(rate)]
+    for at, name in enumerate(used):
+        pieces += [" at " if at == 0 else ", ", row([named(name), Operator("="), _shown(parameters[name])])]
+    return pieces
+
+
+def _shown(text: str) -> AnyNode:
+    return read_rate(clean(text))
+
+
+def _expected(prediction: Prediction) -> list[Piece]:
+    relation, what = _relation(prediction)
+    pieces: list[Piece] = [*relation, row(what)] if what else [*relation]
+    if prediction.kind is Kind.LIMIT and prediction.rate is not None:
+        pieces += [" with a difference ", row([Symbol("O"), Fence("(", ")", _shown(prediction.rate))])]
+    used = [name for name in prediction.parameters if prediction.rate is not None and name in names_in(prediction.rate)]
+    for name in used:
+        pieces += [", ", row([named(name), Operator("="), _shown(prediction.parameters[name])])]
+    return pieces + _path(prediction)
+
+
+def _relation(prediction: Prediction) -> tuple[list[Piece], list[AnyNode]]:
+    """What is expected of the quantity: words, and a formula that begins with a relation."""
+    rate = [_shown(prediction.rate)] if prediction.rate is not None else []
+    constant: list[AnyNode] = [_number(numbers.plain(prediction.constant)) if prediction.constant is not None else Symbol("C")]
+    value: list[AnyNode] = [_number(numbers.enclosed(prediction.value, 15))] if prediction.value is not None else [Words("?")]
+    match prediction.kind:
+        case Kind.BOUND:
+            return [], [Operator("<="), *constant, *_factor(constant, rate)]
+        case Kind.SCALING:
+            base = named(prediction.base or "d")
+            exponent: list[AnyNode] = (
+                [_number(numbers.plain(prediction.exponent))] if prediction.exponent is not None else [Words("?")]
+            )
+            scaled: list[AnyNode] = rate or [Script(base, sup=row(exponent))]
+            return [], [Operator("~"), *constant, *_factor(constant, scaled)]
+        case Kind.LIMIT:
+            return [], [Operator("->"), *value]
+        case Kind.IDENTITY:
+            return [], [Operator("="), *value]
+        case Kind.LAW:
+            said: list[Piece] = ["(distance from the claimed law) "]
+            return said, [Operator("<="), Symbol("C"), *_factor([Symbol("C")], rate)] if rate else [Operator("->"), Number("0")]
+
+
+def _factor(constant: list[AnyNode], rate: list[AnyNode]) -> list[AnyNode]:
+    """A rate as a factor of a constant: a sum goes into parentheses, a number is set apart from a number."""
+    found: list[AnyNode] = []
+    for node in rate:
+        is_sum = isinstance(node, Row) and any(isinstance(item, Operator) and item.name in "+-" for item in node.items)
+        found.append(Fence("(", ")", node) if is_sum else node)
+    return [Operator("*"), *found] if not isinstance(constant[0], Symbol) and found else found
+
+
+def _number(text: str) -> AnyNode:
+    """A number as written by :mod:`theoryck.report.numbers`, its sign and its power of ten as mathematicians write them."""
+    if text.startswith("-"):
+        return row([Operator("-", prefix=True), _number(text[1:])])
+    match = re.fullmatch(r"([0-9.]+(?:\([0-9]+\))?)e([+-]?[0-9]+)", text)
+    return Number(text) if re.fullmatch(r"[0-9.]+(\([0-9]+\))?", text) or match else Words(text)
+
+
+def _path(prediction: Prediction) -> list[Piece]:
+    pieces: list[Piece] = []
+    for name, text in prediction.path.items():
+        size = clean(text)
+        pieces.append(", along " if not pieces else ", ")
+        if is_expression(size):
+            pieces.append(row([named(name), Operator("="), _shown(size)]))
+        else:
+            pieces += [row([named(name), Operator("=")]), " " + size.replace("...", "\u2026")]
+    return pieces
