@@ -15,7 +15,7 @@ from theoryck.rates.corrections import CorrectionFamily
 from theoryck.rates.data import Array, Data
 from theoryck.rates.design import ExponentError
 from theoryck.rates.optimise import System, maximise
-from theoryck.records import Interval
+from theoryck.records import Interval, display
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,9 @@ class RateFit:
     def identifiable(self) -> bool:
         """Whether the exponent has a finite interval."""
         return not self.reason
+
+    def _repr_html_(self) -> str:
+        return display.html(self)
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the two-sided interval of the exponent at confidence ``level``."""

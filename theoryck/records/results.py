@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from theoryck.records import display
 from theoryck.records.values import Enclosure, Interval, Kind, Point, Status, Tightness, Verdict
 
 SCHEMA_VERSION = 1
@@ -286,6 +287,9 @@ class Result:
             return all(rival.rejected for rival in self.rivals)
         return self.verdict is Verdict.INCONCLUSIVE
 
+    def _repr_html_(self) -> str:
+        return display.html(self)
+
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict that follows the published schema."""
         j = self.judgement
@@ -439,6 +443,9 @@ class Report:
     def about_of(self, claim: str) -> About | None:
         """Return what was written about a claim, or None."""
         return next((about for about in self.about if about.claim == claim), None)
+
+    def _repr_html_(self) -> str:
+        return display.html(self)
 
     @property
     def exit_code(self) -> int:

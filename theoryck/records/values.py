@@ -10,6 +10,8 @@ from enum import StrEnum
 from statistics import NormalDist
 from typing import Any
 
+from theoryck.records import display
+
 
 class Verdict(StrEnum):
     """What the evidence says about a statement (DESIGN section 4): a text that is one of five words.
@@ -226,6 +228,9 @@ class Enclosure:
 
     def __float__(self) -> float:
         return float(self.midpoint)
+
+    def _repr_html_(self) -> str:
+        return display.html(self)
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict with decimal strings."""

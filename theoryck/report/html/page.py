@@ -24,7 +24,7 @@ def render(report: Report) -> str:
     >>> page.splitlines()[0], "No claim was checked" in page
     ('<!DOCTYPE html>', True)
     """
-    style, script = _asset("page.css"), _asset("page.js")
+    style, script = asset("page.css"), asset("page.js")
     return (
         environment()
         .get_template("page.html")
@@ -86,7 +86,7 @@ def environment() -> jinja2.Environment:
 
 
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     """Return a style sheet or the script; ``{tokens}`` stands for the colours, which pages and notebooks share."""
     text = resources.files("theoryck.report.html").joinpath("templates", name).read_text(encoding="utf-8")
-    return text.replace("{tokens}", _asset("tokens.css").strip()) if "{tokens}" in text else text
+    return text.replace("{tokens}", asset("tokens.css").strip()) if "{tokens}" in text else text

@@ -1,0 +1,85 @@
+"""Records in a notebook: the table of a report, a result with its picture, a known value, a fit; each with its own small style."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import cache
+from typing import Protocol, runtime_checkable
+
+from markupsafe import Markup
+
+from theoryck.records import Enclosure, Interval, Report, Result
+from theoryck.report import numbers
+from theoryck.report.claims import clean
+from theoryck.report.html.claims import instance_view
+from theoryck.report.html.overview import overview
+from theoryck.report.html.page import asset, environment
+
+_numbers = itertools.count(1)  # two outputs of one notebook share a page, on which every id must be unique
+
+
+@runtime_checkable
+class Fit(Protocol):
+    """What is read of a fit of an exponent: a ``theoryck.rates.RateFit`` is one."""
+
+    exponent: Interval
+    constant: Interval
+    window: tuple[int, int]
+    chi2: float
+    dof: int
+    p_value: float
+    flags: tuple[str, ...]
+    reason: str
+
+
+def html(record: object) -> str:
+    """Return a record as a piece of HTML; raises TypeError for anything that is no Report, Result, Enclosure or fit.
+
+    >>> from decimal import Decimal
+    >>> "0.50000(1)" in html(Enclosure(Decimal("0.5"), Decimal("1e-5")))
+    True
+    """
+    if isinstance(record, Report):
+        return _filled("notebook-report.html", view=overview(record))
+    if isinstance(record, Result):
+        return _filled("notebook-result.html", result=record, instance=instance_view(record, f"tk-{next(_numbers)}"))
+    if isinstance(record, Enclosure):
+        return _filled("notebook-facts.html", title="Enclosure", facts=enclosure_facts(record))
+    if isinstance(record, Fit):
+        return _filled("notebook-facts.html", title="Fit of an exponent", facts=fit_facts(record))
+    raise TypeError(f"a notebook shows a Report, a Result, an Enclosure or a fit, got {type(record).__name__}")
+
+
+def enclosure_facts(value: Enclosure) -> Sequence[tuple[str, str]]:
+    """Return what is known of a value: itself, its ends, and whether they are proved."""
+    proved = "proved" if value.rigorous else "not proved: the digits on which two methods agree"
+    return [
+        ("value", numbers.enclosed(value, 15)),
+        ("lies in", f"[{value.low:.17g}, {value.high:.17g}]"),
+        ("radius", "0 (exact)" if value.exact else f"{value.radius:.2e}"),
+        ("error", proved),
+    ]
+
+
+def fit_facts(fit: Fit) -> Sequence[tuple[str, str]]:
+    """Return what a fit found, or why it found nothing."""
+    level = f"at level {100 * fit.exponent.level:g}%, corrections included"
+    facts = [("exponent", f"{numbers.written_out(fit.exponent)} {level}"), ("constant", numbers.written_out(fit.constant))]
+    if fit.reason:
+        facts = [("no exponent", clean(fit.reason))]
+    return [
+        *facts,
+        ("window", f"{fit.window[0]}..{fit.window[1]}"),
+        ("misfit", f"chi2 {fit.chi2:.3g} with {fit.dof} degrees of freedom, p-value {fit.p_value:.2g}"),
+        *([("flags", clean(", ".join(fit.flags)))] if fit.flags else []),
+    ]
+
+
+def _filled(template: str, **names: object) -> str:
+    return environment().get_template(template).render(style=_style(), **names)
+
+
+@cache
+def _style() -> Markup:
+    return Markup(asset("notebook.css"))  # written here, not in a record
