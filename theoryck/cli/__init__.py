@@ -16,6 +16,7 @@ COMMANDS = {
     "list": "List what is claimed, and where.",
     "show": "Show one claim in full: statement, setting, rates, rivals, instances.",
     "plan": "Say what the budget of a profile can see of a claim, before it is spent.",
+    "hunt": "Search the structure of a claim for a counterexample.",
     "measure": "Measure one quantity at one instance by every route.",
     "audit": "Judge a table of sizes, values and error bars against a rate, or measure its exponent.",
     "ledger": "Show or prune a file in which draws are kept.",

@@ -1,0 +1,209 @@
+"""``theoryck hunt``: search a claim's structure for a counterexample within a budget of time."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from theoryck.cli.common import (
+    Usage,
+    check_json,
+    find_claim,
+    profile_option,
+    seed_option,
+    stdout_style,
+    write_json_data,
+)
+from theoryck.report import numbers
+from theoryck.report.claims import clean, instance_text
+from theoryck.report.layout import Style, fields, shorten, style_for, wrap
+
+if TYPE_CHECKING:
+    from theoryck.claims import Claim
+    from theoryck.hunting import Hunt, Trouble
+
+MOST_TROUBLES = 5  # told in full; the others are counted
+
+
+@click.command("hunt")
+@click.argument("claim")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option(
+    "--time", "seconds", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, metavar="SECONDS",
+    help="How long to search; making a find smaller may take a quarter more.",
+)  # fmt: skip
+@click.option("--tries", type=click.IntRange(1), help="Stop after so many instances: then the hunt can be repeated exactly.")
+@profile_option()
+@seed_option()
+@click.option("--workers", type=click.IntRange(1), help="Worker processes; the verdicts do not depend on it.")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the outcome to FILE; - prints it and nothing else.")
+def command(
+    claim: str,
+    paths: tuple[str, ...],
+    seconds: float,
+    tries: int | None,
+    profile: str,
+    seed: int,
+    workers: int | None,
+    json_path: str | None,
+) -> None:
+    """Search the structure of a claim for a counterexample.
+
+    The claim's for_all says what there is to search: activation, depth, widths, noise.  Every instance is tried on a small part of
+    the profile's budget, and the promising ones on more.  What looks refuted is measured again with a fresh seed on the
+    whole budget of an instance, made smaller step by step, each step confirmed too, and printed with the line that repeats it.
+
+    The chance to find anything in a claim that is true is at most the false-refute rate of the profile, however many instances are
+    tried: the k-th confirmation has the share 1/(k(k+1)) of it.  Finding nothing proves nothing.  The same --seed tries the
+    same instances on the same draws until the time is over; with --tries the clock plays no part.
+
+    CLAIM is an id, or what follows its last slash; claims are looked for in PATH (default: ./proofs).  Ctrl-C shows the smallest
+    counterexample found so far.
+
+    \b
+    Examples:
+      theoryck hunt spectral-gap my_conjecture.py
+      theoryck hunt moment-control --time 300 --profile standard
+      theoryck hunt spectral-gap my_conjecture.py --tries 50 --json hunt.json
+
+    Exit status: 1 a counterexample was found (as it should be for a falsehood); 0 none was found; 2 wrong usage;
+    130 interrupted.
+    """
+    from theoryck.hunting import HuntError, hunt
+
+    check_json(json_path)
+    wanted = find_claim(claim, paths)
+    with _Progress() as progress:
+        try:
+            outcome = hunt(wanted, profile=profile, seed=seed, seconds=seconds, tries=tries, workers=workers, progress=progress)
+        except HuntError as error:
+            raise Usage(str(error)) from error
+    again = _again(claim, paths, seconds, tries, profile, seed, workers)
+    if json_path != "-":
+        click.echo("\n".join(told(outcome, wanted, again, stdout_style())), color=True)
+    if json_path is not None:
+        write_json_data({**outcome.to_json(), **_how_to_repeat(outcome, wanted, again)}, json_path)
+    sys.exit(outcome.exit_code)
+
+
+def told(outcome: Hunt, claim: Claim, again: str, style: Style) -> list[str]:
+    """Return the lines that tell people of a hunt."""
+    lines = _found(outcome, claim, style) if outcome.found is not None else _nothing(outcome, style)
+    for trouble in outcome.troubles[:MOST_TROUBLES]:
+        lines += _troubled(trouble, style)
+    if len(outcome.troubles) > MOST_TROUBLES:
+        lines += [f"  ... and {len(outcome.troubles) - MOST_TROUBLES} more such instances (--json names them all)"]
+    return [*lines, "", *fields(_facts(outcome, again), style, indent=2, whole=("repeat",))]
+
+
+def _found(outcome: Hunt, claim: Claim, style: Style) -> list[str]:
+    assert outcome.found is not None
+    title = instance_text(dict(outcome.found.instance))
+    lines = [style.paint(f"COUNTEREXAMPLE to {clean(outcome.claim)}", "bad"), "", *wrap(title, style.width, first="  ")]
+    lines += ["", *wrap(clean(outcome.found.reason), style.width, first="  ")]
+    if outcome.status.value == "falsehood":
+        lines += wrap("The claim is declared a falsehood: to find this was expected.", style.width, first="  ")
+    line = _paste(outcome, claim)
+    lines += ["", f"Keep it: paste this below the decorator that makes the claim ({clean(claim.place)})"]
+    lines += [f"  {text}" for text in (*line.imports, line.text)]
+    if line.unwritten:
+        shown = ", ".join(f"{name} = {clean(outcome.found.instance.get(name))}" for name in line.unwritten)
+        lines += wrap(f"where ... stands for what cannot be written as code here: {shown}", style.width, first="  ")
+    return [*lines, "and measure it with", f"  {outcome.found.repeat}"]
+
+
+def _nothing(outcome: Hunt, style: Style) -> list[str]:
+    lines = [style.paint(f"{'interrupted: ' * outcome.interrupted}no counterexample to {clean(outcome.claim)} was found", "head")]
+    ended = " The claim's strategies had no other instance to offer." if outcome.exhausted else ""
+    lines += wrap(
+        f"That proves nothing: {_plural(outcome.tried, 'instance')} tried, on small budgets.{ended} A larger --time, another "
+        "--seed or a larger --profile looks further.",
+        style.width,
+        first="  ",
+    )
+    if outcome.closest is not None:
+        text = f"Nearest to a refutation: {instance_text(dict(outcome.closest[0]))}"
+        lines += wrap(text, style.width, first="  ")
+    if outcome.status.value == "falsehood":
+        lines += wrap("The claim is declared a falsehood: a counterexample was expected.", style.width, first="  ")
+    return lines
+
+
+def _troubled(trouble: Trouble, style: Style) -> list[str]:
+    title = instance_text(dict(trouble.instance))
+    return ["", *wrap(f"Not judged: {title}: {clean(trouble.message)}", style.width, first="  ", rest="    ")]
+
+
+def _facts(outcome: Hunt, again: str) -> list[tuple[str, str]]:
+    judged = f"{outcome.supported} supported, {outcome.undecided} undecided"
+    judged += f", {outcome.vacuous} vacuous" if outcome.vacuous else ""
+    judged += f", {len(outcome.troubles)} that raised" if outcome.troubles else ""
+    spent = sum(outcome.confirmation_rates)
+    confirmed = f"{outcome.candidates - outcome.unconfirmed} of {_plural(outcome.candidates, 'candidate')} with a fresh seed"
+    confirmed += f"; the smallest after {_plural(outcome.shrinks, 'step')}" if outcome.shrinks else ""
+    took = f"in {numbers.seconds(outcome.seconds)}s, {numbers.count(outcome.draws)} draws"
+    return [
+        ("tried", f"{_plural(outcome.tried, 'instance')} {took}: {judged}"),
+        ("confirmed", confirmed),
+        ("error rate", f"a true claim gives a find with probability at most {outcome.rate:g} in all; {spent:.2g} of it was spent"),
+        ("repeat", again),
+    ]
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _paste(outcome: Hunt, claim: Claim) -> Any:
+    from theoryck.cli.written import example_line
+
+    return example_line({name: outcome.parameters[name] for name in claim.strategies or outcome.parameters})
+
+
+def _how_to_repeat(outcome: Hunt, claim: Claim, again: str) -> dict[str, Any]:
+    if outcome.found is None:
+        return {"repeat": again}
+    line = _paste(outcome, claim)
+    return {"example": line.text, "imports": list(line.imports), "check": outcome.found.repeat, "repeat": again}
+
+
+def _again(
+    claim: str, paths: Sequence[str], seconds: float, tries: int | None, profile: str, seed: int, workers: int | None
+) -> str:
+    words = ["theoryck", "hunt", claim, *paths, "--time", f"{seconds:g}"]
+    words += ["--tries", str(tries)] if tries is not None else []
+    words += ["--profile", profile, "--seed", str(seed)]
+    return shlex.join([*words, *(["--workers", str(workers)] if workers is not None else [])])
+
+
+class _Progress:
+    """One line on standard error while it is a terminal; silent otherwise, and gone at the end."""
+
+    def __init__(self) -> None:
+        self.shown = sys.stderr.isatty()
+        self.width = style_for(sys.stderr).width - 1
+        self.last = 0.0
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __call__(self, look: Mapping[str, Any]) -> None:
+        if not self.shown or time.monotonic() - self.last < 0.1:
+            return
+        self.last = time.monotonic()
+        state = "smaller ones of a find" if look["found"] else f"{_plural(look['candidates'], 'candidate')}"
+        text = f"{look['tried']} tried, {state}, {numbers.seconds(look['left'])}s left: {instance_text(dict(look['instance']))}"
+        self._write(shorten(clean(text), self.width))
+
+    def __exit__(self, *exception: object) -> None:
+        if self.shown:
+            self._write("")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
