@@ -29,6 +29,7 @@ from theoryck.report.formula.tree import (
     Script,
     Symbol,
     Words,
+    is_tall,
     stripped,
 )
 
@@ -99,7 +100,8 @@ def _write(node: AnyNode, *, script: bool, first: bool = False, last: bool = Fal
         case Accent(base, name):
             return f'<mover accent="true">{_one(base, script=script)}<mo stretchy="false">{ACCENTS[name][0]}</mo></mover>'
         case Fence(left, right, body):
-            return _delimiter(left, "prefix") + _inside(body, script=script) + _delimiter(right, "postfix")
+            tall = is_tall(body, script=script)
+            return _delimiter(left, "prefix", tall) + _inside(body, script=script) + _delimiter(right, "postfix", tall)
         case Fraction():
             return _fraction(node, script=script)
         case Script():
@@ -143,8 +145,9 @@ def _operator(node: Operator, *, first: bool, last: bool) -> str:
     return f'<mo form="infix" stretchy="false" lspace="{0 if first else wide}" rspace="{0 if last else wide}">{character}</mo>'
 
 
-def _delimiter(name: str, form: str) -> str:
-    return f'<mo form="{form}" fence="true" stretchy="true" lspace="0" rspace="0">{escape(FENCES[name][0])}</mo>'
+def _delimiter(name: str, form: str, tall: bool) -> str:
+    stretchy = "true" if tall else "false"
+    return f'<mo form="{form}" fence="true" stretchy="{stretchy}" lspace="0" rspace="0">{escape(FENCES[name][0])}</mo>'
 
 
 def _fraction(node: Fraction, *, script: bool) -> str:
@@ -152,7 +155,8 @@ def _fraction(node: Fraction, *, script: bool) -> str:
         top, bottom = (_one(stripped(part), script=True) for part in (node.top, node.bottom))
         return f"<mfrac>{top}{bottom}</mfrac>"
     slash = '<mo form="infix" stretchy="false" lspace="0.05em" rspace="0.05em">/</mo>'
-    return f"{_one(node.top, script=script)}{slash}{_one(node.bottom, script=script)}"
+    quotient = f"{_one(node.top, script=script)}{slash}{_one(node.bottom, script=script)}"
+    return f"<mo>(</mo>{quotient}<mo>)</mo>" if node.forced else quotient
 
 
 def _script(node: Script, *, script: bool) -> str:

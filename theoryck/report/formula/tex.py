@@ -30,6 +30,7 @@ from theoryck.report.formula.tree import (
     Script,
     Symbol,
     Words,
+    is_tall,
     stripped,
 )
 
@@ -148,7 +149,7 @@ def _write(node: AnyNode, *, script: bool) -> str:
             return rf"{ACCENTS[name][1]}{{{_write(base, script=script).strip()}}}"
         case Fence(left, right, body):
             inner = _write(body, script=script).strip()
-            size = (r"\left", r"\right") if _tall(body, script=script) else ("", "")
+            size = (r"\left", r"\right") if is_tall(body, script=script) else ("", "")
             return f"{size[0]}{FENCES[left][1]}{inner}{size[1]}{FENCES[right][1]}"
         case Fraction():
             return _fraction(node, script=script)
@@ -156,22 +157,6 @@ def _write(node: AnyNode, *, script: bool) -> str:
             return _script(node, script=script)
         case Row(items):
             return _items(items, script=script)
-
-
-def _tall(node: AnyNode, *, script: bool) -> bool:
-    """Whether delimiters have to grow: a stacked fraction stands inside, or a root."""
-    match node:
-        case Fraction():
-            return node.stacked and not script
-        case Root():
-            return True
-        case Row(items):
-            return any(_tall(item, script=script) for item in items)
-        case Fence(_, _, body):
-            return _tall(body, script=script)
-        case Script(base, _, _):
-            return _tall(base, script=script)
-    return False
 
 
 def _number(text: str) -> str:
@@ -211,7 +196,8 @@ def _fraction(node: Fraction, *, script: bool) -> str:
     if node.stacked and not script:
         top, bottom = (_write(stripped(part), script=True).strip() for part in (node.top, node.bottom))
         return rf"\frac{{{top}}}{{{bottom}}}"
-    return f"{_write(node.top, script=script).strip()}/{_write(node.bottom, script=script).strip()} "
+    quotient = f"{_write(node.top, script=script).strip()}/{_write(node.bottom, script=script).strip()}"
+    return f"({quotient})" if node.forced else quotient + " "
 
 
 def _script(node: Script, *, script: bool) -> str:

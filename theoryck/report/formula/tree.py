@@ -107,3 +107,20 @@ def in_parentheses(node: AnyNode) -> bool:
 def stripped(node: AnyNode) -> AnyNode:
     """Return what stands inside round parentheses, any other node as it is."""
     return node.body if isinstance(node, Fence) and node.left == "(" else node
+
+
+def is_tall(node: AnyNode, *, script: bool) -> bool:
+    """Whether delimiters around a node have to grow: a stacked fraction or a root stands inside (``script``: in a power)."""
+    match node:
+        case Fraction():
+            return node.stacked and not script
+        case Root():
+            return True
+        case Row(items):
+            return any(is_tall(item, script=script) for item in items)
+        case Fence(_, _, body):
+            return is_tall(body, script=script)
+        case Script(base, _, _):
+            return is_tall(base, script=script)
+        case _:
+            return False

@@ -103,6 +103,10 @@ def _beside(before: Item | None, after: Item | None, marks: tuple[str, ...]) -> 
 def _word_in_formula(items: list[Item], at: int, found: list[bool | None]) -> bool:
     """Whether a word is a factor or a term, as ``ratio`` in ``n = ratio * d``; not so inside a phrase."""
     before, after = _neighbours(items, at)
+    if after is not None and after.text == "*" and after.space and at + 2 < len(items) and not _is_word(items[at + 2]):
+        return True
+    if before is not None and before.text in ("E", "Var") and after is not None and after.text in RELATIONS:
+        return True
     if _is_word(before) or _is_word(after):
         return False
     for mark, step in ((before, -1), (after, 1)):
