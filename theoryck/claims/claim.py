@@ -14,17 +14,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from theoryck.claims.statements import ClaimError, Statement, path_texts
+from theoryck.claims.arguments import ClaimError, path_texts
+from theoryck.claims.statements import Statement
 from theoryck.models import Activation, DeepNetwork
 from theoryck.records import About, Status
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Where a statement comes from.
+    """Where a statement comes from: authors, year and title, the number on arXiv if there is one, and a note such as "Lemma 3".
 
-    >>> print(Reference("Camilli, Tieplova, Bergamin, Barbier", 2025, "Information-theoretic reduction of deep neural networks"))
-    Camilli, Tieplova, Bergamin, Barbier (2025), Information-theoretic reduction of deep neural networks
+    >>> print(Reference("Camilli, Tieplova, Bergamin, Barbier", 2025, "Information-theoretic reduction", arxiv="2505.03577"))
+    Camilli, Tieplova, Bergamin, Barbier (2025), Information-theoretic reduction, arXiv:2505.03577
     """
 
     authors: str
@@ -63,7 +64,11 @@ def describe(value: Any) -> Any:
 
 
 def describe_instance(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the instance as JSON-ready data, in the order of the claim's arguments."""
+    """Return the instance as JSON-ready data, in the order of the claim's arguments.
+
+    >>> describe_instance({"phi": Activation("erf"), "alpha": Fraction(1, 2)})
+    {'phi': 'erf(x)', 'alpha': '1/2'}
+    """
     return {name: describe(value) for name, value in parameters.items()}
 
 
@@ -74,6 +79,22 @@ class Claim:
     Attributes: ``id``, ``status``, ``reference`` (or None), ``function``, ``strategies`` (name -> hypothesis strategy),
     ``examples`` (explicit instances, always tested), and what ``inspect`` knows: ``statement``, ``doc``, ``module``,
     ``path``, ``line``.
+
+    >>> import theoryck as tc
+    >>> from hypothesis.strategies import integers
+    >>> @tc.conjecture("example/variance-of-a-norm")
+    ... @tc.for_all(k=integers(1, 3))
+    ... @tc.example(k=2)
+    ... def variance(k):
+    ...     "E (|x_0|^2 - 1)^(2k) = O(d^-k)"
+    ...     path = tc.ScalingPath(d=tc.doubling(4, 64), input_dim="d")
+    ...     return tc.Bound(tc.norm_deviation(tc.DeepNetwork("x", depth=0), power=2 * k), rate="d**(-k)", along=path)
+    >>> variance.id, variance.status.value, variance.statement
+    ('example/variance-of-a-norm', 'conjecture', 'E (|x_0|^2 - 1)^(2k) = O(d^-k)')
+    >>> sorted(parameters["k"] for parameters, _ in variance.instances(4, seed=0))
+    [1, 2, 3]
+    >>> variance(k=2).prediction({"k": 2}).parameters
+    {'k': '2'}
     """
 
     __theoryck_claim__: ClassVar[bool] = True
@@ -243,9 +264,26 @@ def _generate(claim: Claim, wanted: int, seed: int) -> list[tuple[dict[str, Any]
 def for_all(**strategies: Any) -> Callable[[Callable[..., Statement]], Callable[..., Statement]]:
     """Generalise a claim over its arguments, each drawn from a hypothesis strategy of the same name.
 
-    >>> from hypothesis.strategies import integers
-    >>> @for_all(depth=integers(1, 3))
-    ... def statement(depth): ...
+    It stands below :func:`theorem`, :func:`conjecture` or :func:`falsehood`.  Hypothesis picks the structure (activations,
+    depths,
+    powers) and never a Monte Carlo seed; an instance for which the function calls ``hypothesis.assume`` in vain is left out.
+    Raises ClaimError for what is no strategy, and for names that are not those of the arguments.
+
+    >>> import theoryck as tc
+    >>> from hypothesis.strategies import integers, sampled_from
+    >>> @tc.conjecture("example/sigma-falls")
+    ... @tc.for_all(phi=sampled_from(["tanh", "erf"]), layer=integers(1, 2))
+    ... def sigma_falls(phi, layer):
+    ...     "sigma_(l+1) <= sigma_l"
+    ...     sigma = tc.quantities.sigma
+    ...     return tc.Bound(sigma(phi, layer + 1), at_most=sigma(phi, layer), rivals=[0])
+    >>> len(sigma_falls.instances(4))
+    4
+    >>> tc.for_all(depth=(1, 2, 3))
+    Traceback (most recent call last):
+        ...
+    theoryck.claims.arguments.ClaimError: for_all: depth must be a hypothesis strategy such as integers(1, 4), got (1, 2,
+    3)
     """
     from hypothesis.strategies import SearchStrategy
 
@@ -262,7 +300,27 @@ def for_all(**strategies: Any) -> Callable[[Callable[..., Statement]], Callable[
 
 
 def example(**parameters: Any) -> Callable[[Callable[..., Statement]], Callable[..., Statement]]:
-    """Add one explicit instance that is always tested, as ``hypothesis.example`` does."""
+    """Add one explicit instance that is always tested, as ``hypothesis.example`` does.
+
+    It stands below :func:`theorem`, :func:`conjecture` or :func:`falsehood`, as often as there are instances, with or without
+    :func:`for_all`.  Raises ClaimError for names that are not those of the arguments.
+
+    >>> import theoryck as tc
+    >>> @tc.theorem("example/linear")
+    ... @tc.example(layer=1)
+    ... @tc.example(layer=3)
+    ... def linear(layer):
+    ...     "sigma_l = 1 for phi(x) = x"
+    ...     return tc.Identity(tc.quantities.sigma("x", layer), 1, rivals=[2])
+    >>> [parameters for parameters, _ in linear.instances(5)]
+    [{'layer': 1}, {'layer': 3}]
+    >>> @tc.example(depth=1)
+    ... def misspelt(layer): ...
+    Traceback (most recent call last):
+        ...
+    theoryck.claims.arguments.ClaimError: example on misspelt(layer): nothing is given for layer; depth is not an
+    argument of misspelt
+    """
 
     def decorate(function: Callable[..., Statement]) -> Callable[..., Statement]:
         _check_arguments(function, parameters, "example")
@@ -315,23 +373,63 @@ def _claim(status: Status, identifier: str, reference: Reference | None) -> Call
 def theorem(id: str, reference: Reference | None = None) -> Callable[[Callable[..., Statement]], Claim]:
     """Register a proved statement under a permanent ``id``; it must not come out REFUTED.
 
-    >>> from theoryck.quantities import sigma
-    >>> from theoryck.models import Activation
-    >>> @theorem("example/sigma-identity")
+    The function under it takes the parameters of :func:`for_all` and :func:`example` (or none) and returns a statement:
+    Identity,
+    Bound, Scaling, Limit or Law.  The first line of its docstring is the statement for people.  ``id`` is a text without spaces
+    that
+    does not start with "-"; ``reference`` is a :class:`Reference` or None.  ``theoryck check`` and pytest find the claim in its
+    file,
+    :func:`theoryck.check_claims` takes it as it is.  Raises ClaimError.
+
+    >>> import theoryck as tc
+    >>> @tc.theorem("example/sigma-identity")
     ... def linear():
     ...     "sigma_1 = 1 for phi(x) = x"
-    ...     return Identity(sigma(Activation("x"), 1), 1)
-    >>> linear.id, linear.statement
-    ('example/sigma-identity', 'sigma_1 = 1 for phi(x) = x')
+    ...     return tc.Identity(tc.quantities.sigma("x", 1), 1, rivals=[2])
+    >>> linear.id, linear.status.value, linear.statement
+    ('example/sigma-identity', 'theorem', 'sigma_1 = 1 for phi(x) = x')
+    >>> tc.check_claims(linear).results[0].verdict.value
+    'CERTIFIED'
+    >>> tc.theorem("two words")
+    Traceback (most recent call last):
+        ...
+    theoryck.claims.arguments.ClaimError: id must be a text without spaces such as 'camilli2025/moment-control' that does
+    not start with '-', got 'two words'
     """
     return _claim(Status.THEOREM, id, reference)
 
 
 def conjecture(id: str, reference: Reference | None = None) -> Callable[[Callable[..., Statement]], Claim]:
-    """Register a believed statement under a permanent ``id``; see :func:`theorem`."""
+    """Register a believed statement under a permanent ``id``: judged like a :func:`theorem`, with the same arguments and errors.
+
+    >>> import theoryck as tc
+    >>> @tc.conjecture("example/mean-of-uniforms")
+    ... def uniforms():
+    ...     "E (mean of d uniforms - 1/2)^2 = 1/(12 d)"
+    ...     @tc.quantity(cost=lambda sizes: sizes["d"])
+    ...     def variance(rng, draws, *, d):
+    ...         return (rng.random((draws, d)).mean(axis=1) - 0.5) ** 2
+    ...     return tc.Bound(variance, rate="1/d", along=tc.ScalingPath(d=tc.doubling(8, 128)), correction=1, rivals=["d**(-3/2)"])
+    >>> result = tc.check_claims(uniforms, draws=2000).results[0]
+    >>> result.verdict.value, result.tightness.value, result.rivals[0].rejected
+    ('SUPPORTED', 'TIGHT', True)
+    """
     return _claim(Status.CONJECTURE, id, reference)
 
 
 def falsehood(id: str, reference: Reference | None = None) -> Callable[[Callable[..., Statement]], Claim]:
-    """Register a statement known to be false: every instance must come out REFUTED, strictly; see :func:`theorem`."""
+    """Register a statement known to be false: every instance must come out REFUTED, strictly, else the run fails.
+
+    A theorem with a hypothesis dropped or a constant changed, declared beside it, shows that the check can fail.  Arguments and
+    errors are those of :func:`theorem`.
+
+    >>> import theoryck as tc
+    >>> @tc.falsehood("example/sigma-of-erf-is-a-half")
+    ... def half():
+    ...     "sigma_1 = 1/2 for erf"
+    ...     return tc.Identity(tc.quantities.sigma("erf", 1), 0.5)
+    >>> result = tc.check_claims(half).results[0]
+    >>> result.verdict.value, result.ok
+    ('REFUTED', True)
+    """
     return _claim(Status.FALSEHOOD, id, reference)

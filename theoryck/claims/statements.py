@@ -6,104 +6,55 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, ClassVar
 
-import numpy as np
-
-from theoryck.exact.arithmetic import enclose
+from theoryck.claims.arguments import (
+    LARGEST_SHARE,
+    ClaimError,
+    Number,
+    Paths,
+    check_no_atom,
+    check_optional_positive,
+    check_paths,
+    check_quantity,
+    checked_rate,
+    enclosed,
+    numeric,
+)
 from theoryck.quantities import Quantity
-from theoryck.quantities.base import QuantityError, need_sizes
 from theoryck.rates import Rate, ScalingPath
-from theoryck.records import Enclosure, Kind, Prediction
-
-
-class ClaimError(ValueError):
-    """A claim that cannot be turned into a statement; the message names the claim and the argument."""
-
-
-Number = int | float | Fraction | Decimal
-
-LARGEST_SHARE = 10.0  # of a budget: beyond that a claim belongs to a larger profile
-
-
-def _quantity(value: Any, argument: str) -> Quantity:
-    if not isinstance(value, Quantity):
-        raise ClaimError(
-            f"{argument} must be a quantity (such as theoryck.norm_deviation(network, power=2) or a function decorated with "
-            f"@theoryck.quantity), got {value!r}"
-        )
-    return value
-
-
-Paths = ScalingPath | Sequence[ScalingPath]
-
-
-def _check_paths(value: Any, quantity: Quantity) -> None:
-    """One path, or a list of different paths; each has the sizes that the quantity needs."""
-    if isinstance(value, ScalingPath):
-        try:
-            need_sizes(quantity.name, quantity.size_names or (), value.points[0])
-        except QuantityError as error:
-            raise ClaimError(f"along: {error}") from None
-        return
-    if not isinstance(value, list | tuple):
-        raise ClaimError(f"along must be a theoryck.ScalingPath or a list of them, got {value!r}")
-    if not value:
-        raise ClaimError("along must name at least one theoryck.ScalingPath, got an empty list")
-    for index, path in enumerate(value):
-        if not isinstance(path, ScalingPath):
-            raise ClaimError(f"along must be a list of theoryck.ScalingPath only, got {path!r} at position {index}")
-        if path in value[:index]:
-            raise ClaimError(
-                f"along names the path {path_text(path)} twice, at positions {value.index(path)} and {index}: drop one"
-            )
-        _check_paths(path, quantity)
-
-
-def path_text(path: ScalingPath, whole: bool = False) -> str:
-    """Return a path on one line, its base last; sequences by their ends unless they are wanted whole.
-
-    >>> path_text(ScalingPath(d=(16, 32, 64), n="2*d"))
-    'n = 2*d, d = 16..64'
-    """
-    texts = path.describe()
-    names = [*(name for name in texts if name != path.base), path.base]
-    return ", ".join(f"{name} = {texts[name] if whole else _ends(texts[name])}" for name in names)
-
-
-def path_texts(paths: Sequence[ScalingPath]) -> list[str]:
-    """Return a text for each of several paths, all of them different: they name instances, and seeds are made of them."""
-    short = [path_text(path) for path in paths]
-    return [path_text(path, whole=short.count(text) > 1) for path, text in zip(paths, short, strict=True)]
-
-
-def _ends(text: str) -> str:
-    sizes = text.split(", ")
-    return f"{sizes[0]}..{sizes[-1]}" if len(sizes) > 1 and all(size.isdigit() for size in sizes) else text
-
-
-def _optional_positive(value: Any, argument: str, most: float = math.inf) -> None:
-    if value is None:
-        return
-    good = isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool) and math.isfinite(value)
-    if not (good and 0 < value <= most):
-        limit = f" of at most {most:g}" if most < math.inf else ""
-        raise ClaimError(f"{argument} must be a positive number{limit}, got {value!r}")
-
-
-def _text(value: Any) -> str:
-    return str(value)
+from theoryck.records import Kind, Prediction
 
 
 @dataclass(frozen=True)
 class Statement:
     """What every statement offers: the quantity, the path and :meth:`prediction`; and the options every statement takes.
 
-    ``rivals`` are wrong predictions that the same evidence must exclude.  ``correction`` declares the relative power of the next
-    term (1 for a factor ``1 + B/d + ...`` with ``|B| <= 2``), ``amplitude`` its relative size at the smallest size where that is
-    another than ``2 * size**-correction``; ``within`` replaces the profile's tolerated discrepancy of the exponent; ``share``
-    multiplies the budget, for a claim that needs more than others and says why.
+    Arguments, by name:
+
+    * ``rivals``: wrong predictions that the same evidence must exclude, () by default; a check that could not fail is VACUOUS;
+    * ``correction``: the relative power of the next term, 1 for a factor ``1 + B/d + ...`` with ``|B| <= 2``; by default powers
+      1/2, 1, 3/2 and 2 are allowed for, which costs precision;
+    * ``amplitude``: its relative size at the smallest size, where that is another than ``2 * size**-correction``;
+    * ``within``: the tolerated discrepancy of the exponent (or, of a number, relative), the profile's by default;
+    * ``share``: a factor on the budget, 1 by default, for a claim that needs more than others and says why.
+
+    Raises ClaimError, which names the argument and shows its value, when it is made; a name in a rate that is neither a size of
+    the path nor a parameter raises RateError when the prediction is made, that is when claims are collected.
+
+    >>> from theoryck.models import DeepNetwork
+    >>> from theoryck.quantities import norm_deviation
+    >>> paths = [ScalingPath(d=(16, 32, 64), width="d", input_dim="d"), ScalingPath(d=(16, 32, 64), width="2*d", input_dim="d")]
+    >>> bound = Bound(norm_deviation(DeepNetwork("tanh", depth=1)), rate="d**(-k/2)", along=paths, rivals=["d**(-k)"])
+    >>> bound.measured().name, len(bound.paths()), [each.path().names for each in bound.along_each()]
+    ('norm_deviation(tanh(x), depth=1, power=2)', 2, [('d', 'width', 'input_dim'), ('d', 'width', 'input_dim')])
+    >>> first = bound.along_each()[0]
+    >>> first.sizes()[0], first.prediction({"k": 2}).rate
+    ({'d': 16, 'width': 16, 'input_dim': 16}, 'd**(-k/2)')
+    >>> bound.prediction({"k": 2})
+    Traceback (most recent call last):
+        ...
+    theoryck.claims.arguments.ClaimError: a statement along 2 paths is measured along one at a time: see along_each()
     """
 
     kind: ClassVar[Kind]
@@ -116,7 +67,7 @@ class Statement:
     def __post_init__(self) -> None:
         # A wider tolerance than 1 would not tell a rate from the next integer power.
         for name, most in (("correction", 16.0), ("amplitude", math.inf), ("within", 1.0), ("share", LARGEST_SHARE)):
-            _optional_positive(getattr(self, name), name, most)
+            check_optional_positive(getattr(self, name), name, most)
         if not isinstance(self.rivals, list | tuple):
             raise ClaimError(f"rivals must be a list, got {self.rivals!r}: write for example rivals=[{self.rivals!r}]")
 
@@ -167,38 +118,42 @@ class Statement:
             "quantity": self.measured().name,
             "base": along.base if along is not None else None,
             "path": along.describe() if along is not None else {},
-            "parameters": {name: _text(value) for name, value in numeric(parameters).items()},
+            "parameters": {name: str(value) for name, value in numeric(parameters).items()},
             "correction": self.correction,
             "amplitude": self.amplitude,
         }
-
-
-def numeric(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those parameters that are rational numbers: the ones that may appear in a rate."""
-    return {
-        name: value
-        for name, value in parameters.items()
-        if isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool)
-    }
-
-
-def _check_rate(rate: Any, along: ScalingPath, parameters: Mapping[str, Any]) -> str:
-    """Parse the rate with the instance's parameters: every other name must be a size of the path."""
-    text = str(rate)
-    parsed = Rate.parse(text, **numeric(parameters))
-    parsed.exponent(along)
-    return text
 
 
 @dataclass(frozen=True)
 class Bound(Statement):
     """``quantity <= C * rate`` along a path: about growth when ``constant`` is None, pointwise when it is given.
 
-    ``correction``, ``amplitude``, ``within``, ``share`` are those of :class:`Statement`.  Estimates support a pointwise bound with
-    a margin of 5% of it, since draws cannot support an equality.
+    Arguments:
 
-    Without a path, ``Bound(quantity, at_most=other)`` compares two numbers.  ``rivals`` are faster rates (or smaller numbers) that
-    the same evidence must refute.  Along a list of paths it is an instance of the claim on each of them.
+    * ``quantity``: what is measured, such as :func:`theoryck.norm_deviation` or a function under ``@theoryck.quantity``;
+    * ``rate``: a text such as "d**(-k/2)" in the sizes of the path and the arguments of the claim;
+    * ``along``: a :class:`theoryck.ScalingPath`, or a list of them, which makes an instance of the claim on each;
+    * ``constant``: C > 0; None (the default) claims only that there is one;
+    * ``at_most``: instead of a rate, a number or an exact quantity that an exact ``quantity`` must not exceed;
+    * ``rivals``: faster rates (or smaller numbers) that the same evidence must refute;
+    * ``correction``, ``amplitude``, ``within``, ``share``: see :class:`theoryck.claims.Statement`.
+
+    Growth is judged on quantity/rate on the same sizes, in absolute value; a supported bound is TIGHT, LOOSE by its slack, or
+    UNDETERMINED.  Estimates support a pointwise bound with a margin of 5% of it, since draws cannot support an equality.
+    Raises ClaimError for arguments that do not fit.
+
+    >>> import theoryck as tc
+    >>> quantity = tc.norm_deviation(tc.DeepNetwork("tanh", depth=1), power=2)
+    >>> path = tc.ScalingPath(d=tc.doubling(16, 256), width="d", input_dim="d")
+    >>> growth = tc.Bound(quantity, rate="1/d", along=path, rivals=["d**(-3/2)"])
+    >>> pointwise = tc.Bound(quantity, rate="1/d", along=path, constant=3)
+    >>> numbers = tc.Bound(tc.quantities.sigma("tanh", 2), at_most=tc.quantities.sigma("tanh", 1), rivals=[0.1])
+    >>> growth.prediction({}).rivals, pointwise.prediction({}).constant, numbers.measured().name
+    (('d**(-3/2)',), 3.0, 'sigma_2[tanh] - sigma_1[tanh]')
+    >>> tc.Bound(quantity, rate="1/d")
+    Traceback (most recent call last):
+        ...
+    theoryck.claims.arguments.ClaimError: along must be a theoryck.ScalingPath or a list of them, got None
     """
 
     kind: ClassVar[Kind] = Kind.BOUND
@@ -210,14 +165,14 @@ class Bound(Statement):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _quantity(self.quantity, "quantity")
+        check_quantity(self.quantity, "quantity")
         if (self.at_most is None) == (self.rate is None):
             given = "neither" if self.rate is None else f"rate={self.rate!r} and at_most={self.at_most!r}"
             raise ClaimError(
                 f"a Bound needs a rate along a path, or at_most, the number it is compared with; got {given}: give one"
             )
         if self.rate is not None:
-            _check_paths(self.along, self.quantity)
+            check_paths(self.along, self.quantity)
         elif self.along is not None:
             raise ClaimError(
                 f"at_most compares two numbers at one instance: leave out along={self.along!r}, or give a rate instead"
@@ -228,7 +183,7 @@ class Bound(Statement):
             )
         elif not hasattr(self.quantity, "__sub__"):
             raise ClaimError(f"at_most needs an exact quantity such as theoryck.quantities.sigma(phi, 1), got {self.quantity!r}")
-        _optional_positive(self.constant, "constant")
+        check_optional_positive(self.constant, "constant")
 
     def measured(self) -> Quantity:
         """Return the quantity, or the difference of the two sides when they are numbers."""
@@ -239,13 +194,13 @@ class Bound(Statement):
         common = self._common(parameters)
         if self.rate is None:
             # What is measured is the difference of the two sides, so a smaller number is a rival by what it is smaller.
-            limit = _value(self.at_most, "at_most", digits).midpoint
-            rivals = tuple(str(_value(rival, "rivals", digits).midpoint - limit) for rival in self.rivals)
+            limit = enclosed(self.at_most, "at_most", digits).midpoint
+            rivals = tuple(str(enclosed(rival, "rivals", digits).midpoint - limit) for rival in self.rivals)
             return Prediction(rate="1", constant=0.0, rivals=rivals, **common)
         return Prediction(
-            rate=_check_rate(self.rate, self._path(), parameters),
+            rate=checked_rate(self.rate, self._path(), parameters),
             constant=None if self.constant is None else float(self.constant),
-            rivals=tuple(_check_rate(rival, self._path(), parameters) for rival in self.rivals),
+            rivals=tuple(checked_rate(rival, self._path(), parameters) for rival in self.rivals),
             **common,
         )
 
@@ -259,8 +214,8 @@ class _Along(Statement):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _quantity(self.quantity, "quantity")
-        _check_paths(self.along, self.quantity)
+        check_quantity(self.quantity, "quantity")
+        check_paths(self.along, self.quantity)
 
     def measured(self) -> Quantity:
         """Return the quantity."""
@@ -269,10 +224,22 @@ class _Along(Statement):
 
 @dataclass(frozen=True)
 class Scaling(_Along):
-    """``quantity ~ constant * base**exponent`` along a path, from both sides; ``exponent`` may use the instance's parameters.
+    """``quantity ~ constant * base**exponent`` along a path, from both sides.
 
-    ``tolerance`` is that of the constant, relative, 0.05 if not given; ``rivals`` are exponents; ``correction``, ``amplitude``,
-    ``within``, ``share`` are those of :class:`Statement`.
+    Arguments: ``quantity`` and ``along`` as in :class:`Bound`; ``exponent``, a number or a text such as "-k/2" in the arguments
+    of
+    the claim; ``constant``, a number or an exact quantity, not judged if None; ``tolerance``, that of the constant, relative,
+    0.05
+    by default; ``rivals``, other exponents; ``correction``, ``amplitude``, ``within``, ``share`` as in
+    :class:`theoryck.claims.Statement`.  Raises ClaimError.
+
+    >>> import theoryck as tc
+    >>> path = tc.ScalingPath(d=tc.doubling(16, 256), width="d", input_dim="d")
+    >>> moment = tc.overlap_moment(tc.DeepNetwork("x", depth=0), power=2)
+    >>> statement = tc.Scaling(moment, along=path, exponent="-k/2", constant=1, rivals=["-k", 0])
+    >>> claimed = statement.prediction({"k": 2})
+    >>> claimed.exponent, claimed.constant, claimed.rivals
+    (-1.0, 1.0, ('-2.0', '0.0'))
     """
 
     kind: ClassVar[Kind] = Kind.SCALING
@@ -295,7 +262,7 @@ class Scaling(_Along):
         """Return the prediction as data."""
         return Prediction(
             exponent=self._exponent(self.exponent, parameters),
-            constant=None if self.constant is None else float(_value(self.constant, "constant", digits)),
+            constant=None if self.constant is None else float(enclosed(self.constant, "constant", digits)),
             rivals=tuple(str(self._exponent(rival, parameters)) for rival in self.rivals),
             tolerance=None if self.tolerance is None else str(self.tolerance),
             **self._common(parameters),
@@ -304,10 +271,20 @@ class Scaling(_Along):
 
 @dataclass(frozen=True)
 class Limit(_Along):
-    """``quantity -> value`` along a path, at the given ``rate`` if there is one; ``tolerance`` is absolute.
+    """``quantity -> value`` along a path, at the given ``rate`` if there is one.
 
-    Without one it is ``within`` times the value.  ``rivals`` are values; ``correction``, ``amplitude``, ``within``, ``share`` are
-    those of :class:`Statement`.
+    Arguments: ``quantity`` and ``along`` as in :class:`Bound`; ``value``, a number, an enclosure or an exact quantity;
+    ``rate``, that
+    of the distance to it, judged as a bound; ``tolerance``, absolute, by default ``within`` times the value; ``rivals``, other
+    values; ``correction``, ``amplitude``, ``within``, ``share`` as in :class:`theoryck.claims.Statement`.  Raises ClaimError.
+
+    >>> import theoryck as tc
+    >>> path = tc.ScalingPath(d=tc.doubling(16, 256), width="d", input_dim="d")
+    >>> variance = tc.norm_deviation(tc.DeepNetwork("x", depth=0), power=2)  # E (|x_0|^2 - 1)^2 = 2/d
+    >>> statement = tc.Limit(variance, along=path, value=0, rate="1/d", tolerance=0.01, rivals=[0.125])
+    >>> claimed = statement.prediction({})
+    >>> float(claimed.value), claimed.rate, claimed.rivals
+    (0.0, '1/d', ('0.125',))
     """
 
     kind: ClassVar[Kind] = Kind.LIMIT
@@ -318,9 +295,9 @@ class Limit(_Along):
     def prediction(self, parameters: Mapping[str, Any], digits: int = 30) -> Prediction:
         """Return the prediction as data."""
         return Prediction(
-            value=_value(self.value, "value", digits),
-            rate=None if self.rate is None else _check_rate(self.rate, self._path(), parameters),
-            rivals=tuple(str(_value(rival, "rivals", digits).midpoint) for rival in self.rivals),
+            value=enclosed(self.value, "value", digits),
+            rate=None if self.rate is None else checked_rate(self.rate, self._path(), parameters),
+            rivals=tuple(str(enclosed(rival, "rivals", digits).midpoint) for rival in self.rivals),
             tolerance=None if self.tolerance is None else str(self.tolerance),
             **self._common(parameters),
         )
@@ -330,11 +307,24 @@ class Limit(_Along):
 class Law(Statement):
     """The law of ``statistic`` tends to ``distribution`` in the ``metric``, at the given ``rate`` if there is one.
 
-    ``distribution`` is a frozen continuous distribution of ``scipy.stats`` (or anything with ``cdf`` and ``ppf``).  The metric
-    "cramer-von-mises" is the SQUARED L2 distance ``int (G - F)^2 dF`` of the two distribution functions: it has an unbiased
-    estimate, which the largest distance has not.  A law that is reached at rate 1/sqrt(d) has rate="1/d" in it.
-    ``rivals`` are faster rates of that square; ``correction``, ``amplitude``, ``within`` and ``share`` are those of
-    :class:`Statement`.
+    Arguments: ``statistic``, a quantity whose draws have that law; ``along`` as in :class:`Bound`; ``distribution``, a frozen
+    continuous distribution of ``scipy.stats`` (or anything with ``cdf`` and ``ppf``); ``rivals``, faster rates; ``correction``,
+    ``amplitude``, ``within``, ``share`` as in :class:`theoryck.claims.Statement`.  The one ``metric``, "cramer-von-mises", is
+    the
+    SQUARED L2 distance ``int (G - F)^2 dF`` of the two distribution functions: it has an unbiased estimate, which the largest
+    distance has not.  A law that is reached at rate 1/sqrt(d) has rate="1/d" in it.  Raises ClaimError, for a law with an atom
+    too.
+
+    >>> import scipy.stats, theoryck as tc
+    >>> output = tc.quantities.output(tc.DeepNetwork("tanh", depth=1))
+    >>> path = tc.ScalingPath(d=tc.doubling(8, 64), width="d", input_dim="d")
+    >>> statement = tc.Law(output, path, scipy.stats.norm(0, 0.63), rate="d**(-2)", rivals=["d**(-4)"])
+    >>> statement.measured() is output, statement.prediction({}).rate
+    (True, 'd**(-2)')
+    >>> tc.Law(output, path, 0.5)
+    Traceback (most recent call last):
+        ...
+    theoryck.claims.arguments.ClaimError: distribution needs a method cdf, as scipy.stats.norm() has; got 0.5
     """
 
     kind: ClassVar[Kind] = Kind.LAW
@@ -346,14 +336,14 @@ class Law(Statement):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _quantity(self.statistic, "statistic")
-        _check_paths(self.along, self.statistic)
+        check_quantity(self.statistic, "statistic")
+        check_paths(self.along, self.statistic)
         if self.metric != "cramer-von-mises":
             raise ClaimError(f"metric must be 'cramer-von-mises', got {self.metric!r}")
         for method in ("cdf", "ppf"):
             if not callable(getattr(self.distribution, method, None)):
                 raise ClaimError(f"distribution needs a method {method}, as scipy.stats.norm() has; got {self.distribution!r}")
-        _no_atom(self.distribution)
+        check_no_atom(self.distribution)
 
     def measured(self) -> Quantity:
         """Return the statistic."""
@@ -362,30 +352,33 @@ class Law(Statement):
     def prediction(self, parameters: Mapping[str, Any], digits: int = 30) -> Prediction:
         """Return the prediction as data."""
         return Prediction(
-            rate=None if self.rate is None else _check_rate(self.rate, self._path(), parameters),
-            rivals=tuple(_check_rate(rival, self._path(), parameters) for rival in self.rivals),
+            rate=None if self.rate is None else checked_rate(self.rate, self._path(), parameters),
+            rivals=tuple(checked_rate(rival, self._path(), parameters) for rival in self.rivals),
             **self._common(parameters),
-        )
-
-
-def _no_atom(distribution: Any) -> None:
-    """Raise ClaimError for a law that gives one number a probability: its draws would pile up between two edges."""
-    levels = np.arange(1, 64) / 64
-    places = np.asarray(distribution.ppf(levels), dtype=np.float64)
-    same = np.flatnonzero(np.diff(places) == 0)
-    if len(same):
-        raise ClaimError(
-            f"distribution must be continuous, but {distribution!r} has an atom at {places[same[0]]:g}: give the law of the rest "
-            "(of a spectrum, law.nonzero()), and leave the atom out of the statistic too"
         )
 
 
 @dataclass(frozen=True)
 class Identity(Statement):
-    """``lhs = rhs`` at one instance; the right side is an exact quantity or a number, ``rivals`` are values it must exclude.
+    """``lhs = rhs`` at one instance.
 
-    The left side must need no sizes: a quantity that does is fixed by its parameters, such as widths that are numbers.
-    ``tolerance`` is absolute, ``within`` times the value if not given; ``within`` and ``share`` are those of :class:`Statement`.
+    Arguments: ``lhs``, a quantity that needs no sizes (one that does is fixed by its parameters, such as widths that are
+    numbers);
+    ``rhs``, a number, an enclosure or an exact quantity; ``tolerance``, absolute: by default 1e-15 of the value between
+    enclosures
+    and ``within`` times the value where the left side is estimated; ``rivals``, values that must be excluded; ``within`` and
+    ``share`` as in :class:`theoryck.claims.Statement`.  Raises ClaimError.
+
+    >>> import theoryck as tc
+    >>> sigma, rho = tc.quantities.sigma("tanh", 1), tc.quantities.rho("tanh", 1)
+    >>> statement = tc.Identity(rho, 1 - sigma, rivals=[1])  # tanh' = 1 - tanh^2
+    >>> round(float(statement.prediction({}).value), 6), statement.measured().name
+    (0.605706, 'rho_1[tanh]')
+    >>> tc.Identity(0.6, 1 - sigma)
+    Traceback (most recent call last):
+        ...
+    theoryck.claims.arguments.ClaimError: lhs must be a quantity (such as theoryck.norm_deviation(network, power=2) or a
+    function decorated with @theoryck.quantity), got 0.6
     """
 
     kind: ClassVar[Kind] = Kind.IDENTITY
@@ -395,7 +388,7 @@ class Identity(Statement):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _quantity(self.lhs, "lhs")
+        check_quantity(self.lhs, "lhs")
 
     def measured(self) -> Quantity:
         """Return the left side."""
@@ -404,24 +397,8 @@ class Identity(Statement):
     def prediction(self, parameters: Mapping[str, Any], digits: int = 30) -> Prediction:
         """Return the prediction as data; the right side is evaluated to ``digits`` digits."""
         return Prediction(
-            value=_value(self.rhs, "rhs", digits),
-            rivals=tuple(str(_value(rival, "rivals", digits).midpoint) for rival in self.rivals),
+            value=enclosed(self.rhs, "rhs", digits),
+            rivals=tuple(str(enclosed(rival, "rivals", digits).midpoint) for rival in self.rivals),
             tolerance=None if self.tolerance is None else str(self.tolerance),
             **self._common(parameters),
         )
-
-
-def _value(value: Any, argument: str, digits: int) -> Enclosure:
-    """Turn a number, an enclosure or an exact quantity into an enclosure."""
-    if isinstance(value, Enclosure):
-        return value
-    if isinstance(value, Quantity):
-        exact = value.exact({}, digits)
-        if not isinstance(exact, Enclosure):
-            raise ClaimError(f"{argument} must have an exact value, but {value.name} has none; give a number or an exact quantity")
-        return exact
-    if isinstance(value, Fraction):
-        return enclose(value, digits)
-    if isinstance(value, int | float | Decimal) and not isinstance(value, bool) and math.isfinite(value):
-        return Enclosure(Decimal(value), Decimal(0))
-    raise ClaimError(f"{argument} must be a finite number, a records.Enclosure or an exact quantity, got {value!r}")

@@ -1,0 +1,144 @@
+"""What the arguments of statements must be: quantities, paths, rates and numbers, each named where it is not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from theoryck.exact.arithmetic import enclose
+from theoryck.quantities import Quantity
+from theoryck.quantities.base import QuantityError, need_sizes
+from theoryck.rates import Rate, ScalingPath
+from theoryck.records import Enclosure
+
+Number = int | float | Fraction | Decimal
+
+Paths = ScalingPath | Sequence[ScalingPath]
+
+LARGEST_SHARE = 10.0  # of a budget: beyond that a claim belongs to a larger profile
+
+
+class ClaimError(ValueError):
+    """A claim that cannot be turned into a statement; the message names the claim and the argument.
+
+    >>> from theoryck.claims import Bound
+    >>> Bound(3, rate="1/d", along=ScalingPath(d=(16, 32)))
+    Traceback (most recent call last):
+        ...
+    theoryck.claims.arguments.ClaimError: quantity must be a quantity (such as theoryck.norm_deviation(network, power=2)
+    or a function decorated with @theoryck.quantity), got 3
+    """
+
+
+def check_quantity(value: Any, argument: str) -> Quantity:
+    """Return what is a quantity; ClaimError for anything else."""
+    if not isinstance(value, Quantity):
+        raise ClaimError(
+            f"{argument} must be a quantity (such as theoryck.norm_deviation(network, power=2) or a function decorated with "
+            f"@theoryck.quantity), got {value!r}"
+        )
+    return value
+
+
+def check_paths(value: Any, quantity: Quantity) -> None:
+    """Raise ClaimError unless it is one path, or a list of different paths, with the sizes that the quantity needs."""
+    if isinstance(value, ScalingPath):
+        try:
+            need_sizes(quantity.name, quantity.size_names or (), value.points[0])
+        except QuantityError as error:
+            raise ClaimError(f"along: {error}") from None
+        return
+    if not isinstance(value, list | tuple):
+        raise ClaimError(f"along must be a theoryck.ScalingPath or a list of them, got {value!r}")
+    if not value:
+        raise ClaimError("along must name at least one theoryck.ScalingPath, got an empty list")
+    for index, path in enumerate(value):
+        if not isinstance(path, ScalingPath):
+            raise ClaimError(f"along must be a list of theoryck.ScalingPath only, got {path!r} at position {index}")
+        if path in value[:index]:
+            raise ClaimError(
+                f"along names the path {path_text(path)} twice, at positions {value.index(path)} and {index}: drop one"
+            )
+        check_paths(path, quantity)
+
+
+def path_text(path: ScalingPath, whole: bool = False) -> str:
+    """Return a path on one line, its base last; sequences by their ends unless they are wanted whole.
+
+    >>> path_text(ScalingPath(d=(16, 32, 64), n="2*d"))
+    'n = 2*d, d = 16..64'
+    """
+    texts = path.describe()
+    names = [*(name for name in texts if name != path.base), path.base]
+    return ", ".join(f"{name} = {texts[name] if whole else _ends(texts[name])}" for name in names)
+
+
+def path_texts(paths: Sequence[ScalingPath]) -> list[str]:
+    """Return a text for each of several paths, all of them different: they name instances, and seeds are made of them."""
+    short = [path_text(path) for path in paths]
+    return [path_text(path, whole=short.count(text) > 1) for path, text in zip(paths, short, strict=True)]
+
+
+def _ends(text: str) -> str:
+    sizes = text.split(", ")
+    return f"{sizes[0]}..{sizes[-1]}" if len(sizes) > 1 and all(size.isdigit() for size in sizes) else text
+
+
+def check_optional_positive(value: Any, argument: str, most: float = math.inf) -> None:
+    """Raise ClaimError unless the value is None or a number with 0 < value <= most."""
+    if value is None:
+        return
+    good = isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool) and math.isfinite(value)
+    if not (good and 0 < value <= most):
+        limit = f" of at most {most:g}" if most < math.inf else ""
+        raise ClaimError(f"{argument} must be a positive number{limit}, got {value!r}")
+
+
+def numeric(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those parameters that are rational numbers: the ones that may appear in a rate."""
+    return {
+        name: value
+        for name, value in parameters.items()
+        if isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool)
+    }
+
+
+def checked_rate(rate: Any, along: ScalingPath, parameters: Mapping[str, Any]) -> str:
+    """Parse the rate with the instance's parameters: every other name must be a size of the path."""
+    text = str(rate)
+    parsed = Rate.parse(text, **numeric(parameters))
+    parsed.exponent(along)
+    return text
+
+
+def check_no_atom(distribution: Any) -> None:
+    """Raise ClaimError for a law that gives one number a probability: its draws would pile up between two edges."""
+    levels = np.arange(1, 64) / 64
+    places = np.asarray(distribution.ppf(levels), dtype=np.float64)
+    same = np.flatnonzero(np.diff(places) == 0)
+    if len(same):
+        raise ClaimError(
+            f"distribution must be continuous, but {distribution!r} has an atom at {places[same[0]]:g}: give the law of the rest "
+            "(of a spectrum, law.nonzero()), and leave the atom out of the statistic too"
+        )
+
+
+def enclosed(value: Any, argument: str, digits: int) -> Enclosure:
+    """Turn a number, an enclosure or an exact quantity into an enclosure."""
+    if isinstance(value, Enclosure):
+        return value
+    if isinstance(value, Quantity):
+        exact = value.exact({}, digits)
+        if not isinstance(exact, Enclosure):
+            raise ClaimError(f"{argument} must have an exact value, but {value.name} has none; give a number or an exact quantity")
+        return exact
+    if isinstance(value, Fraction):
+        return enclose(value, digits)
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool) and math.isfinite(value):
+        return Enclosure(Decimal(value), Decimal(0))
+    raise ClaimError(f"{argument} must be a finite number, a records.Enclosure or an exact quantity, got {value!r}")
