@@ -1,0 +1,155 @@
+"""Reports: all results of a session, with what is written about their claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from theoryck.records import display
+from theoryck.records.results import Result
+from theoryck.records.values import Verdict
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What its author wrote about a claim: kept with the results, so that a page about them needs no source.
+
+    ``setting`` is the docstring of the file, ``folder`` the name of the folder whose own docstring is in ``Report.folders``,
+    ``details`` what the claim's docstring says after its first line, ``assumptions`` says of each argument where it is drawn from,
+    ``place`` is a file and a line, ``citation`` has authors, year, title, arxiv and note as far as they are known.
+
+    >>> about = About("example", setting="x ~ N(0, 1).", assumptions={"k": "integers(1, 8)"})
+    >>> About.from_json(about.to_json()) == about
+    True
+    """
+
+    claim: str
+    setting: str = ""
+    details: str = ""
+    folder: str = ""
+    assumptions: Mapping[str, str] = field(default_factory=dict)
+    place: str = ""
+    citation: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON-ready dict."""
+        return {
+            "claim": self.claim,
+            "setting": self.setting,
+            "details": self.details,
+            "folder": self.folder,
+            "assumptions": dict(self.assumptions),
+            "place": self.place,
+            "citation": dict(self.citation),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> About:
+        """Inverse of :meth:`to_json`."""
+        assumptions, citation = ({str(k): str(v) for k, v in data.get(key, {}).items()} for key in ("assumptions", "citation"))
+        texts = {key: str(data.get(key, "")) for key in ("setting", "details", "folder", "place")}
+        return cls(str(data["claim"]), assumptions=assumptions, citation=citation, **texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything one session found: what ``--json`` writes and every renderer reads.
+
+    ``results`` has one :class:`Result` an instance, ``profile`` and ``seed`` say how they were drawn, ``interrupted`` whether
+    Ctrl-C
+    ended the session before its end.  ``about`` has one entry per claim and ``folders`` the docstring of each folder that they
+    name;
+    older files have neither.  ``theoryck.report.json`` reads and writes files, :meth:`to_json` and :meth:`from_json` make and
+    take
+    their data.
+
+    >>> import sympy, theoryck as tc
+    >>> @tc.theorem("example/sigma-of-erf")
+    ... def sigma_of_erf():
+    ...     "sigma_1 = (2/pi) asin(2/3) for erf"
+    ...     exact = tc.quantities.closed_form(2 * sympy.atan(2 / sympy.sqrt(5)) / sympy.pi)
+    ...     return tc.Identity(tc.quantities.sigma("erf", 1), exact, rivals=[0.46])
+    >>> report = tc.check_claims(sigma_of_erf)
+    >>> report.exit_code, report.about_of("example/sigma-of-erf").details
+    (0, '')
+    >>> report.results[0].verdict.value, report.results[0].rivals[0].rejected
+    ('SUPPORTED', True)
+    >>> Report.from_json(report.to_json()) == report
+    True
+    """
+
+    profile: str
+    seed: int
+    results: tuple[Result, ...]
+    version: str = ""
+    interrupted: bool = False
+    about: tuple[About, ...] = ()
+    folders: Mapping[str, str] = field(default_factory=dict)
+
+    def about_of(self, claim: str) -> About | None:
+        """Return what was written about a claim, or None."""
+        return next((about for about in self.about if about.claim == claim), None)
+
+    def _repr_html_(self) -> str:
+        return display.html(self)
+
+    @property
+    def exit_code(self) -> int:
+        """0 all well, 1 a statement fell (or a falsehood stood), 3 undecided under thorough, 130 interrupted."""
+        if self.interrupted:
+            return 130
+        if any(not result.ok for result in self.results):
+            return 1
+        undecided = any(result.verdict is Verdict.INCONCLUSIVE for result in self.results)
+        return 3 if undecided and self.profile == "thorough" else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON-ready dict that follows the published schema."""
+        counts = {verdict.value: 0 for verdict in Verdict}
+        for result in self.results:
+            counts[result.verdict.value] += 1
+        return {
+            "theoryck": self.version,
+            "schema": SCHEMA_VERSION,
+            "profile": self.profile,
+            "seed": self.seed,
+            "results": [result.to_json() for result in self.results],
+            "summary": {
+                "claims": len({result.claim for result in self.results}),
+                "instances": len(self.results),
+                "verdicts": counts,
+                "failed": sum(not result.ok for result in self.results),
+                "interrupted": self.interrupted,
+                "exit_code": self.exit_code,
+            },
+            **({"about": [about.to_json() for about in self.about]} if self.about else {}),
+            **({"folders": dict(self.folders)} if self.folders else {}),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Report:
+        """Inverse of :meth:`to_json`; anything else raises ValueError.
+
+        >>> Report.from_json({"schema": 0})
+        Traceback (most recent call last):
+            ...
+        ValueError: schema must be 1, got 0: this file was written by another version of theoryck
+        """
+        if not isinstance(data, Mapping):
+            raise ValueError(f"a report is a JSON object, got {type(data).__name__}: use theoryck.report.json.read_json for a file")
+        if data.get("schema") != SCHEMA_VERSION:
+            raise ValueError(
+                f"schema must be {SCHEMA_VERSION}, got {data.get('schema')!r}: this file was written by another version of theoryck"
+            )
+        return cls(
+            profile=data["profile"],
+            seed=int(data["seed"]),
+            results=tuple(Result.from_json(result) for result in data["results"]),
+            version=data.get("theoryck", ""),
+            interrupted=bool(data.get("summary", {}).get("interrupted", False)),
+            about=tuple(About.from_json(about) for about in data.get("about", ())),
+            folders={str(name): str(text) for name, text in data.get("folders", {}).items()},
+        )
