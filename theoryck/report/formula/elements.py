@@ -82,7 +82,9 @@ def _base(node: AnyNode) -> AnyNode:
 
 def _is_word(node: AnyNode) -> bool:
     base = _base(node)
-    return isinstance(base, Words) or (isinstance(base, Symbol) and len(base.name) > 1 and base.name not in (*GREEK, "normal"))
+    return isinstance(base, Words) or (
+        isinstance(base, Symbol) and len(base.name) > 1 and base.name not in (*GREEK, "normal", "ones")
+    )
 
 
 def _write(node: AnyNode, *, script: bool, first: bool = False, last: bool = False) -> str:

@@ -83,7 +83,7 @@ class _Parser:
         """One operand with its scripts; a name takes the parentheses that touch it, a number the name that touches it."""
         item = self.next()
         if item.kind == "number":
-            number = self.scripts(_number(item))
+            number = self.scripts(Symbol("ones") if item.text == "1" and self.is_vector() else _number(item))
             following = self.peek()
             if following is not None and not following.space and following.kind in ("name",):
                 return row([number, self.factor()])
@@ -109,6 +109,12 @@ class _Parser:
             argument = Fence(following.left, following.right, parse(following.items))
             return row([name, self.scripts(argument)])
         return name
+
+    def is_vector(self) -> bool:
+        """Whether a 1 is the vector of ones, as in ``1 1^T``: transposed, or followed by such a one."""
+        start = 1 if (following := self.peek()) is not None and following.text == "1" and following.space else 0
+        power = [found.text if found is not None else "" for found in (self.peek(start), self.peek(start + 1))]
+        return power == ["^", "T"]
 
     def acting(self, letter: str, name: AnyNode, following: Item | None) -> AnyNode:
         """Tell an expectation, a probability and a normal law from variables of the same letter: they act on what follows."""

@@ -66,6 +66,9 @@ def _node(node: ast.expr, depth: int) -> AnyNode | None:
 
 
 def _binary(left: ast.expr, op: ast.operator, right: ast.expr, depth: int) -> AnyNode | None:
+    if isinstance(left, ast.UnaryOp) and isinstance(left.op, ast.USub) and isinstance(op, ast.Div | ast.Mult):
+        rest = _binary(left.operand, op, right, depth)  # -a/b is -(a/b)
+        return None if rest is None else row([Operator("-", prefix=True), rest])
     if isinstance(op, ast.Pow):
         base, power = _base(left, depth), _node(right, depth + 1)
         return None if base is None or power is None else Script(base, sup=power)

@@ -58,6 +58,7 @@ RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "relu": "ReLU"}
 DOUBLE_STRUCK = {
     "expectation": ("\U0001d53c", r"\operatorname{\mathbb{E}}"),
     "probability": ("\u2119", r"\operatorname{\mathbb{P}}"),
+    "ones": ("\U0001d7cf", r"\mathbf{1}"),
     "normal": ("\U0001d4a9", r"\mathcal{N}"),
 }
 LIMITS = {"min", "max", "sup", "inf", "lim"}  # functions whose subscript goes below them in display style

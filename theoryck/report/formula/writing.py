@@ -13,9 +13,11 @@ from theoryck.report.formula import elements, tex
 from theoryck.report.formula.parser import named
 from theoryck.report.formula.rates import is_expression, names_in, read_rate
 from theoryck.report.formula.reader import Piece, read
-from theoryck.report.formula.tree import AnyNode, Fence, Number, Operator, Row, Script, Symbol, Words, row
+from theoryck.report.formula.tree import AnyNode, Fence, Fraction, Number, Operator, Row, Script, Symbol, Words, row
 
 LONGEST = 2000  # characters of a statement that are read as mathematics; a longer text is shown as it is
+
+SIZES = 6  # of a path that are written out
 
 
 def mathml(text: str, *, display: bool = False) -> str:
@@ -102,35 +104,37 @@ def _expected(prediction: Prediction) -> list[Piece]:
 
 def _relation(prediction: Prediction) -> tuple[list[Piece], list[AnyNode]]:
     """What is expected of the quantity: words, and a formula that begins with a relation."""
-    rate = [_shown(prediction.rate)] if prediction.rate is not None else []
-    constant: list[AnyNode] = [_number(numbers.plain(prediction.constant)) if prediction.constant is not None else Symbol("C")]
-    value: list[AnyNode] = [_number(numbers.enclosed(prediction.value, 15))] if prediction.value is not None else [Words("?")]
+    rate = _shown(prediction.rate) if prediction.rate is not None else None
+    constant = _number(numbers.plain(prediction.constant)) if prediction.constant is not None else Symbol("C")
+    value = _number(numbers.enclosed(prediction.value, 15)) if prediction.value is not None else Words("?")
     match prediction.kind:
         case Kind.BOUND:
-            return [], [Operator("<="), *constant, *_factor(constant, rate)]
+            return [], [Operator("<="), *_times(constant, rate)]
         case Kind.SCALING:
-            base = named(prediction.base or "d")
-            exponent: list[AnyNode] = (
-                [_number(numbers.plain(prediction.exponent))] if prediction.exponent is not None else [Words("?")]
-            )
-            scaled: list[AnyNode] = rate or [Script(base, sup=row(exponent))]
-            return [], [Operator("~"), *constant, *_factor(constant, scaled)]
+            exponent = Words("?") if prediction.exponent is None else _number(numbers.plain(prediction.exponent))
+            power = Script(named(prediction.base or "d"), sup=exponent)
+            return [], [Operator("~"), *_times(constant, rate or power)]
         case Kind.LIMIT:
-            return [], [Operator("->"), *value]
+            return [], [Operator("->"), value]
         case Kind.IDENTITY:
-            return [], [Operator("="), *value]
+            return [], [Operator("="), value]
         case Kind.LAW:
-            said: list[Piece] = ["(distance from the claimed law) "]
-            return said, [Operator("<="), Symbol("C"), *_factor([Symbol("C")], rate)] if rate else [Operator("->"), Number("0")]
+            expected = [Operator("->"), Number("0")] if rate is None else [Operator("<="), *_times(Symbol("C"), rate)]
+            return ["(distance from the claimed law) "], expected
 
 
-def _factor(constant: list[AnyNode], rate: list[AnyNode]) -> list[AnyNode]:
-    """A rate as a factor of a constant: a sum goes into parentheses, a number is set apart from a number."""
-    found: list[AnyNode] = []
-    for node in rate:
-        is_sum = isinstance(node, Row) and any(isinstance(item, Operator) and item.name in "+-" for item in node.items)
-        found.append(Fence("(", ")", node) if is_sum else node)
-    return [Operator("*"), *found] if not isinstance(constant[0], Symbol) and found else found
+def _times(constant: AnyNode, rate: AnyNode | None) -> list[AnyNode]:
+    """A constant times a rate: ``C/n`` for ``1/n``, a sum in parentheses, a point between two numbers."""
+    if rate is None or rate == Number("1"):
+        return [constant]
+    if isinstance(rate, Fraction) and rate.top == Number("1"):
+        return [Fraction(constant, rate.bottom)]
+    first = rate.items[0] if isinstance(rate, Row) else rate
+    if isinstance(rate, Row) and any(isinstance(item, Operator) and item.name in "+-" for item in rate.items):
+        return [constant, Fence("(", ")", rate)]
+    first = first.top if isinstance(first, Fraction) and not first.stacked else first
+    numeric = isinstance(first, Number) and not isinstance(constant, Symbol)
+    return [constant, Operator("*"), rate] if numeric else [constant, rate]
 
 
 def _number(text: str) -> AnyNode:
@@ -149,5 +153,11 @@ def _path(prediction: Prediction) -> list[Piece]:
         if is_expression(size):
             pieces.append(row([named(name), Operator("="), _shown(size)]))
         else:
-            pieces += [row([named(name), Operator("=")]), " " + size.replace("...", "\u2026")]
+            pieces += [row([named(name), Operator("=")]), " " + _listed(size)]
     return pieces
+
+
+def _listed(sizes: str) -> str:
+    """A list of sizes, a long one by its first three and its last."""
+    listed = sizes.replace("...", "\u2026").split(", ")
+    return ", ".join([*listed[:3], "\u2026", listed[-1]] if len(listed) > SIZES else listed)
