@@ -1,0 +1,43 @@
+"""Pictures of a result as compact SVG, rendered from its record alone: nothing is measured, an old file gives the same picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from theoryck.curves import fitted
+from theoryck.records import Result
+from theoryck.report.claims import clean, instance_text
+from theoryck.report.svg import growth
+from theoryck.report.svg.canvas import Canvas
+
+__all__ = ["Picture", "pictures"]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture by ``name`` ("scaling", "ratio", "residuals", "limit", "law", "values"), in words (``alt``) and as ``svg``."""
+
+    name: str
+    title: str
+    alt: str
+    svg: str
+
+
+def pictures(result: Result, prefix: str = "") -> list[Picture]:
+    """Return the pictures of a result; ``prefix`` keeps their ids apart from those of other results on a page."""
+    found = fitted(result)
+    made: list[Picture] = []
+
+    def add(name: str, title: str, drawn: tuple[Canvas, str] | None) -> None:
+        if drawn is not None:
+            canvas, alt = drawn
+            instance = instance_text(result.instance)
+            whole = f"{title}: {clean(result.claim)}{f' ({instance})' if instance else ''}"
+            made.append(Picture(name, title, alt, canvas.svg(whole, alt, f"{prefix}{name}")))
+
+    if found is not None and found.traces:
+        add("scaling", "Measured against claimed", growth.scaling(result, found))
+        if found.claims:
+            add("ratio", "Measured divided by claimed rate", growth.ratio(result, found))
+        add("residuals", "Residuals of the fit", growth.residuals(found))
+    return made

@@ -1,0 +1,122 @@
+"""The words of pictures: short labels, and sentences that say what is seen with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from theoryck.curves import Approach, Curve, Fitted, Mark, Trace
+from theoryck.records import Interval, Prediction, Result
+from theoryck.report import numbers
+from theoryck.report.claims import clean
+from theoryck.report.layout import shorten
+
+NAMES = {
+    "montecarlo": "Monte Carlo mean",
+    "exact": "value of the exact route",
+    "bracket-low": "lower end of a bracket",
+    "bracket-high": "upper end of a bracket",
+}
+PLURALS = {
+    "montecarlo": "Monte Carlo means",
+    "exact": "values of the exact route",
+    "bracket-low": "lower ends of brackets",
+    "bracket-high": "upper ends of brackets",
+}
+
+
+def rate(text: str, prediction: Prediction | None = None) -> str:
+    """Write a rate as a label: powers with ^, and the parameters that occur in it.
+
+    >>> from theoryck.records import Kind
+    >>> rate("d**(-k/2)", Prediction(Kind.BOUND, "q", parameters={"k": "2"}))
+    'd^(-k/2), k = 2'
+    """
+    shown = numbers.shorter(clean(text).replace("**", "^"))
+    used = [] if prediction is None else [f"{k} = {v}" for k, v in prediction.parameters.items() if _names(text, k)]
+    return ", ".join([shown, *map(clean, used)])
+
+
+def _names(text: str, name: str) -> bool:
+    return name in "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
+
+
+def quantity(result: Result) -> str:
+    """Return the name of what was measured."""
+    return clean(result.prediction.quantity) if result.prediction is not None else "value"
+
+
+def below(found: Fitted | Approach, result: Result) -> str:
+    """Return the text under the sizes: the base, and the other sizes."""
+    path = {} if result.prediction is None else dict(result.prediction.path)
+    fixed = {name: str(size) for name, size in found.fixed.items()} if isinstance(found, Fitted) else {}
+    others = fixed or {name: text for name, text in path.items() if name != found.base}
+    texts = [f"{name} = {text}".replace("**", "^") for name, text in others.items() if len(str(text)) <= 24]
+    return clean(found.base + (f"   ({', '.join(texts)})" if texts else ""))
+
+
+def level(value: float) -> str:
+    """Write a level, such as 95%."""
+    return f"{100 * value:.4g}%"
+
+
+def interval(found: Interval | None) -> str:
+    """Write an interval with its level."""
+    return "unknown" if found is None else f"{numbers.written_out(found)} at {level(found.level)}"
+
+
+def value(mark: Mark) -> str:
+    """Write the value of a mark with its error."""
+    if mark.error is None or mark.error == 0:
+        return f"{mark.value:.6g}"
+    return numbers.uncertain(mark.value, mark.error)
+
+
+def traces(found: Sequence[Trace], base: str) -> str:
+    """Say what the marks are: how many of each route, the first and the last of them with their values."""
+    parts = []
+    for trace in found:
+        first, last = trace.marks[0], trace.marks[-1]
+        if len(trace.marks) == 1:
+            parts.append(f"1 {NAMES[trace.route]}, {value(first)} at {base} = {first.size}")
+            continue
+        text = f"{len(trace.marks)} {PLURALS[trace.route]}, from {value(first)} at {base} = {first.size}"
+        text += f" to {value(last)} at {last.size}"
+        noisy = [str(mark.size) for mark in trace.marks if mark.in_noise] if trace.route == "montecarlo" else []
+        parts.append(text + (f" (below 5 standard errors at {', '.join(noisy)})" if noisy else ""))
+    return "; ".join(parts) or "no value"
+
+
+def fit(found: Fitted) -> str:
+    """Say what was fitted, or why nothing was."""
+    if not found.curves:
+        return f"No curve is fitted: {clean(found.reason)}." if found.reason else "No curve is fitted."
+    curve: Curve = found.curves[0]
+    flags = f" ({clean('; '.join(curve.flags))})" if curve.flags else ""
+    return f"The fitted curve with its band, corrections included, has exponent {interval(found.exponent)}{flags}."
+
+
+def claimed(found: Fitted, result: Result) -> str:
+    """Say what was claimed, and which rivals were rejected."""
+    parts = []
+    if found.claimed is not None:
+        how = (
+            "with its constant"
+            if result.prediction is not None and result.prediction.constant is not None
+            else ("drawn through the fit at the largest size")
+        )
+        parts.append(f"Dashed: the claimed rate {rate(found.claimed.label, result.prediction)}, {how}.")
+    for rival in found.rivals:
+        parts.append(
+            f"Dotted: the rival {rate(rival.label, result.prediction)}, {'rejected' if rival.rejected else 'NOT rejected'}."
+        )
+    return " ".join(parts)
+
+
+def missing(texts: Sequence[str]) -> str:
+    """Say what could not be drawn."""
+    return f"Not drawn: {clean('; '.join(texts))}." if texts else ""
+
+
+def sentence(*parts: str) -> str:
+    """Join sentences, leaving out empty ones."""
+    return shorten(" ".join(part for part in parts if part), 900)
