@@ -12,6 +12,7 @@ import theoryck
 # Not named here: ``list``, which is the module of that command once it has been imported.
 # A command's module and its line in ``theoryck --help``; the module holds the click command as ``command``.
 COMMANDS = {
+    "new": "Write a file with a conjecture of one's own, which runs as it is.",
     "check": "Measure and judge the claims found in files or folders.",
     "list": "List what is claimed, and where.",
     "show": "Show one claim in full: statement, setting, rates, rivals, instances.",
