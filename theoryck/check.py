@@ -47,9 +47,10 @@ class Session:
     """What all claims of one run share: profile, seed, executor and the number of claims the error rate is divided over.
 
     ``draws`` fixes the number of draws (of every size, or one number for each size) instead of the profile's budget, which
-    repeats a run whose budget was set by the clock.  ``progress`` is called with a mapping at every look.  ``ledger`` (a file or
-    a Ledger) keeps every block that is drawn: what it holds is not drawn again.  Use the session as a context manager: an
-    executor or a ledger that it made is closed at the end.
+    repeats a run whose budget was set by the clock.  ``progress`` is called with a mapping when an instance begins, at every
+    look and when a claim is done; its ``event`` says which ("instance", "look", "claim").  ``ledger`` (a file or a Ledger) keeps
+    every block that is drawn: what it holds is not drawn again.  Use the session as a context manager: an executor or a ledger
+    that it made is closed at the end.
     """
 
     profile: Profile | str = "quick"
@@ -61,6 +62,7 @@ class Session:
     progress: Progress | None = None
     ledger: Ledger | str | os.PathLike[str] | None = None
     _own: bool = field(default=False, init=False)
+    _standing: tuple[str, int, int] = field(default=("", 1, 1), init=False)
 
     def __post_init__(self) -> None:
         self.profile = profile_named(self.profile)
@@ -101,19 +103,28 @@ class Session:
             level=profile.level,
         )
 
+    def begin(self, claim: str, instance: Mapping[str, Any], number: int, instances: int) -> None:
+        """Report to ``progress`` that the instance of this number, counted from 1, is taken up."""
+        self._standing = (claim, number, instances)
+        self._tell("instance", claim, instance)
+
     def tell(self, measurement: Measurement, fraction: float, judgement: Judgement) -> None:
         """Report a look to ``progress``."""
-        if self.progress is not None:
-            self.progress(
-                {
-                    "claim": measurement.claim,
-                    "instance": measurement.instance,
-                    "fraction": fraction,
-                    "draws": measurement.draws,
-                    "verdict": judgement.verdict.value,
-                    "exponent": judgement.exponent,
-                }
-            )
+        said = {"fraction": fraction, "draws": measurement.draws, "verdict": judgement.verdict.value}
+        self._tell("look", measurement.claim, measurement.instance, **said, exponent=judgement.exponent)
+
+    def end(self, claim: str) -> None:
+        """Report to ``progress`` that a claim is done."""
+        self._tell("claim", claim, {})
+
+    def _tell(self, event: str, claim: str, instance: Mapping[str, Any], **said: Any) -> None:
+        if self.progress is None:
+            return
+        standing, number, instances = self._standing
+        if claim.removesuffix("#confirmation") != standing:
+            number = instances = 1  # judged again when all is measured
+        where = {"event": event, "claim": claim, "instance": instance, "number": number, "instances": instances}
+        self.progress({**where, "fraction": 0.0, "draws": 0, "verdict": "", "exponent": None, **said})
 
     def instances(self, claim: Claim) -> list[tuple[dict[str, Any], Statement]]:
         """Return the claim's instances under the session's profile and seed, made once."""
@@ -179,6 +190,7 @@ def check_claims(
                 raise
             except (Exception, SystemExit) as error:
                 found.append(Examined(failed_result(claim, session, error)))
+            session.end(claim.id)
         try:
             found = found if interrupted else _step_down(found, session)
         except KeyboardInterrupt:
@@ -222,7 +234,9 @@ def check_claim(claim: Claim, session: Session, keep_going: bool = False) -> lis
 
     An error in one instance is raised as it is, or with ``keep_going`` becomes its VACUOUS result and the others go on.
     """
-    return [examined.result for examined in _examine(claim, session, keep_going)]
+    examined = _examine(claim, session, keep_going)
+    session.end(claim.id)
+    return [each.result for each in examined]
 
 
 def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Examined]:
@@ -234,7 +248,8 @@ def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Examined]
     digits = profile_named(session.profile).exact_digits
     planned = [(parameters, statement, statement.prediction(parameters, digits + 10)) for parameters, statement in instances]
     results = []
-    for parameters, statement, prediction in planned:
+    for number, (parameters, statement, prediction) in enumerate(planned, 1):
+        session.begin(claim.id, describe_instance(parameters), number, len(planned))
         try:
             results.append(_check_instance(claim, session, parameters, statement, prediction, len(planned)))
         except LedgerError:

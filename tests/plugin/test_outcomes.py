@@ -118,15 +118,25 @@ def test_stop_at_the_first_failure(project):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--theoryck-profile", "quik"], "*quik*quick*standard*thorough*"),
+        (
+            ["--theoryck-profile", "quik"],
+            "*--theoryck-profile: profile must be one of quick, *, got 'quik' (did you mean 'quick'[?])",
+        ),
         (["--theoryck-seed", "-1"], "*--theoryck-seed must be at least 0, got -1*"),
         (["--theoryck-workers", "0"], "*--theoryck-workers must be at least 1, got 0*"),
         (["--theoryck-json", "-"], "*theoryck check PATH --json -*"),
-        (["--theoryck-json", "nowhere/report.json"], "*there is no folder nowhere*"),
+        (["--theoryck-json", "nowhere/report.json"], "*--theoryck-json: *there is no folder nowhere*"),
+        (["--theoryck-html", "nowhere/report.html"], "*--theoryck-html: *there is no folder nowhere*"),
+        (["--theoryck-html", "-"], "*theoryck report FILE --html -*"),
+        (
+            ["--theoryck-histograms", "pytest.ini/pictures"],
+            "*--theoryck-histograms: *pytest.ini/pictures cannot be made*",
+        ),
     ],
 )
 def test_bad_options_are_refused_before_anything_is_measured(project, arguments, message):
     project.claims("supported")
+    project.write("pytest.ini", "[pytest]\n")
     result = project.pytester.runpytest_inprocess("proofs", *arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([message])

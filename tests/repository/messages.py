@@ -13,7 +13,7 @@ import theoryck
 
 PACKAGE = Path(theoryck.__file__).parent
 # Rooms whose other texts are labels, help and layout of what the records say, reviewed by their own golden files.
-SHOWING = ("report/", "cli/", "pytest_plugin.py")
+SHOWING = ("report/", "cli/", "pytest_plugin/")
 NOT_SHOWN = {"help", "short_help", "epilog", "metavar", "prog_name", "param_hint"}
 SQL = ("SELECT ", "INSERT ", "CREATE ", "DELETE ", "PRAGMA ")
 FEWEST_WORDS = 3

@@ -103,6 +103,8 @@ def test_an_interrupted_run_goes_on_where_it_was(path):
     looks = []
 
     def stop(look):
+        if look["event"] != "look":
+            return
         looks.append(look["draws"])
         if len(looks) == 2:
             raise KeyboardInterrupt

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 import signal
 import sys
 import threading
@@ -15,8 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from theoryck.cli.common import DrawsType, Usage, check_json, find_claims, profile_option, seed_option, stdout_style
-from theoryck.report.layout import shorten, style_for
+from theoryck.cli.common import (
+    DrawsType,
+    Usage,
+    check_html,
+    check_json,
+    find_claims,
+    profile_option,
+    seed_option,
+    stdout_style,
+    write_page,
+)
+from theoryck.report.layout import is_dumb, style_for
 
 if TYPE_CHECKING:
     from theoryck.claims import Claim, Statement
@@ -36,6 +44,7 @@ INTERRUPTED = 130  # as a shell reports a program that Ctrl-C stopped
 @click.option("--sharing", type=click.IntRange(1), help="Claims that share the error rate, when one of them is repeated alone.")
 @click.option("--ledger", "ledger_path", metavar="FILE", help="Keep every block of draws in FILE, and reuse what it holds.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - prints it and nothing else.")
+@click.option("--html", "html_path", metavar="FILE", help="Write one page with everything about the claims to FILE.")
 @click.option("--histograms", "folder", metavar="FOLDER", help="Draw every Law that was measured into FOLDER, as SVG.")
 @click.option("-v", "--verbose", is_flag=True, help="List every instance, not only the worst of each claim.")
 def command(
@@ -48,6 +57,7 @@ def command(
     sharing: int | None,
     ledger_path: str | None,
     json_path: str | None,
+    html_path: str | None,
     folder: str | None,
     verbose: bool,
 ) -> None:
@@ -66,6 +76,7 @@ def command(
       theoryck check proofs --only 'camilli2025/*' --profile standard --workers 2
       theoryck check my_conjecture.py --draws 10000 --json - > report.json
       theoryck check proofs --profile thorough --ledger draws.ledger
+      theoryck check proofs --html report.html
       theoryck check proofs --only 'fan2020/*' --histograms pictures
 
     Exit status: 0 all well; 1 a claim was REFUTED or VACUOUS, or a falsehood was not refuted; 2 wrong usage, or a file that
@@ -75,6 +86,7 @@ def command(
     from theoryck.report.text import render
 
     check_json(json_path, ledger=ledger_path)
+    check_html(html_path, {"ledger that is read": ledger_path, "JSON report that is written": json_path})
     pictures = _folder(folder)
     problems: list[str] = []
     claims = find_claims(paths, only, problems)
@@ -84,6 +96,8 @@ def command(
         click.echo(render(report, stdout_style(), verbose=verbose), color=True)
     if json_path is not None:
         write_json(report, json_path)
+    if html_path is not None:
+        write_page(report, html_path)
     if pictures is not None:
         _draw_laws(report, pictures)
     if report.interrupted:
@@ -96,7 +110,7 @@ def command(
             "--sharing": sharing or len(claims),
             "--ledger": ledger_path,
         }
-        click.echo(_continue(report, claims, paths, settings), err=True)
+        click.echo(_advice(report, claims, paths, settings, bool(only)), err=True)
         sys.exit(INTERRUPTED)
     sys.exit(Usage.exit_code if problems else report.exit_code)
 
@@ -142,33 +156,27 @@ def _check_draws(claim: Claim, statements: Sequence[Statement], given: int) -> N
 
 
 def _folder(path: str | None) -> Path | None:
-    """Return the folder for pictures, made if need be; one that cannot be used ends the program before anything is measured."""
+    """Return the folder for pictures; one that cannot be used ends the program before anything is measured."""
     if path is None:
         return None
-    from theoryck.report.plots import PlotError, check_plot
+    from theoryck.report.histograms import folder_for_laws
+    from theoryck.report.plots import PlotError
 
     try:
-        Path(path).mkdir(parents=True, exist_ok=True)
-        check_plot(Path(path) / "law.svg")
-    except (OSError, PlotError) as error:
+        return folder_for_laws(path)
+    except PlotError as error:
         raise Usage(f"--histograms {path}: {error}") from error
-    return Path(path)
 
 
 def _draw_laws(report: Report, folder: Path) -> None:
-    """Draw each instance of a law into a file that is named after the claim, and say on standard error how many."""
-    from theoryck.report.histograms import draw_law, has_law
+    """Draw each instance of a law into a file, and say on standard error how many."""
+    from theoryck.report.histograms import draw_laws
     from theoryck.report.plots import PlotError
 
-    laws = [result for result in report.results if has_law(result)]
-    for number, result in enumerate(laws, 1):
-        name = re.sub(r"[^\w.-]+", "-", result.claim).strip("-.")
-        try:
-            draw_law(result, folder / f"{number:03}-{name}.svg")
-        except PlotError as error:
-            raise Usage(f"--histograms {folder}: {error}") from error
-    why = "" if laws else ": no Law was measured by draws, and nothing else has a histogram"
-    click.echo(f"theoryck: {len(laws)} histograms in {folder}{why}", err=True)
+    try:
+        click.echo(f"theoryck: {draw_laws(report, folder)}", err=True)
+    except PlotError as error:
+        raise Usage(f"--histograms {folder}: {error}") from error
 
 
 @contextmanager
@@ -214,42 +222,33 @@ def _terminated_as_interrupted() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _continue(report: Report, claims: Sequence[Claim], paths: Sequence[str], settings: Mapping[str, object]) -> str:
+def _advice(report: Report, claims: Sequence[Claim], paths: Sequence[str], settings: Mapping[str, object], chosen: bool) -> str:
+    """What would go on where the session stopped."""
+    from theoryck.report.resuming import advice
+
     judged = {result.claim for result in report.results}
     left = [claim.id for claim in claims if claim.id not in judged]
-    words = ["theoryck", "check", *paths]
-    for claim in left:
-        words += ["--only", claim]
-    for option, value in settings.items():
-        words += [option, str(value)] if value is not None else []
-    return f"Interrupted with {len(left)} of {len(claims)} claims to go. To check those:\n  {shlex.join(words)}"
+    return advice(left, [claim.id for claim in claims if claim.id in judged], paths, settings, style_for(sys.stderr), chosen=chosen)
 
 
 class _Progress:
-    """One line on standard error while it is a terminal; silent otherwise, and gone at the end."""
+    """One line on standard error while it is a terminal that can take it back; silent otherwise, and gone at the end."""
 
     def __init__(self, claims: int) -> None:
-        self.claims = claims
-        self.seen: list[str] = []
-        self.start = time.monotonic()
-        self.shown = sys.stderr.isatty()
-        self.width = style_for(sys.stderr).width - 1
+        from theoryck.report.progress import Progress
+
+        style = style_for(sys.stderr)
+        self.shown = sys.stderr.isatty() and not is_dumb()
+        self.state = Progress(claims, time.monotonic)
+        self.width = style.width - 1
 
     def __enter__(self) -> _Progress:
         return self
 
     def __call__(self, look: Mapping[str, Any]) -> None:
-        claim = str(look["claim"]).removesuffix("#confirmation")
-        if claim not in self.seen:
-            self.seen.append(claim)
-        if not self.shown:
-            return
-        from theoryck.report import numbers
-        from theoryck.report.claims import clean
-
-        elapsed = numbers.seconds(time.monotonic() - self.start)
-        now = f"{numbers.count(look['draws'])} draws, {look['verdict'].lower()} so far"
-        self._write(shorten(f"{len(self.seen)}/{self.claims} {clean(claim)}: {now}, {elapsed}s", self.width))
+        if self.shown:
+            self.state.see(look)
+            self._write(self.state.line(self.width))
 
     def __exit__(self, *exception: object) -> None:
         if self.shown:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from theoryck.report.layout import Style, style_for
 
 if TYPE_CHECKING:
     from theoryck.claims import Claim
+    from theoryck.records import Report
 
 DEFAULT_PATH = "proofs"
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -27,11 +29,30 @@ class Usage(click.ClickException):
     exit_code = 2
 
 
+class Choice(click.Choice[str]):
+    """One of several words; another one is answered with those that look like it."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Say which words there are, and which may have been meant."""
+        return not_among(str(value), [str(choice) for choice in self.choices])
+
+
+def not_among(value: str, words: Sequence[str]) -> str:
+    """Return the message for a word that is not among those allowed.
+
+    >>> not_among("quik", ["quick", "standard"])
+    "'quik' is not one of quick, standard (did you mean 'quick'?)"
+    """
+    close = difflib.get_close_matches(value.lower(), words, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    return f"{value!r} is not one of {', '.join(words)}{hint}"
+
+
 def profile_option() -> Decorator:
     """Return the option ``--profile``."""
     return click.option(
         "--profile",
-        type=click.Choice(list(PROFILES)),
+        type=Choice(list(PROFILES)),
         default="quick",
         show_default=True,
         help="Budgets and error rates: about 10 seconds, 2 minutes or 20 minutes a claim.",
@@ -62,6 +83,17 @@ def _written_out(text: str) -> str:
 
 def check_json(path: str | None, **read: str | Path | None) -> None:
     """End the program where JSON could not be written, or would overwrite a file that is read (``table=path``), before any work."""
+    _check_output("--json", path, {f"{name} that is read": other for name, other in read.items()})
+
+
+def check_html(path: str | None, others: Mapping[str, str | Path | None]) -> None:
+    """End the program where a page could not be written, or would overwrite another file of the call, before any work."""
+    if path == "-":
+        raise Usage("--html needs a file, such as report.html; for a page on standard output: theoryck report FILE --html -")
+    _check_output("--html", path, others)
+
+
+def _check_output(option: str, path: str | None, others: Mapping[str, str | Path | None]) -> None:
     from theoryck.report.json import ReportFileError, check_writable
 
     if path is None:
@@ -69,10 +101,21 @@ def check_json(path: str | None, **read: str | Path | None) -> None:
     try:
         check_writable(path)
     except ReportFileError as error:
-        raise Usage(str(error)) from error
-    for name, other in read.items():
+        raise Usage(f"{option}: {error}") from error
+    for name, other in others.items():
         if other is not None and same_file(path, other):
-            raise Usage(f"--json {path} is the {name} that is read: it would be overwritten; name another file")
+            raise Usage(f"{option} {path} is the {name}: it would be overwritten; name another file")
+
+
+def write_page(report: Report, path: str) -> None:
+    """Write a report as one HTML page."""
+    from theoryck.report.html import write_html
+    from theoryck.report.json import ReportFileError
+
+    try:
+        write_html(report, path)
+    except ReportFileError as error:
+        raise Usage(f"--html: {error}") from error
 
 
 def write_json_data(data: object, path: str) -> None:

@@ -7,11 +7,13 @@ every size.  The bins at both ends are open and have no density: their share is 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
-from theoryck.records import Counts, Point, Result
+from theoryck.records import Counts, Point, Report, Result
 from theoryck.report import plots
 from theoryck.report.plots import COLORS, PlotError, check_plot, save, title
 
@@ -45,6 +47,28 @@ def draw_law(result: Result, path: str | os.PathLike[str]) -> None:
     heading = f"{result.claim}: {result.judgement.verdict.value}\n{title(result)}"
     figure.suptitle(plots.plain(heading), fontsize=10, x=0.01, ha="left")
     save(figure, path)
+
+
+def folder_for_laws(path: str | os.PathLike[str]) -> Path:
+    """Return the folder for the pictures of laws, made if need be; PlotError where it cannot be, before anything is measured."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PlotError(f"the folder {folder} cannot be made: {error.strerror or error}") from error
+    check_plot(folder / "law.svg")
+    return folder
+
+
+def draw_laws(report: Report, folder: Path) -> str:
+    """Draw each instance of a law into a file of ``folder`` that is named after the claim, and return how many there are."""
+    laws = [result for result in report.results if has_law(result)]
+    for number, result in enumerate(laws, 1):
+        name = re.sub(r"[^\w.-]+", "-", result.claim).strip("-.")
+        draw_law(result, folder / f"{number:03}-{name}.svg")
+    if not laws:
+        return f"0 histograms in {folder}: no Law was measured by draws, and nothing else has a histogram"
+    return f"{len(laws)} {'histogram' if len(laws) == 1 else 'histograms'} in {folder}"
 
 
 def density_of(counts: Counts) -> tuple[list[float], list[float]]:

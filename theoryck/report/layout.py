@@ -42,8 +42,12 @@ def style_for(stream: TextIO, *, width: int | None = None) -> Style:
     if width is None:
         columns = os.environ.get("COLUMNS", "")
         width = _terminal_width(stream) if terminal else int(columns) if columns.isdecimal() else WIDTH
-    dumb = os.environ.get("TERM", "") in ("dumb", "unknown") or bool(os.environ.get("NO_COLOR"))
-    return Style(max(min(width, WIDTH), NARROWEST), terminal and not dumb)
+    return Style(max(min(width, WIDTH), NARROWEST), terminal and not is_dumb() and not os.environ.get("NO_COLOR"))
+
+
+def is_dumb() -> bool:
+    """Whether the terminal can only print: it knows neither colours nor how to take back a line."""
+    return os.environ.get("TERM", "") in ("dumb", "unknown")
 
 
 def _terminal_width(stream: TextIO) -> int:

@@ -1,0 +1,61 @@
+"""What is going on, beside what pytest writes: after the cursor, on the same line, taken back before anything else is written.
+
+Only on a terminal that can take back what was written, and not where output is not captured (``-s``): there the tests write.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from theoryck.report.progress import Progress
+
+LEAST = 16  # columns; below that nothing is shown
+
+
+class Live:
+    """The line of progress; ``claims`` is how many there are in all."""
+
+    def __init__(self, config: pytest.Config, claims: int) -> None:
+        self.shown = _can_be_shown(config)
+        self.writer = config.get_terminal_writer()
+        self.state: Progress | None = None
+        if self.shown:
+            from theoryck.report.progress import Progress
+
+            self.state = Progress(claims, time.monotonic)
+
+    def __call__(self, look: Mapping[str, Any]) -> None:
+        """Take in what the session tells, and show it."""
+        if self.state is not None:
+            self.state.see(look)
+            self.show()
+
+    def show(self) -> None:
+        """Write the line after the cursor and put the cursor back; what does not fit is left out."""
+        if self.state is None:
+            return
+        from theoryck.report.layout import cells
+
+        room = self.writer.fullwidth - self.writer.width_of_current_line % self.writer.fullwidth - 2
+        text = self.state.line(room) if room >= LEAST else ""
+        back = f"\x1b[{cells(text) + 1}D" if text else ""
+        self.writer.write_raw(f"\x1b[K {text}{back}" if text else "\x1b[K", flush=True)
+
+    def erase(self) -> None:
+        """Take back what was written."""
+        if self.shown:
+            self.writer.write_raw("\x1b[K", flush=True)
+
+
+def _can_be_shown(config: pytest.Config) -> bool:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or not getattr(reporter, "isatty", False) or config.getoption("capture") == "no":
+        return False
+    from theoryck.report.layout import is_dumb
+
+    return not is_dumb()

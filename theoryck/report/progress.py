@@ -1,0 +1,137 @@
+"""What is going on, in one line: claims done, the current claim and instance, its exponent so far, draws, time left.
+
+Nothing here writes or measures: a state is fed with what ``theoryck.check.Session`` tells, and asked for a line of a given width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from theoryck.report import numbers
+from theoryck.report.claims import clean, instance_text
+from theoryck.report.layout import cells, shorten
+
+ENOUGH_CLAIMS = 3  # done, before their mean duration says anything about the others
+ENOUGH_SECONDS = 2.0
+LEAST_INSTANCE = 12  # columns, for the beginning of an instance to be worth showing
+
+
+@dataclass
+class Progress:
+    """The state of a session that measures ``claims`` claims.
+
+    >>> ticks = iter(range(0, 1000, 4))
+    >>> progress = Progress(2, lambda: float(next(ticks)))
+    >>> told = {"claim": "paper/claim", "instance": {"k": 2}, "number": 1, "instances": 4, "draws": 0, "exponent": None}
+    >>> progress.see({"event": "instance", **told, "fraction": 0.0})
+    >>> progress.line(79)
+    '1/2 paper/claim (1 of 4: k=2)'
+    >>> progress.see({"event": "look", **told, "fraction": 0.25, "draws": 20000})
+    >>> progress.line(79)
+    '1/2 paper/claim (1 of 4: k=2): 20k draws, at most about 60 s for this claim'
+    """
+
+    claims: int
+    clock: Callable[[], float]
+    done: int = 0
+    _look: Mapping[str, Any] | None = None
+    _claim_began: float = 0.0
+    _instance_began: float = 0.0
+    _told: float = 0.0
+    _spent: list[float] = field(default_factory=list)
+
+    def see(self, look: Mapping[str, Any]) -> None:
+        """Take in what the session tells: that an instance begins, a look, or that a claim is done."""
+        self._told = self.clock()
+        claim = str(look["claim"]).removesuffix("#confirmation")
+        if look["event"] == "claim":
+            self._end_claim()
+            return
+        if self._look is None or self._look["claim"] != claim:
+            self._claim_began = self._instance_began = self._told
+        elif look["event"] == "instance":
+            self._instance_began = self._told
+        self._look = {**look, "claim": claim}
+
+    def _end_claim(self) -> None:
+        # What is judged again when all is measured (Holm) is told once more, and is done already.
+        self.done = min(self.done + 1, self.claims)
+        if self._look is not None:
+            self._spent.append(self._told - self._claim_began)
+            self._look = None
+
+    def line(self, width: int) -> str:
+        """Return what is going on in at most ``width`` columns; what matters least is left out first."""
+        look = self._look
+        if look is None:
+            counted = f"{self.done}/{self.claims} claims done"
+            left = self.left()
+            text = f"{counted}, {left}" if left else counted
+            return shorten(text if cells(text) <= width else counted, width)
+        claim = f"{min(self.done + 1, self.claims)}/{self.claims} {clean(look['claim'])}"
+        several = f"{look['number']} of {look['instances']}" if look["instances"] > 1 else ""
+        exponent = f"exponent {numbers.brief(look['exponent'])}" if look["exponent"] is not None else ""
+        draws = f"{numbers.count(look['draws'])} draws" if look["draws"] else ""
+        said = (exponent, draws, self.left())
+        for facts in (said, (exponent, "", said[2]), ("", "", said[2]), ("", "", "")):
+            text = _sentence(claim, several, [fact for fact in facts if fact])
+            if cells(text) <= width:
+                return self._with_instance(claim, several, [fact for fact in facts if fact], width - cells(text))
+        return shorten(claim, width, middle=True)
+
+    def _with_instance(self, claim: str, several: str, facts: list[str], room: int) -> str:
+        instance = instance_text(self._look["instance"]) if self._look is not None else ""
+        room -= 2 if several else 3  # ": ", or " (" and ")"
+        if instance and (room >= cells(instance) or room >= LEAST_INSTANCE):
+            instance = shorten(instance, room)
+            several = f"{several}: {instance}" if several else instance
+        return _sentence(claim, several, facts)
+
+    def left(self) -> str:
+        """Return about how long it will take, from what was done; nothing while there is nothing to go by."""
+        waiting = self.claims - self.done - (self._look is not None)
+        if len(self._spent) >= ENOUGH_CLAIMS and sum(self._spent) >= ENOUGH_SECONDS:
+            mean = sum(self._spent) / len(self._spent)
+            return f"about {duration(waiting * mean + self._rest_of_claim(mean))} left"
+        bound = self._bound()
+        return "" if bound is None else f"at most about {duration(bound)} for this claim"
+
+    def _rest_of_claim(self, mean: float) -> float:
+        """Seconds until the current claim is done: it is like the others until it has taken longer than they did.
+
+        From then on it may as well take as long again as it has, but no longer than its budget.
+        """
+        if self._look is None:
+            return 0.0
+        spent = self._told - self._claim_began
+        bound = self._bound()
+        return mean - spent if spent < mean else min(spent, bound if bound is not None else spent)
+
+    def _bound(self) -> float | None:
+        """Seconds until the budget of the current claim is spent, all of whose instances have the same share of it."""
+        look = self._look
+        spent = self._told - self._instance_began
+        if look is None or not look["fraction"] or spent < ENOUGH_SECONDS:
+            return None
+        whole = spent / look["fraction"]
+        return float(whole - spent + whole * (look["instances"] - look["number"]))
+
+
+def _sentence(claim: str, several: str, facts: list[str]) -> str:
+    head = f"{claim} ({several})" if several else claim
+    return f"{head}: {', '.join(facts)}" if facts else head
+
+
+def duration(seconds: float) -> str:
+    """Write a duration as roughly as it is known.
+
+    >>> [duration(s) for s in (0, 7.2, 43, 100, 500, 5000, 50000)]
+    ['1 s', '7 s', '45 s', '2 min', '8 min', '83 min', '14 h']
+    """
+    if seconds < 10:
+        return f"{max(round(seconds), 1)} s"
+    if seconds < 88:
+        return f"{5 * round(seconds / 5)} s"
+    return f"{round(seconds / 60)} min" if seconds < 7200 else f"{round(seconds / 3600)} h"
