@@ -37,7 +37,12 @@ SETTLED = 4e-15
 
 @dataclass(frozen=True)
 class ResolventEquivalent:
-    """delta and (1/n) tr Qbar for a stack of covariances of shape (..., n, n): two arrays of shape (...)."""
+    """delta and (1/n) tr Qbar for a stack of covariances of shape (..., n, n): two arrays of shape (...).
+
+    >>> found = resolvent_equivalent(np.stack([np.eye(4), 2 * np.eye(4)]), width=4, shift=1)
+    >>> found.delta.shape, bool(found.trace[0] > found.trace[1])
+    ((2,), True)
+    """
 
     delta: Array
     trace: Array

@@ -41,9 +41,16 @@ LEAST, LARGEST = -708.0, 709.0
 
 @dataclass(frozen=True, slots=True)
 class KernelRidge:
-    """The deterministic equivalent: ``kappa`` the effective ridge, ``gamma`` the share of the samples that noise is fitted with,
-    ``bias`` and ``variance`` the two parts of the ``excess_risk``, ``test_error`` with the noise of a new label, ``train_error``
-    on the samples.
+    """What :func:`kernel_ridge_equivalent` returns, in floats.
+
+    ``kappa`` is the effective ridge, ``gamma`` the share of the samples that noise is fitted with, ``bias`` and ``variance``
+    the
+    two parts of the ``excess_risk``, ``test_error`` includes the noise of a new label, ``train_error`` is that on the samples.
+
+    >>> from theoryck.asymptotics import PowerLaw
+    >>> found = kernel_ridge_equivalent(PowerLaw(2, 0.5), n=100, ridge=0.01, noise=0.1)
+    >>> round(found.excess_risk, 4), abs(found.bias + found.variance - found.excess_risk) < 1e-12
+    (0.0135, True)
     """
 
     kappa: float

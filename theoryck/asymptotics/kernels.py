@@ -71,7 +71,17 @@ def layer_kernel(activation: Activation | str) -> LayerKernel:
 
 @dataclass(frozen=True)
 class LayerKernel:
-    """The map of Gram matrices K -> E phi(u) phi(u)^T, u ~ N(0, K), entry by entry: float64, picklable, right to about 1e-13 g."""
+    """The map of Gram matrices K -> E phi(u) phi(u)^T, u ~ N(0, K), entry by entry: float64, picklable, right to about 1e-13 g.
+
+    >>> from theoryck.asymptotics import layer_kernel
+    >>> h = layer_kernel("erf")
+    >>> gram = np.array([[1.0, 0.5], [0.5, 1.0]])
+    >>> np.round(h(gram), 6)
+    array([[0.464559, 0.216347],
+           [0.216347, 0.464559]])
+    >>> bool(abs(h(gram)[0, 1] - 2 / np.pi * np.arcsin(1 / 3)) < 1e-13)  # (2/pi) asin(2 c/(1 + 2 s))
+    True
+    """
 
     activation: Activation
 

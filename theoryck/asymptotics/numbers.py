@@ -32,7 +32,16 @@ Number = int | float | Fraction | Decimal | str | Enclosure
 
 
 class NotConverged(ValueError):
-    """A value that was not reached: the message says where the computation stopped, and no number is returned."""
+    """A value that was not reached: the message says where the computation stopped, and no number is returned.
+
+    >>> from theoryck.asymptotics import CovariateModel, covariate_limit
+    >>> model = CovariateModel(omega=[1.0], diagonal=[1.0], rho=1, gamma=1)
+    >>> covariate_limit(model, alpha=0.5, penalty=0, task="logistic")
+    Traceback (most recent call last):
+        ...
+    theoryck.asymptotics.numbers.NotConverged: logistic regression without penalty has no minimum at alpha = 0.5: up to
+    alpha = inf the data are separable and the weights grow without bound; take penalty > 0
+    """
 
 
 def exact_number(value: Any, name: str, *, low: float | None = None, strict: bool = True) -> Fraction | Enclosure:

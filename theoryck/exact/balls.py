@@ -28,7 +28,14 @@ _lock = threading.RLock()
 
 
 class ExactError(ValueError):
-    """A value that this room cannot enclose; the message says what stands in the way."""
+    """A value that this room cannot enclose; the message says what stands in the way.
+
+    >>> from theoryck.exact import norm_moment
+    >>> norm_moment("tanh", (4, 0), 2)
+    Traceback (most recent call last):
+        ...
+    theoryck.exact.balls.ExactError: widths[1] must be a positive integer, got 0
+    """
 
 
 class NotConverged(ExactError):
@@ -36,7 +43,14 @@ class NotConverged(ExactError):
 
 
 class NotIntegrable(ExactError):
-    """An expectation that is infinite, or whose two evaluations disagree completely."""
+    """An expectation that is infinite, or whose two evaluations disagree completely.
+
+    >>> from theoryck.exact import gaussian_expectation
+    >>> gaussian_expectation("exp(x**2)")
+    Traceback (most recent call last):
+        ...
+    theoryck.exact.balls.NotIntegrable: E of exp(x**2) does not converge: weighted, it is 2.8777e+48 in the tail
+    """
 
 
 @contextmanager

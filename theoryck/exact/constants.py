@@ -30,6 +30,12 @@ class NetworkConstants:
     """Enclosures of the constants of ``depth`` layers: ``sigma`` from layer 0 on, ``rho`` and ``epsilon`` from layer 1 on.
 
     ``routes`` says for each layer how its expectations were found (see :mod:`theoryck.exact.gaussian`).
+
+    >>> found = network_constants("erf", depth=2, digits=15)
+    >>> [round(float(value), 6) for value in found.sigma], found.sigma[1].rigorous
+    ([1.0, 0.464559, 0.319909], True)
+    >>> len(found.rho), float(found.gamma0) > 0, sorted(found.to_json())[:3]
+    (2, True, ['activation', 'depth', 'digits'])
     """
 
     activation: str

@@ -27,6 +27,21 @@ class Entry:
     "current": the next run reuses it; "stale": theoryck, numpy, scipy, Python or the sampler has changed; "unknown": a source
     file of the sampler is not where it was, and no newer code has drawn the same (then it is stale).
     ``last`` is the Unix time of the last block.
+
+    >>> import tempfile, theoryck as tc
+    >>> from theoryck.ledger import Ledger
+    >>> @tc.quantity(cost=1)
+    ... def inverse(rng, draws, *, d):
+    ...     return (1 + rng.standard_normal(draws) / 10) / d
+    >>> @tc.conjecture("example/inverse")
+    ... def claim():
+    ...     "Q = O(1/d)"
+    ...     return tc.Bound(inverse, rate="1/d", along=tc.ScalingPath(d=tc.doubling(8, 64)))
+    >>> with tempfile.TemporaryDirectory() as folder, Ledger(f"{folder}/draws.ledger") as ledger:
+    ...     report = tc.check_claims(claim, draws=1000, ledger=ledger)
+    ...     entry = ledger.entries()[0]
+    ...     print(entry.claim, entry.quantity, entry.sizes, entry.draws, entry.to_json()["seed"])
+    example/inverse inverse 4 4000 0
     """
 
     claim: str
@@ -51,7 +66,25 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What was deleted (or, with ``dry_run``, would be), and the size of the file before and after."""
+    """What was deleted (or, with ``dry_run``, would be), and the size of the file before and after.
+
+    >>> import tempfile, theoryck as tc
+    >>> from theoryck.ledger import Ledger
+    >>> @tc.quantity(cost=1)
+    ... def inverse(rng, draws, *, d):
+    ...     return (1 + rng.standard_normal(draws) / 10) / d
+    >>> @tc.conjecture("example/inverse")
+    ... def claim():
+    ...     "Q = O(1/d)"
+    ...     return tc.Bound(inverse, rate="1/d", along=tc.ScalingPath(d=tc.doubling(8, 64)))
+    >>> with tempfile.TemporaryDirectory() as folder, Ledger(f"{folder}/draws.ledger") as ledger:
+    ...     report = tc.check_claims(claim, draws=1000, ledger=ledger)
+    ...     found = ledger.prune(claim="example/*", dry_run=True)
+    ...     print(found.draws, found.blocks == ledger.entries()[0].blocks)
+    ...     print(ledger.prune(stale=True).draws, ledger.prune().draws, ledger.entries())
+    4000 True
+    0 4000 []
+    """
 
     entries: tuple[Entry, ...]
     before: int

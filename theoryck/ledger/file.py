@@ -29,7 +29,15 @@ REPLACE = "move the file away and a new one is made; what it held is drawn again
 
 
 class LedgerError(RuntimeError):
-    """A ledger that cannot be used; the message names the file, says what is wrong with it and what to do."""
+    """A ledger that cannot be used; the message names the file, says what is wrong with it and what to do.
+
+    >>> from theoryck.ledger import Ledger
+    >>> Ledger("nowhere/draws.ledger")
+    Traceback (most recent call last):
+        ...
+    theoryck.ledger.file.LedgerError: the ledger nowhere/draws.ledger cannot be made, there is no folder nowhere: make it
+    first
+    """
 
 
 def checksum(stream: bytes, block: int, draws: int, made: float, body: bytes) -> bytes:

@@ -124,7 +124,21 @@ class Ledger:
 
 
 class Shelf:
-    """The blocks of one quantity in a ledger: what :class:`~theoryck.montecarlo.BlockStore` asks for, and timings."""
+    """The blocks of one quantity in a ledger: what :class:`~theoryck.montecarlo.BlockStore` asks for, and timings.
+
+    >>> import tempfile
+    >>> from theoryck.montecarlo import sample
+    >>> from theoryck.quantities import norm_deviation
+    >>> from theoryck.models import DeepNetwork
+    >>> quantity, sizes = norm_deviation(DeepNetwork("x", depth=0)), {"input_dim": 8}
+    >>> with tempfile.TemporaryDirectory() as folder, Ledger(f"{folder}/draws.ledger") as ledger:
+    ...     for _ in range(2):
+    ...         shelf = ledger.shelf(quantity)
+    ...         found = sample(quantity.sampler(sizes), Key(0, "example"), draws=600, block_draws=300, store=shelf)
+    ...         print(ledger.stored, ledger.reused, found.count)
+    600 0 600
+    600 600 600
+    """
 
     def __init__(self, ledger: Ledger, drawn: Mapping[str, Any], files: str, refusal: str = "") -> None:
         self.ledger = ledger

@@ -30,7 +30,15 @@ _INTERNAL_LENGTH = 100_000
 
 
 class ExpressionError(ValueError):
-    """A text (or sympy expression) that is not an activation; the message names the thing and shows the text."""
+    """A text (or sympy expression) that is not an activation; the message names the thing and shows the text.
+
+    >>> from theoryck.models import Activation
+    >>> Activation("tanhh(x)")
+    Traceback (most recent call last):
+        ...
+    theoryck.models.expression.ExpressionError: unknown function 'tanhh': did you mean 'tanh' or 'tan'? (in the expression
+    'tanhh(x)')
+    """
 
 
 _Function = tuple[int | None, Callable[..., Any], Callable[..., float]]

@@ -31,7 +31,12 @@ _LENGTH = struct.Struct("<I")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a worker sends back: the moments, a fingerprint of the array, log10 of the chance that another block equals it."""
+    """What a worker sends back: the moments, a fingerprint of the array, log10 of the chance that another block equals it.
+
+    >>> block = Block(Moments.of([1.0, 2.0, 6.0]), fingerprint=bytes(16), coincidence=-1.0)
+    >>> block.moments.estimate().value, block.moments.count
+    (3.0, 3)
+    """
 
     moments: Moments | TwoSidedMoments
     fingerprint: bytes
@@ -40,7 +45,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The blocks of one sampler that can be merged: the random key, the edges of the histogram, one number a draw or three."""
+    """The blocks of one sampler that can be merged: the random key, the edges of the histogram, one number a draw or three.
+
+    >>> Stream(Key(0, "example/claim", {"k": 2}, {"d": 16})) == Stream(Key(0, "example/claim", {"k": 2}, {"d": 32}))
+    False
+    """
 
     key: Key
     bins: tuple[float, ...] | None = None
@@ -52,6 +61,20 @@ class BlockStore(Protocol):
 
     A block is named by its stream, its number and its draws.  ``held`` says which of the numbers from ``first`` to ``last`` are
     there, as pairs (number, draws); ``load`` gives one of them, or None when it has gone since; ``save`` keeps one.
+
+    >>> from theoryck.montecarlo import sample
+    >>> class Memory(dict):
+    ...     def held(self, stream, first, last):
+    ...         return [(number, draws) for name, number, draws in self if name == repr(stream) and first <= number <= last]
+    ...     def load(self, stream, number, draws):
+    ...         return self.get((repr(stream), number, draws))
+    ...     def save(self, stream, number, draws, block):
+    ...         self[repr(stream), number, draws] = block
+    >>> store = Memory()
+    >>> first = sample(lambda rng, draws: rng.random(draws), Key(0, "example"), draws=400, block_draws=100, store=store)
+    >>> again = sample(lambda rng, draws: 1 / 0, Key(0, "example"), draws=400, block_draws=100, store=store)  # nothing is drawn
+    >>> len(store), first.estimate() == again.estimate()
+    (4, True)
     """
 
     def held(self, stream: Stream, first: int, last: int) -> Iterable[tuple[int, int]]:
@@ -68,7 +91,13 @@ class BlockStore(Protocol):
 
 
 class BlockFormatError(ValueError):
-    """Bytes that are no block."""
+    """Bytes that are no block.
+
+    >>> unpack(b"no block")
+    Traceback (most recent call last):
+        ...
+    theoryck.montecarlo.blocks.BlockFormatError: a block of 8 bytes is too short
+    """
 
 
 def pack(block: Block) -> bytes:

@@ -25,7 +25,11 @@ WORKER_VARIABLE = "THEORYCK_WORKER"
 
 @runtime_checkable
 class Executor(Protocol):
-    """Anything that maps a function over items in order; ``workers`` says how many run at a time."""
+    """Anything that maps a function over items in order; ``workers`` says how many run at a time.
+
+    >>> isinstance(SerialExecutor(), Executor), isinstance(map, Executor)
+    (True, False)
+    """
 
     workers: int
 
@@ -85,6 +89,11 @@ class DaskExecutor(_Closing):
     theoryck must be installed on the cluster.  At most ``ahead`` items per worker are in flight.
     Raises what ``function`` raised, and what Dask raises for a lost cluster.  Dask starts its workers with one BLAS thread unless
     told otherwise; leave it so, or the last bits of matrix products may differ.
+
+    >>> DaskExecutor("tcp://127.0.0.1:8786")
+    Traceback (most recent call last):
+        ...
+    TypeError: client must be a distributed.Client, got 'tcp://127.0.0.1:8786' of type str
     """
 
     def __init__(self, client: Any, ahead: int = 3) -> None:
@@ -119,7 +128,11 @@ class DaskExecutor(_Closing):
 
 
 def available_workers() -> int:
-    """Return the number of CPUs this process may use (its affinity where the system tells)."""
+    """Return the number of CPUs this process may use (its affinity where the system tells).
+
+    >>> 1 <= available_workers() <= os.cpu_count()
+    True
+    """
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return os.cpu_count() or 1

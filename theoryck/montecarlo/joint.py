@@ -14,7 +14,12 @@ from theoryck.montecarlo.seeds import Key
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What :func:`~theoryck.montecarlo.sample` takes, for one of several samplers; ``two_sided`` as in ``sample_two_sided``."""
+    """What :func:`~theoryck.montecarlo.sample` takes, for one of several samplers; ``two_sided`` as in ``sample_two_sided``.
+
+    >>> request = Request(lambda rng, draws: rng.random(draws), Key(0, "example"), draws=1000, block_draws=250)
+    >>> [moments.count for moments in sample_jointly([request])]
+    [1000]
+    """
 
     sampler: Sampler
     key: Key

@@ -27,7 +27,16 @@ from typing import Any
 
 
 class PayloadError(TypeError):
-    """A function cannot be sent to another process."""
+    """A function cannot be sent to another process.
+
+    >>> import threading
+    >>> lock = threading.Lock()
+    >>> encode(lambda: lock)
+    Traceback (most recent call last):
+        ...
+    theoryck.montecarlo.payload.PayloadError: the sampler cannot be sent to another process: cannot pickle '_thread.lock'
+    object...; keep open files, locks and generators out of it (make them inside the sampler), or run with one worker
+    """
 
 
 @functools.cache

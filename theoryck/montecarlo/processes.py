@@ -123,6 +123,10 @@ class ProcessExecutor(_Closing):
 
     Functions travel by cloudpickle.  One ``map`` runs at a time; inside a worker it runs serially.  Raises ValueError unless
     ``workers`` is an integer >= 1, WorkerDied when a process ends in the middle of an item, PayloadError for what cannot be sent.
+
+    >>> with ProcessExecutor(2) as executor:  # processes start when they are first used
+    ...     print(executor.workers)
+    2
     """
 
     def __init__(self, workers: int) -> None:

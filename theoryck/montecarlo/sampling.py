@@ -38,6 +38,12 @@ class SamplerError(RuntimeError):
     """A sampler broke its contract; the message says how, where, which generator repeats it, and what to do.
 
     ``partial`` holds the moments of all blocks before, ``next_block`` the number of the first block that is missing.
+
+    >>> sample(lambda rng, draws: rng.random((draws, 2)), Key(0, "example"), draws=100, block_draws=50)
+    Traceback (most recent call last):
+        ...
+    theoryck.montecarlo.sampling.SamplerError: the sampler must return an array of shape (50,), got shape (50, 2) in block
+    0; return one number per draw: average over every axis but the draws
     """
 
     partial: Moments | TwoSidedMoments | None = None

@@ -71,7 +71,12 @@ def holm_rates(rate: float, weights: Sequence[float], rejected: Sequence[bool], 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at the evidence, after ``fraction`` of the budget, with the error rates it may spend."""
+    """One look at the evidence, after ``fraction`` of the budget, with the error rates it may spend.
+
+    >>> first, *_ = looks(Contract(false_refute_rate=0.001))
+    >>> first.fraction, round(first.contract.false_refute_rate, 6)
+    (0.0625, 0.00025)
+    """
 
     fraction: float
     contract: Contract

@@ -83,14 +83,24 @@ class Experiment:
 
 
 def refuting_reach(error: ExponentError, contract: Contract, power: float = 0.9, *, two_sided: bool = False) -> float:
-    """Return by how much more than ``within`` a claim must be wrong to be REFUTED, and confirmed, with probability ``power``."""
+    """Return by how much more than ``within`` a claim must be wrong to be REFUTED, and confirmed, with probability ``power``.
+
+    >>> error = Experiment.of([16, 32, 64, 128, 256], correction=1).error(1e4)
+    >>> 0 < refuting_reach(error, Contract(), power=0.5) < refuting_reach(error, Contract(), power=0.99)
+    True
+    """
     probability("power", power)
     rate = contract.false_refute_rate / (1 + two_sided)
     return z(rate) * error.stderr + error.bias + z((1 - power) / 2) * error.noise
 
 
 def supporting_reach(error: ExponentError, contract: Contract, power: float = 0.9, *, two_sided: bool = False) -> float:
-    """Return the least ``within`` at which a true claim, a bound being tight, is SUPPORTED with probability ``power``."""
+    """Return the least ``within`` at which a true claim, a bound being tight, is SUPPORTED with probability ``power``.
+
+    >>> error = Experiment.of([16, 32, 64, 128, 256], correction=1).error(1e4)
+    >>> supporting_reach(error, Contract(false_support_rate=0.1)) < supporting_reach(error, Contract(false_support_rate=0.01))
+    True
+    """
     probability("power", power)
     return error.decision_reach(contract.false_support_rate) + error.bias + z((1 - power) / (1 + two_sided)) * error.noise
 
@@ -103,7 +113,13 @@ def stderr_of_exponent(
     correction: float | None = None,
     amplitude: float | None = None,
 ) -> float:
-    """Return the stderr of the exponent for ``draws`` per size, each of relative standard deviation ``noise``."""
+    """Return the stderr of the exponent for ``draws`` per size, each of relative standard deviation ``noise``.
+
+    >>> sizes = [16, 32, 64, 128, 256]
+    >>> one, four = (stderr_of_exponent(sizes, draws, correction=1) for draws in (1000, 4000))
+    >>> 0.5 < four / one < 1  # corrections do not average away
+    True
+    """
     count, spread = column("draws", draws, len(sizes)), column("noise", noise, len(sizes))
     return exponent_stderr(list(sizes), list(spread / np.sqrt(count)), correction=correction, amplitude=amplitude)[0]
 
@@ -165,7 +181,15 @@ def draws_to_support(
     amplitude: float | None = None,
     two_sided: bool = False,
 ) -> float:
-    """Return the draws per size at which a true, tight bound is SUPPORTED with probability ``power``; inf if no number suffices."""
+    """Return the draws per size at which a true, tight bound is SUPPORTED with probability ``power``; inf if no number suffices.
+
+    >>> sizes = [16, 32, 64, 128, 256, 512, 1024]
+    >>> declared, open_ended = (draws_to_support(Contract(within=0.15), sizes, correction=w) for w in (1, None))
+    >>> declared < open_ended
+    True
+    >>> draws_to_support(Contract(), [16, 32])
+    inf
+    """
     experiment = Experiment.of(sizes, noise=noise, correction=correction, amplitude=amplitude)
     return _least(lambda draws: supporting_reach(experiment.error(draws), contract, power, two_sided=two_sided), contract.within)
 
@@ -186,7 +210,14 @@ def _least(reach: Callable[[float], float], allowed: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What ``draws`` per size can do under a contract; ``hopeful`` is False if not even a true and tight bound can be supported."""
+    """What ``draws`` per size can do under a contract; ``hopeful`` is False if not even a true and tight bound can be supported.
+
+    >>> found = plan(Contract(), [16, 32, 64, 128, 256, 512, 1024], 20_000, correction=1)
+    >>> found.hopeful, round(found.violation_seen, 2)
+    (True, 0.12)
+    >>> print(found.sentence)
+    2e+04 draws per size support a true bound and refute one that is off by 0.12 or more (probability 0.9)
+    """
 
     draws: float
     stderr: float
@@ -231,5 +262,11 @@ def plan(
 
 
 def what_helps(correction: float | None) -> str:
-    """Say what to do where no number of draws helps."""
+    """Say what to do where no number of draws helps.
+
+    >>> what_helps(correction=1)
+    'take larger sizes, or allow a larger `within`'
+    >>> what_helps(correction=None)
+    'take larger sizes or declare the correction, or allow a larger `within`'
+    """
     return "take larger sizes" + ("" if correction is not None else " or declare the correction") + ", or allow a larger `within`"

@@ -25,7 +25,15 @@ FUNCTIONS = ("sqrt", "log", "min", "max")
 
 
 class RateError(ValueError):
-    """A rate (or an expression in sizes) that cannot be read, or that names something unknown."""
+    """A rate (or an expression in sizes) that cannot be read, or that names something unknown.
+
+    >>> from theoryck.rates import Rate
+    >>> Rate.parse("d**(-1/2) - 1/n")
+    Traceback (most recent call last):
+        ...
+    theoryck.rates.parsing.RateError: rate 'd**(-1/2) - 1/n': subtraction is not allowed: a rate is a sum of positive
+    terms
+    """
 
 
 def close_match(name: str, known: Iterable[str]) -> str:

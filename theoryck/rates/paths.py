@@ -19,7 +19,13 @@ Expression = Sum | Extremum
 
 
 class PathError(ValueError):
-    """A path of sizes that cannot be used."""
+    """A path of sizes that cannot be used.
+
+    >>> ScalingPath(n="2*d", d=(16, 32))
+    Traceback (most recent call last):
+        ...
+    theoryck.rates.paths.PathError: size n = '2*d': 'd' is not an earlier size; define it before n
+    """
 
 
 def doubling(start: int, stop: int) -> tuple[int, ...]:

@@ -20,7 +20,13 @@ from theoryck.records import Interval, display
 
 @dataclass(frozen=True, slots=True)
 class LocalSlope:
-    """The slope of log Q between two neighbouring sizes, with its statistical error; None where a value has the wrong sign."""
+    """The slope of log Q between two neighbouring sizes, with its statistical error; None where a value has the wrong sign.
+
+    >>> from theoryck.rates.fit import fit_rate
+    >>> slope = fit_rate([10, 100, 1000], [3.0, 0.3, 0.03], [0.001, 0.001, 0.001]).local_slopes[0]
+    >>> slope.low, slope.high, round(slope.slope, 6), round(slope.stderr, 4)
+    (10, 100, -1.0, 0.0015)
+    """
 
     low: int | float
     high: int | float
@@ -63,6 +69,18 @@ class RateFit:
 
     ``stderr`` is that of the exponent and contains corrections; ``constant`` is the prefactor A of ``A d**s`` (the fitted curve
     inside the window is :meth:`value_at`); ``sign`` is +1 or -1.
+
+    >>> from theoryck.rates.fit import fit_rate
+    >>> sizes = [16, 32, 64, 128, 256]
+    >>> fit = fit_rate(sizes, [3 / d * (1 + 1 / d) for d in sizes], [0.003 / d for d in sizes], correction=1)
+    >>> fit.identifiable, fit.interval(0.95).contains(-1), fit.correction.text
+    (True, True, 'O(d^-1)')
+    >>> fit.lower(0.025) < -1 < fit.upper(0.025) <= fit.decision_upper(0.025)
+    True
+    >>> bool(fit.stderr_with(100) < fit.stderr), round(fit.value_at(64).estimate, 2)
+    (True, 0.05)
+    >>> fit_rate([16, 32], [1.0, 0.5], [0.0, 0.0]).reason
+    '2 sizes cannot show an exponent together with its corrections: measure at least 3, better 6'
     """
 
     exponent: Interval
