@@ -234,6 +234,9 @@ class Measurement:
     def _timings(self) -> Sequence[float]:
         """Return the seconds a draw takes at every size; a ledger remembers them, so that a restart plans the same blocks."""
         indices = range(len(self.sizes))
+        if self.session.executor is not None:
+            # Processes that are still to be started would count as the time of the first draws.
+            list(self.session.executor.map(abs, range(self.session.executor.workers)))
         if self._shelf is None:
             return [self._seconds_per_draw(index) for index in indices]
         keys = [self._key(index) for index in indices]
