@@ -10,7 +10,7 @@ from theoryck.report import numbers
 from theoryck.report.claims import ClaimSummary, clean, instance_text, outcome, severity
 from theoryck.report.paragraphs import facts, headline
 
-_ELSEWHERE = ("statement", "reference", "repeat")  # said once for the claim, or in a place of its own
+_ELSEWHERE = ("statement", "reference", "quantity", "repeat")  # said once for the claim, in the formula, in a place of its own
 
 
 @dataclass(frozen=True, slots=True)

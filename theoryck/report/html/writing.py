@@ -5,18 +5,25 @@ from __future__ import annotations
 import re
 import textwrap
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from theoryck.records import Prediction
 from theoryck.report import numbers
 from theoryck.report.claims import clean
+from theoryck.report.formula import mathml, prediction_mathml
 
 _LABEL = re.compile(r"([A-Z][A-Za-z ]{2,30}\.)\s+(?=\S)")
 _ENTRY = re.compile(r"\s+(\S+)\s{2,}(\S.*)")
 
 
 def formula(text: str) -> Markup:
-    """Return a statement, in which prose and mathematics are mixed, as markup."""
-    return escape(clean(text))
+    """Return a statement, in which prose and mathematics are mixed, as markup; the formulas escape what they are given."""
+    return Markup(mathml(clean(text)))
+
+
+def expectation(prediction: Prediction) -> Markup:
+    """Return what a claim expects of its quantity, as markup."""
+    return Markup(prediction_mathml(prediction))
 
 
 def prose(text: str) -> Markup:
@@ -54,6 +61,7 @@ def _paragraph(text: str) -> Markup:
 FILTERS = {
     "clean": clean,
     "formula": formula,
+    "expectation": expectation,
     "prose": prose,
     "count": numbers.count,
     "seconds": numbers.seconds,

@@ -68,7 +68,10 @@
       byId("shown").textContent = shown + " of " + rows.length + (rows.length === 1 ? " claim" : " claims") + " shown";
     };
     controls.addEventListener("input", filter);
-    controls.addEventListener("reset", () => setTimeout(filter));
+    controls.querySelector("button").addEventListener("click", () => {
+      for (const field of Object.values(fields)) field.value = "";
+      filter();
+    });
     controls.addEventListener("submit", (event) => event.preventDefault());
     controls.hidden = false;
     filter();

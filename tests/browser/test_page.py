@@ -1,0 +1,234 @@
+"""The page in a real browser: quiet, self-contained, legible in both themes, usable by keyboard, on a telephone and on paper."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from theoryck.records import Report
+from theoryck.report.html import render
+
+LEAST = 4.5  # WCAG 2.2, success criterion 1.4.3
+LIGHT, DARK = "rgb(253, 253, 251)", "rgb(22, 25, 29)"
+
+
+def ground(page):
+    return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+def rows(page):
+    """The ids of the claims in the rows that are shown, in their order."""
+    return page.locator("#table tbody tr:visible").evaluate_all("rows => rows.map(row => row.dataset.claim)")
+
+
+def column(page, number):
+    return page.locator(f"#table tbody tr:visible > :nth-child({number})").evaluate_all(
+        "cells => cells.map(cell => 'key' in cell.dataset ? cell.dataset.key : cell.innerText)"
+    )
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_awkward_report_on_one_page(visit, everything, dark):
+    """No error, no request, all ids unique, all pictures described, all controls labelled, all text legible, in both themes."""
+    seen = visit(everything, dark=dark).open_all()
+    assert seen.complaints == []
+    assert seen.requests == []
+    assert seen.check("counted") > 1000  # so much text was looked at
+    assert seen.check("contrast", LEAST) == []
+    assert seen.check("ids") == []
+    assert seen.check("pictures") == []
+    assert seen.check("labels") == []
+    assert seen.page.evaluate("getComputedStyle(document.body).backgroundColor") == (
+        "rgb(22, 25, 29)" if dark else "rgb(253, 253, 251)"
+    )
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_is_wider_than_the_window(visit, everything, width):
+    assert visit(everything, width=width).open_all().check("overflow") == []
+
+
+BAD = """<!DOCTYPE html><html><body>
+<p style="color: #777; background: #eee">pale</p>
+<p id="a"></p><p id="a"></p>
+<svg role="img"><text>unnamed</text></svg>
+<input>
+<p style="width: 2000px">wide</p>
+<details><summary>closed</summary><p>hidden</p></details>
+"""
+
+
+def test_each_check_sees_what_it_looks_for(visit):
+    seen = visit(BAD)
+    assert [len(seen.check(name)) for name in ("ids", "pictures", "labels", "overflow", "unseen")] == [1] * 5
+    assert [text.partition(" ")[0] for text in seen.check("contrast", LEAST)] == ["P.null"]
+
+
+def test_contrast_is_that_of_the_standard(visit):
+    """#767676 on white is the palest grey that passes (4.54), #777777 the first that does not (4.48)."""
+    greys = (
+        "<p style='color: #767676'>passes</p><p style='color: #777777'>fails</p><svg><text y='9' fill='#777777'>drawn</text></svg>"
+    )
+    found = visit(f"<!DOCTYPE html><body style='background: #fff'>{greys}").check("contrast", LEAST)
+    assert [text.partition(" ")[0] for text in found] == ["P.null", "text.null"]
+    assert all("4.48" in text for text in found)
+
+
+def test_a_request_and_an_error_would_be_seen(visit):
+    seen = visit("<img alt='' src='https://example.org/x.png'><script>console.error('said'); undefined_name</script>")
+    assert seen.requests == ["https://example.org/x.png"]
+    assert any("said" in text for text in seen.complaints)
+    assert any("undefined_name" in text for text in seen.complaints)
+
+
+def test_the_policy_stops_what_is_not_the_page(visit, everything):
+    """Even markup that had slipped through could load nothing and run nothing."""
+    slipped = (
+        "<img alt='' src='https://example.org/x.png'><script>document.title = 'ran'</script><b onclick='1' style='color: red'>"
+    )
+    seen = visit(everything.replace("<main>", f"<main>{slipped}", 1))
+    assert seen.requests == []
+    assert len(seen.complaints) >= 3
+    assert seen.page.title() != "ran"
+
+
+def test_filter_says_how_many_are_shown(visit, everything):
+    page = visit(everything).page
+    every = rows(page)
+    assert page.locator("#shown").inner_text() == f"{len(every)} of {len(every)} claims shown"
+    page.get_by_label("Text").fill("spectral GAP")
+    assert rows(page) == ["claim-spectral-gap"]
+    assert page.locator("#shown").inner_text() == f"1 of {len(every)} claims shown"
+    assert page.locator("article.claim:visible").count() == 1
+    page.get_by_label("Text").fill("")
+    page.get_by_label("Verdict", exact=True).select_option("INCONCLUSIVE")
+    assert set(page.locator("#table tbody tr:visible .badge").all_inner_texts()) == {"INCONCLUSIVE"}
+    page.get_by_label("Status").select_option("falsehood")
+    assert rows(page) == []
+    page.get_by_role("button", name="Show all").click()
+    assert rows(page) == every
+    page.get_by_label("Folder", exact=True).select_option("extreme")
+    assert {name.rpartition("-")[0] for name in rows(page)} <= {"claim-extreme", "claim-extreme-1e"}
+    assert len(rows(page)) < len(every)
+
+
+def test_every_column_sorts_both_ways_by_keyboard(visit, everything):
+    page = visit(everything).page
+    heads = page.locator("#table thead th")
+    before = rows(page)
+    for number in range(1, heads.count() + 1):
+        head = heads.nth(number - 1)
+        numeric = head.get_attribute("data-sort") == "number"
+        head.get_by_role("button").focus()
+        page.keyboard.press("Enter")
+        assert head.get_attribute("aria-sort") == "ascending"
+        up = column(page, number)
+        page.keyboard.press("Space")
+        assert head.get_attribute("aria-sort") == "descending"
+        down = column(page, number)
+        assert sorted(rows(page)) == sorted(before)
+        missing = "" if numeric else "-"
+        for found, sign in ((up, 1), (down, -1)):
+            known = [text for text in found if text != missing]
+            assert found[: len(known)] == known, "what is missing comes last in both directions"
+            if numeric:
+                values = [float(text) * sign for text in known]
+                assert values == sorted(values)
+        assert sorted(up) == sorted(down)
+        assert page.locator("#table th[aria-sort=ascending], #table th[aria-sort=descending]").count() == 1
+
+
+def test_keyboard_reaches_the_table_and_opens_a_claim(visit, everything):
+    page = visit(everything).page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('#claims') !== null")
+    link = page.locator("#table tbody a").first
+    link.focus()
+    assert link.evaluate("link => getComputedStyle(link).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    body = page.locator(link.get_attribute("href").replace(".", "\\."))
+    assert body.is_visible()
+    assert body.evaluate("body => body.closest('details').open")
+
+
+def test_what_fell_and_what_is_open_come_before_the_table(visit, everything):
+    text = visit(everything).page.locator("body").inner_text()
+    table = text.index("One row per claim")
+    alarms = "Interrupted.", "Not as declared", "Undecided", "this is a falsehood: it must be refuted", "a rival was not rejected"
+    for said in alarms:
+        assert text.index(said) < table, said
+
+
+def test_without_script_all_is_there(visit, everything):
+    seen = visit(everything, script=False)
+    assert seen.complaints == []
+    page = seen.page
+    assert page.locator("#controls").is_hidden()
+    assert page.locator("#table tbody tr:visible").count() == page.locator("article.claim").count()
+    page.locator("article.claim summary").first.click()
+    assert page.locator("article.claim .body").first.is_visible()
+    link = page.locator("#table tbody a").last
+    link.click()
+    assert page.locator(link.get_attribute("href").replace(".", "\\.")).is_visible()
+
+
+def test_hostile_texts_stay_texts(visit, golden):
+    seen = visit(render(golden["hostile-names"])).open_all()
+    assert seen.complaints == []
+    assert seen.page.locator("body script").count() == 1  # the page's own
+    assert seen.page.locator("main b:text-is('bold'), main img, main i").count() == 0
+    text = seen.page.locator("body").inner_text()
+    assert """just('"><img src=x onerror=alert(3)>')""" in text
+    assert "\x1b" not in text
+    assert "\\x1b[31mred" in text
+
+
+HOSTILE = (
+    '"><script>alert(1)</script>',
+    "\u202eright to left\u202c",
+    "שלום עולם",
+    "a\x00b\x07\r\nc",
+    "{{ 7 * 7 }}",
+    "</style><svg onload=alert(1)>",
+    "constructor",
+)
+
+
+def test_hostile_names_everywhere(visit, golden):
+    first = golden["all-well"].results[0]
+    hostile = [
+        replace(first, claim=f"{name}/{name}", statement=name, reference=name, repeat=name, instance={name: name})
+        for name in HOSTILE
+    ]
+    seen = visit(render(Report(profile=HOSTILE[0], seed=0, results=tuple(hostile), version=HOSTILE[0]))).open_all()
+    assert seen.complaints == []
+    assert seen.requests == []
+    assert seen.page.locator("body script").count() == 1
+    assert seen.check("ids") == []
+    assert len(rows(seen.page)) == len(HOSTILE)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\u202a-\u202e]", seen.page.content())
+    assert "49" not in seen.page.locator("#table").inner_text()
+    seen.page.get_by_label("Folder", exact=True).select_option(label="constructor")
+    assert rows(seen.page) == ["claim-constructor-constructor"]
+
+
+def test_paper_shows_all(visit, everything):
+    seen = visit(everything, media="print")
+    assert seen.check("unseen") == []
+    assert seen.page.locator("#controls").is_hidden()
+    assert ground(seen.page) == LIGHT
+    assert seen.page.locator("figure").evaluate_all("all => all.every(one => getComputedStyle(one).breakInside === 'avoid')")
+
+
+def test_a_theme_can_be_chosen(visit, everything):
+    page = visit(everything).page
+    button = page.get_by_role("button", name=re.compile("Theme"))
+    grounds = []
+    for _ in range(3):
+        button.click()
+        grounds.append(ground(page))
+    assert grounds == [LIGHT, DARK, LIGHT]  # light, dark, and again what the system asks for
