@@ -52,28 +52,55 @@ def audit(
 ) -> Result:
     """Return the verdict of measured data on ``|value| <= C * rate`` (or, for a scaling, ``value ~ C * rate``).
 
-    ``sizes`` are the columns of sizes by name, ``values`` (rows,) what was measured, ``stderr`` (rows,) its standard errors: 0 is
-    exact, one number is that of all rows.  Or ``sizes`` is a DataFrame (or a mapping with all columns), ``values`` and ``stderr``
-    name columns of it (by default "value" and, if there, "stderr"), and ``size`` its sizes besides those of the rate.
+    Arguments:
 
-    One row a size with its stderr; rows of equal sizes with stderr are independent measurements; rows of equal sizes without are
+    * ``sizes``: the columns of sizes by name, such as ``{"d": [16, 32, 64]}``; or a DataFrame, or a mapping with all columns;
+    * ``values`` (rows,): what was measured; in a DataFrame the name of its column, "value" by default;
+    * ``stderr`` (rows,): its standard errors, 0 is exact, one number is that of all rows; or the name of a column, "stderr" by
+      default if there is one;
+    * ``rate``: a text such as "1/sqrt(d)" in the sizes; without one the exponent is measured and nothing is judged;
+    * ``kind``: "bound" (the default) or "scaling" (then the rate is one power);
+    * ``correction``, ``amplitude``: the relative power of the next term (0.05 to 16) and its size (up to 1000), if they are
+      known;
+    * ``constant``: C, if it is claimed; ``rivals``: rates that the data must exclude; ``size``: the sizes besides those of the
+      rate;
+    * ``within`` = 0.05 (up to 1), ``level`` = 0.95, ``false_refute_rate`` = 0.01, ``false_support_rate`` = 0.025 (1e-12 to
+      0.5):
+      what is declared before the data are looked at;
+    * ``name``: what the data are called in reports.
+
+    One row a size with its stderr; rows of equal sizes with stderr are independent measurements; rows of equal sizes without
+    are
     replicates, whose scatter gives the error; one row a size without stderr takes it from the residual scatter about the fit.
-    ``kind`` is "bound" or "scaling" (then the rate is one power); ``correction`` declares the relative power of the next term
-    and ``amplitude`` its size; ``rivals`` are rates that the data must exclude.
+    Several sizes may lie on one path (n = 2 d) or on a grid, whose lines are then all judged.  Rows that were written k times
+    are
+    read once, and rows of one size that are all equal are one row, not an exact value.
 
-    A bound without ``constant`` is ``|value| = O(rate)``: it says how fast the size of the values may grow, whatever their sign.
+    A bound without ``constant`` is ``|value| = O(rate)``: it says how fast the size of the values may grow, whatever their
+    sign.
     With ``constant`` it is ``value <= constant * rate`` at every size, with the sign: negative values satisfy it.  The constant
     of the result is the value over the rate at the largest size, also where the values decay faster than the rate (LOOSE).
 
-    Several sizes may lie on one path (n = 2 d) or on a grid, whose lines are then all judged.  Rows that were written k times are
-    read once, and rows of one size that are all equal are one row, not an exact value.  Raises TableError, naming row and column,
-    for data that cannot be used, and ValueError for a rate or an argument that cannot: error rates from 1e-12 to 0.5, within up
-    to 1, correction from 0.05 to 16, amplitude up to 1000.
+    Raises TableError, naming row and column, for data that cannot be used, and ValueError for a rate or an argument that
+    cannot.
 
     >>> sizes = [16, 32, 64, 128, 256, 512]
     >>> found = audit({"d": sizes}, [3 / d for d in sizes], [0.003 / d for d in sizes], rate="d**(-1/2)", correction=1)
     >>> found.verdict.value, found.tightness.value, round(found.slack.estimate, 2)
     ('SUPPORTED', 'LOOSE', 0.5)
+    >>> print(found.reason)
+    on d = 16..512: relative to the rate d**(-1/2) it grows like d^(-0.5000 +/- 0.0031); the limit at error rate 0.025 is
+    -0.497, within 0.05
+    >>> wrong = audit({"d": sizes}, [3 / d for d in sizes], [0.003 / d for d in sizes], rate="d**(-2)", rivals=["d**(-3)"])
+    >>> wrong.verdict.value, round(wrong.exponent.estimate, 2)
+    ('REFUTED', -1.0)
+    >>> measured = audit({"d": sizes}, [3 / d for d in sizes])  # no rate: the exponent is measured, nothing is judged
+    >>> measured.verdict.value, round(measured.exponent.estimate, 3)
+    ('INCONCLUSIVE', -1.0)
+    >>> audit({"d": sizes}, [3, 2, 1], rate="1/d")
+    Traceback (most recent call last):
+        ...
+    theoryck.tables.TableError: sizes['d'] has 6 entries and values 3: give one of each for every row
     """
     check_contract(false_refute_rate, false_support_rate, within, level)
     text = None if rate is None else str(rate.text or rate) if isinstance(rate, Rate) else rate
@@ -104,7 +131,14 @@ def audit_rows(
     contract: Contract | None = None,
     name: str = "data",
 ) -> Result:
-    """Return the verdict on rows that have been read and checked already; see :func:`audit`."""
+    """Return the verdict on rows that have been read and checked already; arguments and errors are those of :func:`audit`.
+
+    >>> from theoryck.auditing.columns import measurements
+    >>> rows = measurements({"d": [16, 32, 64, 128]}, [1.0, 0.5, 0.25, 0.125], 0.0)
+    >>> found = audit_rows(rows, "1/d", correction=1, rivals=["d**(-3/2)"])
+    >>> found.verdict.value, found.rivals[0].rejected
+    ('SUPPORTED', True)
+    """
     start = time.perf_counter()
     contract = contract or Contract(1e-2, within=DEFAULT_WITHIN)
     check_contract(contract.false_refute_rate, contract.false_support_rate, contract.within, contract.level)

@@ -18,6 +18,14 @@ class Curve:
     """A fitted curve along one direction: ``centre`` with the band ``low``..``high`` at the result's level; empty if nothing fits.
 
     ``claimed`` is the claimed rate times its constant, or times that of the fit at the largest size; empty without a rate.
+
+    >>> import theoryck as tc
+    >>> sizes = [16, 32, 64, 128]
+    >>> curve = curves(tc.audit({"d": sizes}, [3 / d for d in sizes], 0.01, rate="1/d"))[0]
+    >>> len(curve.sizes) == len(curve.centre), curve.low[0] < curve.centre[0] < curve.high[0]
+    (True, True)
+    >>> round(curve.claimed[0] * curve.sizes[0], 1)
+    3.0
     """
 
     direction: Direction
@@ -29,7 +37,14 @@ class Curve:
 
 
 def curves(result: Result) -> list[Curve]:
-    """Return the fitted curve of every path or line of the grid on which the audit rests."""
+    """Return the fitted curve of every path or line of the grid on which the audit rests.
+
+    >>> import theoryck as tc
+    >>> grid = [(d, n) for d in (16, 32, 64) for n in (8, 16, 32)]
+    >>> table = {"d": [d for d, _ in grid], "n": [n for _, n in grid]}
+    >>> len(curves(tc.audit(table, [1 / (d * n) for d, n in grid], 0.0, rate="1/(d*n)")))  # three lines in each direction
+    6
+    """
     return [_curve(line, found) for line, found in zip(directions(result), lines(result), strict=True)]
 
 

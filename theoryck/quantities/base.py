@@ -25,15 +25,46 @@ Sizes = Mapping[str, int]
 
 
 class QuantityError(ValueError):
-    """A quantity was asked for something it cannot give, or built from something it cannot use; the message says what to do."""
+    """A quantity was asked for something it cannot give, or built from something it cannot use; the message says what to do.
+
+    >>> from theoryck.models import DeepNetwork
+    >>> from theoryck.quantities import norm_deviation
+    >>> norm_deviation(DeepNetwork("tanh", depth=1), power=-2)
+    Traceback (most recent call last):
+        ...
+    theoryck.quantities.base.QuantityError: power must be a finite real number > 0, got -2
+    """
 
 
 class Quantity:
     """A number that depends on sizes, offered by Monte Carlo (``sampler``), exactly (``exact``) or both.
 
-    ``name`` is what people read, ``parameters`` the JSON-able instance, ``version`` counts changes of the sampler that change its
-    draws, ``size_names`` are the sizes it needs (None when it takes what it finds).  Subclasses override :meth:`sampler` and set
-    ``can_draw``, or override :meth:`exact` and set ``can_exact``.
+    ``name`` is what people read, ``parameters`` the JSON-able instance, ``version`` counts changes of the sampler that change
+    its
+    draws, ``size_names`` are the sizes it needs (None when it takes what it finds).  Subclasses override :meth:`sampler` and
+    set
+    ``can_draw``, or override :meth:`exact` and set ``can_exact``; a sampler alone is better written with
+    ``@theoryck.quantity``.
+    :meth:`draw` raises SamplerError for an array of the wrong shape or with entries that are not finite, :meth:`sampler`
+    QuantityError where there is none or a size is missing.
+
+    >>> class Uniforms(Quantity):
+    ...     "E (mean of d uniform numbers)^2 = 1/4 + 1/(12 d)"
+    ...     can_draw, can_exact, name, size_names = True, True, "uniforms", ("d",)
+    ...     def sampler(self, sizes):
+    ...         return lambda rng, draws: rng.random((draws, sizes["d"])).mean(axis=1) ** 2
+    ...     def exact(self, sizes, digits=20):
+    ...         from theoryck.exact.arithmetic import enclose
+    ...         from fractions import Fraction
+    ...         return enclose(Fraction(1, 4) + Fraction(1, 12 * sizes["d"]), digits)
+    ...     def cost(self, sizes):
+    ...         return sizes["d"]
+    >>> quantity = Uniforms()
+    >>> found = quantity.draw(np.random.default_rng(0), 10_000, {"d": 4})
+    >>> bool(abs(found.mean() - float(quantity.exact({"d": 4}))) < 5 * found.std() / 100)
+    True
+    >>> quantity.block_draws({"d": 4}), quantity.exact_cost({"d": 4}), Quantity().exact({})
+    (65536, None, None)
     """
 
     version: int = 1

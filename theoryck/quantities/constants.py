@@ -25,7 +25,19 @@ _REFINEMENTS = 3
 
 
 class ExactQuantity(Quantity):
-    """A number without sizes that has an exact route only; supports ``+ - * /`` and ``**`` with integers."""
+    """A number without sizes that has an exact route only; supports ``+ - * /`` and ``**`` with integers.
+
+    >>> gap = 1 - sigma("tanh", 1) - rho("tanh", 1)  # 0, as tanh' = 1 - tanh^2
+    >>> gap.name, abs(gap.exact(digits=30).midpoint) <= gap.exact(digits=30).radius
+    ('1 - sigma_1[tanh] - rho_1[tanh]', True)
+    >>> float(((sigma("x", 1) + 2) ** 2 / 3).exact()), sigma("x", 3).parameters["layer"]
+    (3.0, 3)
+    >>> sigma("tanh", 1) ** 0.5
+    Traceback (most recent call last):
+        ...
+    theoryck.quantities.base.QuantityError: an exact quantity can be raised to an integer power only, got sigma_1[tanh] **
+    0.5
+    """
 
     can_exact = True
 
@@ -203,25 +215,43 @@ def sigma(activation: Activation | str, layer: int) -> ExactQuantity:
 
 
 def rho(activation: Activation | str, layer: int) -> ExactQuantity:
-    """Return rho_layer = E phi'(sqrt(sigma_{layer-1}) Z) as an exact quantity, layer >= 1."""
+    """Return rho_layer = E phi'(sqrt(sigma_{layer-1}) Z) as an exact quantity, layer >= 1; QuantityError for another layer.
+
+    >>> round(float(rho("tanh", 1).exact()), 12), float(rho("x", 5).exact())
+    (0.605705509602, 1.0)
+    """
     _layer(layer, 1)
     return _constant("rho", activation, layer, lambda constants: constants.rho[layer - 1])
 
 
 def epsilon(activation: Activation | str, layer: int) -> ExactQuantity:
-    """Return epsilon_layer = sigma_layer - sigma_{layer-1} rho_layer^2 as an exact quantity, layer >= 1."""
+    """Return epsilon_layer = sigma_layer - sigma_{layer-1} rho_layer^2 as an exact quantity, layer >= 1; QuantityError for another.
+
+    >>> round(float(epsilon("tanh", 1).exact()), 12), float(epsilon("x", 1).exact())  # 0 for a linear layer
+    (0.027415326035, 0.0)
+    """
     _layer(layer, 1)
     return _constant("epsilon", activation, layer, lambda constants: constants.epsilon[layer - 1])
 
 
 def eta0(activation: Activation | str, depth: int) -> ExactQuantity:
-    """Return eta_0 = rho_1 ... rho_depth as an exact quantity (1 at depth 0)."""
+    """Return eta_0 = rho_1 ... rho_depth as an exact quantity (1 at depth 0); QuantityError for a depth that is no integer >= 0.
+
+    >>> twice = eta0("tanh", 2) - rho("tanh", 1) * rho("tanh", 2)
+    >>> abs(float(twice.exact())) < 1e-19, float(eta0("tanh", 0).exact())
+    (True, 1.0)
+    """
     _layer(depth, 0)
     return _constant("eta0", activation, depth, lambda constants: constants.eta0)
 
 
 def gamma0(activation: Activation | str, depth: int) -> ExactQuantity:
-    """Return gamma_0 = sum_j epsilon_j prod_{i>j} rho_i^2 as an exact quantity (0 at depth 0)."""
+    """Return gamma_0 = sum_j epsilon_j prod_{i>j} rho_i^2 as an exact quantity (0 at depth 0); QuantityError for another depth.
+
+    >>> one = gamma0("tanh", 1) - epsilon("tanh", 1)
+    >>> abs(float(one.exact())) < 1e-19, float(gamma0("x", 4).exact())
+    (True, 0.0)
+    """
     _layer(depth, 0)
     return _constant("gamma0", activation, depth, lambda constants: constants.gamma0)
 
@@ -252,7 +282,13 @@ def gaussian_mean(expression: Any, variance: Any = 1) -> ExactQuantity:
 
 
 def kernel(activation: Activation | str, s1: Any, s2: Any, c: Any) -> ExactQuantity:
-    """Return E phi(U) phi(V), (U, V) Gaussian with variances s1, s2 and covariance c, as an exact quantity."""
+    """Return E phi(U) phi(V), (U, V) Gaussian with variances s1, s2 and covariance c, as an exact quantity.
+
+    ``s1``, ``s2`` and ``c`` are numbers or exact quantities.  Raises ExactError, when it is evaluated, unless c^2 <= s1 s2.
+
+    >>> round(float(kernel("erf", 1, 1, Fraction(1, 2)).exact()), 12)  # (2/pi) asin(1/3)
+    0.216346895939
+    """
     phi = _activation(activation)
     entries = [as_exact(value) for value in (s1, s2, c)]
 

@@ -12,7 +12,12 @@ from theoryck.records import Enclosure
 
 
 class Formula(Quantity):
-    """A function of the sizes that is evaluated, never drawn: a fixed point, a sum, a quadrature."""
+    """A function of the sizes that is evaluated, never drawn: a fixed point, a sum, a quadrature.
+
+    >>> deficit = formula(lambda d, n: d / (d + n), name="1 - q", sizes=("d", "n"), relative_error=1e-15)
+    >>> deficit.name, deficit.size_names, deficit.exact({"d": 1, "n": 3}).rigorous
+    ('1 - q', ('d', 'n'), False)
+    """
 
     can_exact = True
 

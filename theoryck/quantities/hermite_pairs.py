@@ -127,7 +127,11 @@ def spherical_gradient(target: Any, feature: Any, correlation: Any) -> PairMean:
 
 
 def gradient_series(target: Any, feature: Any, correlation: Any) -> ExactQuantity:
-    """Return (1 - m^2) sum_{k>=1} k g_k s_k m^(k-1) as an exact quantity; g or s must be a polynomial."""
+    """Return (1 - m^2) sum_{k>=1} k g_k s_k m^(k-1) as an exact quantity; g or s must be a polynomial.
+
+    >>> float(gradient_series("x**2", "x**2", Fraction(1, 2)).exact())  # (1 - m^2) 4 m
+    1.5
+    """
     return (1 - _correlation(correlation) ** 2) * correlation_derivative(target, feature, correlation)
 
 

@@ -28,7 +28,29 @@ LONG_BLOCK = 16
 
 
 class LearningQuantity(Quantity):
-    """A mean over data sets of a :class:`~theoryck.models.TeacherStudent`; ``kind`` says of what."""
+    """A mean over data sets of a :class:`~theoryck.models.TeacherStudent`; ``kind`` says of what.
+
+    Its functions (:func:`mutual_information` and others) say which settings it can be had for.  Widths and samples are those of
+    the
+    setting at the sizes; where ``two_sided`` is True a draw is low, high and estimate.  Raises QuantityError for a noise that
+    is 0
+    or out of range.
+
+    >>> import numpy as np
+    >>> from theoryck.models import DeepNetwork, TeacherStudent
+    >>> setting = TeacherStudent(DeepNetwork("tanh", depth=1, widths=("d", "d")), samples="d", noise="1/2")
+    >>> error = generalisation_error(setting, equivalent=True)
+    >>> error.name, error.size_names, error.two_sided, error.can_exact
+    ('generalisation_error(tanh(x), depth=1, noise=1/2, equivalent)', ('d',), False, True)
+    >>> values = error.draw(np.random.default_rng(0), 100, {"d": 8})
+    >>> values.shape, bool(0.5 < values.mean() < 0.5 + 1.2)  # noise, and at most the variance of an output
+    ((100,), True)
+    >>> mutual_information(TeacherStudent(DeepNetwork("tanh", depth=1), noise=0))
+    Traceback (most recent call last):
+        ...
+    theoryck.quantities.base.QuantityError: the noise must be > 0, got 0: without noise the outputs have no density given
+    the weights
+    """
 
     kind = ""
     data_sets_per_draw = 1

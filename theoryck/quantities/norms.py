@@ -37,7 +37,15 @@ class NormSampler:
 
 
 class NormDeviation(NetworkMoment):
-    """What :func:`norm_deviation` returns."""
+    """What :func:`norm_deviation` returns: it draws squared norms, and has an exact route where the centre is sigma_L.
+
+    >>> from theoryck.models import DeepNetwork
+    >>> q = norm_deviation(DeepNetwork("x", depth=0), power=2)
+    >>> q.name, q.can_exact, q.exact({"input_dim": 8}).midpoint  # E (|x_0|^2 - 1)^2 = 2/d_0
+    ('norm_deviation(x, depth=0, power=2)', True, Decimal('0.25'))
+    >>> norm_deviation(DeepNetwork("x", depth=0), centre=0).parameters["centre"]
+    '0.0'
+    """
 
     kind = "norm_deviation"
 

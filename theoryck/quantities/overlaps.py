@@ -31,7 +31,13 @@ class OverlapSampler:
 
 
 class OverlapMoment(NetworkMoment):
-    """What :func:`overlap_moment` returns."""
+    """What :func:`overlap_moment` returns: a quantity with a sampler of 2 x 2 Gram matrices and an exact route.
+
+    >>> from theoryck.models import DeepNetwork
+    >>> q = overlap_moment(DeepNetwork("x", depth=0), power=2)
+    >>> q.name, q.exact({"input_dim": 8}).midpoint  # E (x . y)^2 = 1/d_0
+    ('overlap_moment(x, depth=0, power=2)', Decimal('0.125'))
+    """
 
     kind = "overlap_moment"
     inputs = 2

@@ -33,7 +33,23 @@ class _BoundSampler:
 
 
 class UserQuantity(Quantity):
-    """What :func:`quantity` returns; calling it calls the function."""
+    """What :func:`quantity` returns: a sampler with its sizes, cost and, if one was given, exact value.
+
+    Calling it calls the function, unchecked; :meth:`draw` checks what it returns.
+
+    >>> @quantity(cost=lambda sizes: sizes["d"], name="m^2")
+    ... def squared(rng, draws, *, d):
+    ...     return rng.standard_normal((draws, d)).mean(axis=1) ** 2
+    >>> squared.name, squared.size_names, squared.cost({"d": 16}), squared.can_exact, squared.exact({"d": 16})
+    ('m^2', ('d',), 16.0, False, None)
+    >>> squared(np.random.default_rng(0), 5, d=16).shape
+    (5,)
+    >>> quantity(lambda rng, draws, d: rng.random(draws))
+    Traceback (most recent call last):
+        ...
+    theoryck.quantities.base.QuantityError: the argument 'd' of the sampler '<lambda>' must be keyword-only; write it as
+    f(rng, draws, *, d, ...), with every size after the star
+    """
 
     can_draw = True
 
