@@ -69,6 +69,10 @@ def _binary(left: ast.expr, op: ast.operator, right: ast.expr, depth: int) -> An
     if isinstance(left, ast.UnaryOp) and isinstance(left.op, ast.USub) and isinstance(op, ast.Div | ast.Mult):
         rest = _binary(left.operand, op, right, depth)  # -a/b is -(a/b)
         return None if rest is None else row([Operator("-", prefix=True), rest])
+    if isinstance(op, ast.Mult) and _is_one(left):
+        return _node(right, depth + 1)
+    if (isinstance(op, ast.Mult | ast.Div | ast.Pow)) and _is_one(right):
+        return _node(left, depth + 1)
     if isinstance(op, ast.Pow):
         base, power = _base(left, depth), _node(right, depth + 1)
         return None if base is None or power is None else Script(base, sup=power)
@@ -84,6 +88,10 @@ def _binary(left: ast.expr, op: ast.operator, right: ast.expr, depth: int) -> An
         first = _node(left, depth + 1)
         return None if first is None or second is None else row([first, Operator("+" if isinstance(op, ast.Add) else "-"), second])
     return None
+
+
+def _is_one(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value == 1
 
 
 def _starts_with_number(node: ast.expr) -> bool:

@@ -49,15 +49,13 @@ _SPECIAL = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
-    "'": r"\textquotesingle{}",
     "`": r"\textasciigrave{}",
-    "-": r"{-}",
-    "\u2013": "--",
-    "\u2014": "---",
-    "\u2018": "`",
-    "\u2019": "'",
-    "\u201c": "``",
-    "\u201d": "''",
+    "\u2013": r"\textendash{}",
+    "\u2014": r"\textemdash{}",
+    "\u2018": r"\textquoteleft{}",
+    "\u2019": r"\textquoteright{}",
+    "\u201c": r"\textquotedblleft{}",
+    "\u201d": r"\textquotedblright{}",
     "\u00df": r"\ss{}",
     "\u00e6": r"\ae{}",
     "\u00c6": r"\AE{}",
@@ -97,7 +95,24 @@ def escape(text: str) -> str:
     >>> print(escape("100% of a_b & {c}, Erd\u0151s \u03c3 \u6771"))
     100\% of a\_b \& \{c\}, Erd\H{o}s \ensuremath{\sigma} \texttt{[U+6771]}
     """
-    return "".join(_character(character) for character in text)
+    shown = "".join(_character(character) for character in text)
+    for pair in ("--", ",,", "''", "!`", "?`"):  # ligatures of text fonts
+        while pair in shown:
+            shown = shown.replace(pair, f"{pair[0]}{{}}{pair[1]}")
+    return shown
+
+
+def code(text: str) -> str:
+    r"""Return a text in typewriter type that may be broken after punctuation, as long names must be.
+
+    >>> print(code("paper/a-claim_2"))
+    \texttt{paper/\allowbreak{}a-\allowbreak{}claim\_\allowbreak{}2}
+    """
+    shown = ""
+    for character in text:
+        shown += r"\textquotesingle{}" if character == "'" else _character(character)
+        shown += r"\allowbreak{}" if character in "/-_.,=([*" else ""
+    return rf"\texttt{{{shown}}}"
 
 
 def _character(character: str) -> str:
@@ -188,7 +203,7 @@ def _operator(node: Operator) -> str:
         return _SCRIPTS[name] + (" " if name in ("transpose", "infinity") else "")
     written = OPERATORS[name][1] if name in OPERATORS else FENCES[name][1] if name in FENCES else escape(name)
     if node.prefix:
-        return f"{{{written.strip()}}}"
+        return written.strip()
     return f" {written} " if name not in ("!", "!!", "/") else written
 
 

@@ -35,7 +35,7 @@ def latex(text: str) -> str:
     r"""Return a statement as LaTeX for running text: prose, escaped, with its formulas between dollar signs.
 
     >>> print(latex("E phi(X)^2 <= C d^(-k/2), 5% of all"))
-    $\operatorname{\mathbb{E}}\varphi (X)^{2}$ $\le Cd^{{-}k/2}$, 5\% of all
+    $\operatorname{\mathbb{E}}\varphi (X)^{2}$ $\le Cd^{-k/2}$, 5\% of all
     """
     return tex.pieces(_read(text))
 
@@ -66,7 +66,7 @@ def prediction_mathml(prediction: Prediction) -> str:
 
 def prediction_latex(prediction: Prediction) -> str:
     """Return what a claim expects, as LaTeX: ``quantity <= C rate``, and the path along which it is measured."""
-    return rf"\texttt{{{tex.escape(clean(prediction.quantity))}}} " + tex.pieces(_expected(prediction))
+    return f"{tex.code(clean(prediction.quantity))} {tex.pieces(_expected(prediction))}"
 
 
 def _read(text: str) -> list[Piece]:
@@ -119,7 +119,9 @@ def _relation(prediction: Prediction) -> tuple[list[Piece], list[AnyNode]]:
         case Kind.IDENTITY:
             return [], [Operator("="), value]
         case Kind.LAW:
-            expected = [Operator("->"), Number("0")] if rate is None else [Operator("<="), *_times(Symbol("C"), rate)]
+            expected: list[AnyNode] = (
+                [Operator("->"), Number("0")] if rate is None else [Operator("<="), *_times(Symbol("C"), rate)]
+            )
             return ["(distance from the claimed law) "], expected
 
 

@@ -1,0 +1,131 @@
+"""BibTeX: an entry for each paper whose claims are in a report, and one for theoryck."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from theoryck.records import Report
+from theoryck.report.claims import clean
+from theoryck.report.formula.tex import escape
+
+SOFTWARE_KEY = "theoryck"
+_SOFTWARE_TITLE = "theoryck: a symbolic-numeric verifier for high-dimensional learning theory"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One source: its key, and its fields as plain text; ``note`` is all there is of a source of which only a line is known."""
+
+    key: str
+    authors: tuple[str, ...] = ()
+    year: str = ""
+    title: str = ""
+    arxiv: str = ""
+    note: str = ""
+
+    def bibtex(self) -> str:
+        """Return the entry as BibTeX."""
+        authors = " and ".join(_name(author) for author in self.authors)
+        fields = {
+            "author": authors,
+            "title": f"{{{escape(self.title)}}}" if self.title else "",
+            "year": escape(self.year),
+            "eprint": escape(self.arxiv),
+            "archivePrefix": "arXiv" if self.arxiv else "",
+            "note": escape(self.note),
+        }
+        lines = [f"  {name} = {{{text}}}," for name, text in fields.items() if text]
+        return "\n".join([f"@misc{{{self.key},", *lines, "}"])
+
+    def item(self) -> str:
+        r"""Return the entry as a LaTeX ``\bibitem``."""
+        parts = [
+            _enumerated(self.authors),
+            rf"\emph{{{escape(self.title)}}}" if self.title else "",
+            escape(self.year),
+            f"arXiv:{escape(self.arxiv)}" if self.arxiv else "",
+            escape(self.note),
+        ]
+        return rf"\bibitem{{{self.key}}} " + ", ".join(part for part in parts if part) + "."
+
+
+@dataclass(frozen=True, slots=True)
+class Bibliography:
+    """The sources of a report, and the key of each claim's own."""
+
+    entries: tuple[Entry, ...]
+    keys: Mapping[str, str]
+
+
+def render(report: Report) -> str:
+    """Return a BibTeX file: the sources of a report's claims in order of first appearance, and theoryck."""
+    return "\n\n".join(entry.bibtex() for entry in bibliography(report).entries) + "\n"
+
+
+def bibliography(report: Report) -> Bibliography:
+    """Return the sources of a report, each once; keys such as ``camilli2025`` get a letter where two sources would share one.
+
+    A file written by an older theoryck knows only one line of each reference: it becomes the note of an entry.
+    """
+    found: dict[Entry, str] = {}
+    keys: dict[str, str] = {}
+    taken = {SOFTWARE_KEY}
+    for claim, reference in {result.claim: result.reference for result in report.results}.items():
+        about = report.about_of(claim)
+        entry = _entry(about.citation if about is not None else {}, reference)
+        if entry is None:
+            continue
+        if entry not in found:
+            found[entry] = _free(_base_key(entry), taken)
+            taken.add(found[entry])
+        keys[claim] = found[entry]
+    entries = [Entry(key, e.authors, e.year, e.title, e.arxiv, e.note) for e, key in found.items()]
+    return Bibliography((*entries, software(report)), keys)
+
+
+def software(report: Report) -> Entry:
+    """Return the entry of theoryck itself, in the version that measured."""
+    version = f"Version {clean(report.version)}" if report.version else "Computer program"
+    return Entry(SOFTWARE_KEY, ("{The theoryck developers}",), title=_SOFTWARE_TITLE, note=version)
+
+
+def _entry(citation: Mapping[str, str], reference: str) -> Entry | None:
+    """The source without its key; None where nothing is cited."""
+    known = {name: clean(citation.get(name, "")) for name in ("authors", "year", "title", "arxiv", "note")}
+    if known["authors"] or known["title"]:
+        authors = tuple(part.strip() for part in known["authors"].split(",") if part.strip())
+        return Entry("", authors, known["year"], known["title"], known["arxiv"], known["note"])
+    return Entry("", note=clean(reference)) if clean(reference) else None
+
+
+def _base_key(entry: Entry) -> str:
+    """Family name of the first author and the year, in ASCII letters."""
+    first = entry.authors[0] if entry.authors else entry.note
+    plain = unicodedata.normalize("NFKD", first).encode("ascii", "ignore").decode("ascii")
+    words = re.findall(r"[A-Za-z]+(?:-[A-Za-z]+)*", plain)
+    family = (words[-1] if entry.authors else words[0]) if words else "source"
+    years = re.findall(r"\b(?:1[6-9]|2[01])\d\d\b", entry.year or entry.note)
+    return family.replace("-", "").lower() + (years[0] if years else "")
+
+
+def _free(base: str, taken: set[str]) -> str:
+    key, number = base, 0
+    while key in taken:
+        number += 1
+        key = f"{base}{chr(ord('a') + number)}" if number < 26 else f"{base}-{number}"
+    return key
+
+
+def _name(author: str) -> str:
+    """An author for BibTeX: what is in braces already is one name, as that of a group."""
+    if author.startswith("{") and author.endswith("}"):
+        return f"{{{escape(author[1:-1])}}}"
+    return escape(author)
+
+
+def _enumerated(authors: tuple[str, ...]) -> str:
+    names = [escape(author.strip("{}")) for author in authors]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
