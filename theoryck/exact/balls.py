@@ -39,7 +39,15 @@ class ExactError(ValueError):
 
 
 class NotConverged(ExactError):
-    """A moment without a usable value: an expansion in 1/d that says nothing at these widths, or one that would take too long."""
+    """A moment without a usable value: an expansion in 1/d that says nothing at these widths, or one that would take too long.
+
+    >>> from theoryck.exact import norm_moment
+    >>> norm_moment("max(tanh(x), 1/3)", (4, 4, 4), 4)
+    Traceback (most recent call last):
+        ...
+    theoryck.exact.balls.NotConverged: the moments of phi(x) = Max(1/3, tanh(x)), which has kinks or no bound and is no
+    piecewise polynomial, need 2210 integrals: there is no exact value in reasonable time
+    """
 
 
 class NotIntegrable(ExactError):

@@ -143,7 +143,11 @@ class Activation:
 
     @property
     def satisfies_main_theorem(self) -> bool:
-        """Whether phi is odd and C^2 with bounded phi' and phi'': the hypotheses of Camilli, Tieplova, Bergamin, Barbier (2025)."""
+        """Whether phi is odd and C^2 with bounded phi' and phi'': the hypotheses of Camilli, Tieplova, Bergamin, Barbier (2025).
+
+        >>> Activation("tanh").satisfies_main_theorem, Activation("relu").satisfies_main_theorem
+        (True, False)
+        """
         p = self.properties
         return all((p.odd, p.smooth, p.bounded_first_derivative, p.bounded_second_derivative))
 

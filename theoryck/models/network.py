@@ -166,7 +166,11 @@ class DeepNetwork:
 
     @property
     def input_dim(self) -> Width:
-        """The entry d_0."""
+        """The entry d_0.
+
+        >>> str(DeepNetwork("tanh", depth=1).input_dim), DeepNetwork("tanh", depth=1, widths=(8, "d")).input_dim
+        ('input_dim', 8)
+        """
         return self.widths[0]
 
     @property
@@ -176,7 +180,11 @@ class DeepNetwork:
 
     @property
     def pattern(self) -> tuple[str, ...]:
-        """The widths as texts, input first: ('d', '2*d')."""
+        """The widths as texts, input first: ('d', '2*d').
+
+        >>> DeepNetwork("tanh", depth=2, widths=(8, "d", "2*d")).pattern
+        ('8', 'd', '2*d')
+        """
         return tuple(str(width) for width in self.widths)
 
     def layer_widths(self, sizes: Mapping[str, int]) -> tuple[int, ...]:

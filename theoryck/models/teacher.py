@@ -57,12 +57,20 @@ class TeacherStudent:
 
     @property
     def linear_activation(self) -> bool:
-        """Whether the network is linear in its input: depth 0, or phi(x) = c x."""
+        """Whether the network is linear in its input: depth 0, or phi(x) = c x.
+
+        >>> [TeacherStudent(DeepNetwork(phi, depth=2)).linear_activation for phi in ("x", "x/2", "tanh")]
+        [True, True, False]
+        """
         return self.network.depth == 0 or bool(self.network.activation.properties.linear.value)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The sizes a path has to provide, in order of first use."""
+        """The sizes a path has to provide, in order of first use.
+
+        >>> TeacherStudent(DeepNetwork("tanh", depth=1, widths=("d", "2*d")), samples="n").names
+        ('d', 'n')
+        """
         own = self.samples.names if isinstance(self.samples, SizeExpression) else ()
         return tuple(dict.fromkeys((*self.network.names, *own)))
 
@@ -76,7 +84,11 @@ class TeacherStudent:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The setting as JSON-able data."""
+        """The setting as JSON-able data.
+
+        >>> TeacherStudent(DeepNetwork("tanh", depth=1), noise="1/10").parameters["noise"]
+        '1/10'
+        """
         return {
             "activation": self.network.activation.text,
             "depth": self.network.depth,

@@ -92,12 +92,20 @@ class ScalingPath:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The base sizes in the order given."""
+        """The base sizes in the order given.
+
+        >>> ScalingPath(n=5, d=(16, 32)).sizes
+        (16, 32)
+        """
         return self._sequences[self.base]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all sizes, in the order given."""
+        """The names of all sizes, in the order given.
+
+        >>> ScalingPath(n=5, d=(16, 32), width="n*d").names
+        ('n', 'd', 'width')
+        """
         return tuple(self._texts)
 
     def describe(self) -> dict[str, str]:

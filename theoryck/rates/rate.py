@@ -63,7 +63,14 @@ class Rate:
         return tuple(sorted({name for term in self.terms for name, _ in (*term.powers, *term.logs)}))
 
     def require(self, known: Iterable[str], *, parameters: Iterable[str] = ()) -> None:
-        """Raise RateError if a name is not among the ``known`` sizes; ``parameters`` only serve the suggestion."""
+        """Raise RateError if a name is not among the ``known`` sizes; ``parameters`` only serve the suggestion.
+
+        >>> Rate.parse("d**(-1/2) + 1/m").require(["d", "n"])
+        Traceback (most recent call last):
+            ...
+        theoryck.rates.parsing.RateError: rate 'd**(-1/2) + 1/m': 'm' is neither a size of the path nor a parameter; known
+        names: d, n
+        """
         sizes = set(known)
         for name in self.names:
             if name not in sizes:

@@ -131,7 +131,13 @@ class RateFit:
         return self._decision(error_rate, 1)
 
     def decision_lower(self, error_rate: float) -> float:
-        """Return a lower limit that is too high with probability at most ``error_rate`` for every truth of the family."""
+        """Return a lower limit that is too high with probability at most ``error_rate`` for every truth of the family.
+
+        >>> from theoryck.rates.fit import fit_rate
+        >>> fit = fit_rate([16, 32, 64, 128], [1.0, 0.5, 0.25, 0.125], [1e-3] * 4)
+        >>> fit.decision_lower(0.01) <= fit.lower(0.01) < -1
+        True
+        """
         return self._decision(error_rate, -1)
 
     def _decision(self, error_rate: float, side: int) -> float:
@@ -148,7 +154,13 @@ class RateFit:
 
     @cached_property
     def error(self) -> ExponentError:
-        """The error of the exponent by its parts: noise, corrections, and the largest bias at a truth of the family."""
+        """The error of the exponent by its parts: noise, corrections, and the largest bias at a truth of the family.
+
+        >>> from theoryck.rates.fit import fit_rate
+        >>> fit = fit_rate([16, 32, 64, 128], [1.0, 0.5, 0.25, 0.125], [1e-3] * 4)
+        >>> 0 < fit.error.noise < fit.error.stderr  # the rest of the stderr are corrections
+        True
+        """
         if self.system is None or not self.identifiable:
             return ExponentError(math.inf, math.inf, math.inf, np.zeros(0))
         return self.system.error()
