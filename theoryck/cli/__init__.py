@@ -22,6 +22,7 @@ COMMANDS = {
     "audit": "Judge a table of sizes, values and error bars against a rate, or measure its exponent.",
     "ledger": "Show or prune a file in which draws are kept.",
     "constants": "Print certified constants of an activation.",
+    "doctor": "Say what is installed, what works, and what to do about what does not.",
 }
 
 

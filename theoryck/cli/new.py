@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from theoryck.cli.common import DEFAULT_PATH, Usage
+from theoryck.cli.common import DEFAULT_PATH, Choice, Usage
 from theoryck.cli.templates import TEMPLATES, filled
 
 KINDS = tuple(kind for kind in TEMPLATES if kind != "network")
@@ -22,7 +22,7 @@ KINDS = tuple(kind for kind in TEMPLATES if kind != "network")
 @click.argument("name")
 @click.argument("path", required=False)
 @click.option(
-    "--kind", type=click.Choice(KINDS), default="bound", show_default=True,
+    "--kind", type=Choice(KINDS), default="bound", show_default=True,
     help="At most a rate; like a power; tends to a number; tends to a law; equals, exactly.",
 )  # fmt: skip
 @click.option("--network", is_flag=True, help="A bound on a quantity of a deep network, for all activations and depths.")
