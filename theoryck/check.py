@@ -160,18 +160,47 @@ def check_claims(
 ) -> Report:
     """Measure and judge claims and return the report; Ctrl-C returns what was finished, marked as interrupted.
 
-    The false-refute rate is shared by the claims given, or by ``sharing`` claims: say how many a run had to repeat one of them.
-    A claim whose measurement raises is reported as VACUOUS with the message, so that the others are not lost.  With a ``ledger``
-    a second run continues where the first one stopped; a ledger that cannot be used raises LedgerError.
+    Arguments:
+
+    * ``claims``: one claim or several, made by :func:`theoryck.theorem`, :func:`theoryck.conjecture` or
+      :func:`theoryck.falsehood`;
+    * ``profile``: "quick" (the default, about 10 s a claim), "standard" (2 minutes) or "thorough" (20 minutes);
+    * ``seed``: an integer >= 0; the same seed gives the same draws, for any number of workers;
+    * ``workers``: processes that draw, all available CPUs by default; or ``executor``, anything with ``map`` and ``close``;
+    * ``draws``: the number of draws of every size (or one number for each size) instead of the profile's budget;
+    * ``progress``: called with a mapping of what is going on, at every look;
+    * ``sharing``: the number of claims that share the false-refute rate, by default those given: say how many a run had, to
+      repeat
+      one of them;
+    * ``ledger``: a file, or a :class:`theoryck.ledger.Ledger`, that keeps every block: a second run continues where the first
+      stopped.
+
+    A claim whose measurement raises is reported as VACUOUS with the message, so that the others are not lost.  Raises TypeError
+    for
+    what is no claim, ValueError for another argument, LedgerError for a ledger that cannot be used.
 
     >>> import theoryck as tc
     >>> @tc.theorem("example/tanh")
     ... def tanh_identity():
     ...     "rho_1 = 1 - sigma_1 for tanh"
-    ...     phi = tc.Activation("tanh")
-    ...     return tc.Identity(tc.quantities.rho(phi, 1), 1 - tc.quantities.sigma(phi, 1), rivals=[1])
-    >>> print(check_claims(tanh_identity).results[0].verdict)
-    SUPPORTED
+    ...     return tc.Identity(tc.quantities.rho("tanh", 1), 1 - tc.quantities.sigma("tanh", 1), rivals=[1])
+    >>> @tc.conjecture("example/norm")
+    ... def norm():
+    ...     "E (|x_0|^2 - 1)^2 <= 3/d"
+    ...     path = tc.ScalingPath(d=(4, 8, 16), input_dim="d")
+    ...     return tc.Bound(tc.norm_deviation(tc.DeepNetwork("x", depth=0)), rate="1/d", along=path, constant=3, rivals=["d**(-2)"])
+    >>> report = check_claims([tanh_identity, norm], draws=100)
+    >>> [result.verdict.value for result in report.results], report.exit_code
+    (['SUPPORTED', 'CERTIFIED'], 0)
+    >>> print(report.results[1].reason)
+    exact values on d = 4..16: relative to the bound 3 * (d**(-1)) the quantity is at most 0.666667, reached at d = 4,
+    input_dim = 4
+    >>> print(report.results[1].draws, report.seed, report.profile)
+    300 0 quick
+    >>> check_claims(norm, profile="quik")
+    Traceback (most recent call last):
+        ...
+    ValueError: profile must be one of quick, standard, thorough, got 'quik' (did you mean 'quick'?)
     """
     wanted = [claims] if isinstance(claims, Claim) else list(claims) if isinstance(claims, Iterable) else [claims]
     for claim in wanted:

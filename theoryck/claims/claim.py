@@ -212,7 +212,17 @@ class Claim:
 
 
 def written_about(claims: Iterable[Claim]) -> tuple[tuple[About, ...], dict[str, str]]:
-    """Return what is written about each claim, and the docstrings of the folders that this names, each once."""
+    """Return what is written about each claim, and the docstrings of the folders that this names, each once.
+
+    >>> import theoryck as tc
+    >>> @tc.conjecture("example/one")
+    ... def one():
+    ...     "sigma_1 = 1 for phi(x) = x"
+    ...     return tc.Identity(tc.quantities.sigma("x", 1), 1)
+    >>> about, folders = written_about([one])
+    >>> about[0].claim, about[0].citation
+    ('example/one', {})
+    """
     found: list[About] = []
     folders: dict[str, str] = {}
     for claim in claims:
