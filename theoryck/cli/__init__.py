@@ -20,6 +20,7 @@ COMMANDS = {
     "hunt": "Search the structure of a claim for a counterexample.",
     "measure": "Measure one quantity at one instance by every route.",
     "audit": "Judge a table of sizes, values and error bars against a rate, or measure its exponent.",
+    "report": "Show saved results as a table, a page, Markdown or LaTeX, without measuring.",
     "ledger": "Show or prune a file in which draws are kept.",
     "constants": "Print certified constants of an activation.",
     "doctor": "Say what is installed, what works, and what to do about what does not.",

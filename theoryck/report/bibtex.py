@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from theoryck.records import Report
 from theoryck.report.claims import clean
@@ -54,10 +54,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Bibliography:
-    """The sources of a report, and the key of each claim's own."""
+    """The sources of a report; for each claim the key of its own and, where claims differ in it, the place in that source."""
 
     entries: tuple[Entry, ...]
     keys: Mapping[str, str]
+    places: Mapping[str, str]
+
+    def cite(self, claim: str) -> str:
+        r"""Return the ``\cite`` of a claim's source, or nothing."""
+        place = f"[{{{escape(self.places[claim])}}}]" if self.places.get(claim) else ""
+        return rf"\cite{place}{{{self.keys[claim]}}}" if claim in self.keys else ""
 
 
 def render(report: Report) -> str:
@@ -70,20 +76,25 @@ def bibliography(report: Report) -> Bibliography:
 
     A file written by an older theoryck knows only one line of each reference: it becomes the note of an entry.
     """
-    found: dict[Entry, str] = {}
-    keys: dict[str, str] = {}
-    taken = {SOFTWARE_KEY}
+    sources: dict[Entry, dict[str, str]] = {}  # without its note: the notes of the claims that cite it
     for claim, reference in {result.claim: result.reference for result in report.results}.items():
         about = report.about_of(claim)
         entry = _entry(about.citation if about is not None else {}, reference)
-        if entry is None:
-            continue
-        if entry not in found:
-            found[entry] = _free(_base_key(entry), taken)
-            taken.add(found[entry])
-        keys[claim] = found[entry]
-    entries = [Entry(key, e.authors, e.year, e.title, e.arxiv, e.note) for e, key in found.items()]
-    return Bibliography((*entries, software(report)), keys)
+        if entry is not None:
+            source = replace(entry, note="") if entry.title or entry.authors else entry
+            sources.setdefault(source, {})[claim] = entry.note
+    entries: list[Entry] = []
+    keys: dict[str, str] = {}
+    places: dict[str, str] = {}
+    taken = {SOFTWARE_KEY}
+    for source, notes in sources.items():
+        key = _free(_base_key(source), taken)
+        taken.add(key)
+        shared = len(set(notes.values())) == 1  # one note for all is the source's own, a journal for instance
+        entries.append(replace(source, key=key, note=next(iter(notes.values())) if shared else ""))
+        keys |= dict.fromkeys(notes, key)
+        places |= {} if shared else notes
+    return Bibliography((*entries, software(report)), keys, places)
 
 
 def software(report: Report) -> Entry:

@@ -8,7 +8,7 @@ from a file of claims is escaped; the text is ASCII.
 from __future__ import annotations
 
 from theoryck.records import Report
-from theoryck.report.bibtex import SOFTWARE_KEY, Bibliography, bibliography
+from theoryck.report.bibtex import Bibliography, bibliography
 from theoryck.report.claims import ClaimSummary, Outcome, clean, summarise
 from theoryck.report.formula import latex as statement_latex
 from theoryck.report.formula.tex import code, escape
@@ -18,7 +18,7 @@ from theoryck.report.text import sum_line
 
 PACKAGES = (r"\usepackage[T1]{fontenc}", r"\usepackage{amsmath,amssymb}", r"\usepackage{array,booktabs,longtable}")
 HEAD = ("Claim", "claimed", "measured", "verdict", "tightness", "slack", "rivals", "draws")
-COLUMNS = r">{\raggedright\arraybackslash}p{0.38\linewidth}ll>{\raggedright\arraybackslash}p{6.4em}llrr"
+COLUMNS = r">{\raggedright\arraybackslash}p{0.29\linewidth}ll>{\raggedright\arraybackslash}p{7em}llrr"
 
 _TOP = rf"""% Claims measured with theoryck: a methods paragraph and a table.
 % Compiles as it is (pdflatex twice).  In a paper: \input this file; the preamble needs
@@ -50,16 +50,16 @@ def render(report: Report) -> str:
 def _table(report: Report, claims: list[ClaimSummary], sources: Bibliography) -> str:
     """The table: a heading for each folder of claims with its source, a row for each claim."""
     head = " & ".join(HEAD) + r" \\"
-    width = len(HEAD)
     rows: list[str] = []
     paper: str | None = None
+    cited = ""
     for claim in claims:
-        name = _paper(report, claim)
+        name, source = _paper(report, claim), sources.cite(claim.claim)
         if name != paper:
             rows += [r"\addlinespace"] if rows else []
-            rows.append(rf"\multicolumn{{{width}}}{{@{{}}l}}{{{_heading(name, claim, sources)}}} \\*")
-        paper = name
-        rows.append(_row(claim_row(claim), _own_source(report, claim, sources, claims)))
+            rows.append(rf"\multicolumn{{{len(HEAD)}}}{{@{{}}l}}{{{_heading(name, source)}}} \\*")
+            paper, cited = name, source
+        rows.append(_row(claim_row(claim), source if source != cited else ""))
     return "\n".join(
         [
             r"\begingroup\footnotesize\setlength{\tabcolsep}{3.5pt}\setlength{\LTcapwidth}{\linewidth}",
@@ -80,22 +80,14 @@ def _paper(report: Report, claim: ClaimSummary) -> str:
     return clean(about.folder if about is not None and about.folder else claim.claim.rpartition("/")[0])
 
 
-def _heading(paper: str, claim: ClaimSummary, sources: Bibliography) -> str:
-    key = sources.keys.get(claim.claim)
-    cited = rf" \cite{{{key}}}" if key else ""
-    return rf"\emph{{{escape(paper) or 'claims of no paper'}}}{cited}"
-
-
-def _own_source(report: Report, claim: ClaimSummary, sources: Bibliography, claims: list[ClaimSummary]) -> str:
-    """The key of a claim whose source is not that of its folder's first claim."""
-    first = next(other for other in claims if _paper(report, other) == _paper(report, claim))
-    key = sources.keys.get(claim.claim, "")
-    return key if key != sources.keys.get(first.claim, "") else ""
+def _heading(paper: str, source: str) -> str:
+    name = rf"\emph{{{escape(paper) or 'claims of no folder'}}}"
+    return f"{name} {source}".rstrip()
 
 
 def _row(row: ClaimRow, source: str) -> str:
     name = code(row.claim.rpartition("/")[2] or row.claim)
-    said = [name + (f" ({row.instances} instances)" if row.instances > 1 else "") + (rf" \cite{{{source}}}" if source else "")]
+    said = [name + (f" ({row.instances} instances)" if row.instances > 1 else "") + (f" {source}" if source else "")]
     if row.statement:
         said.append(statement_latex(row.statement))
     cells = (
@@ -114,7 +106,7 @@ def _row(row: ClaimRow, source: str) -> str:
 def _verdict(row: ClaimRow) -> str:
     """The verdict, in bold where it is not well; a star stands for what was declared false."""
     if row.outcome is not Outcome.WELL:
-        return rf"\textbf{{{escape(row.verdict)}}}"
+        return rf"\textbf{{{escape(row.verdict.lower())}}}"
     word, declared, _ = row.verdict.partition(", as declared")
     return escape(word) + (r"\,$^{*}$" if declared else "")
 
@@ -171,6 +163,3 @@ def _sources(sources: Bibliography) -> str:
     """The list of sources of the file on its own; in a paper they come from its BibTeX files."""
     items = [f"  {entry.item()}" for entry in sources.entries]
     return "\n".join([r"\ifdefined\theoryckstandalone", r"\begin{thebibliography}{99}", *items, r"\end{thebibliography}", r"\fi"])
-
-
-__all__ = ["COLUMNS", "HEAD", "PACKAGES", "SOFTWARE_KEY", "render"]
