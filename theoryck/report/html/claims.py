@@ -9,6 +9,7 @@ from theoryck.records import About, Kind, Point, Result, Status
 from theoryck.report import numbers
 from theoryck.report.claims import ClaimSummary, clean, instance_text, outcome, severity
 from theoryck.report.paragraphs import facts, headline
+from theoryck.report.svg import Picture, pictures
 
 _ELSEWHERE = ("statement", "reference", "quantity", "repeat")  # said once for the claim, in the formula, in a place of its own
 
@@ -50,6 +51,11 @@ class InstanceView:
     facts: tuple[tuple[str, str], ...]
     table: PointTable | None
     repeat: str
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """The pictures of the instance, with ids of its own."""
+        return pictures(self.result, f"{self.anchor}-")
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,10 +45,11 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The claims of one folder (a paper), and what its own docstring says."""
+    """The claims of one folder (a paper), the first line of its own docstring and the rest of it."""
 
     name: str
     anchor: str
+    title: str
     text: str
     claims: tuple[ClaimView, ...]
 
@@ -153,7 +154,8 @@ def _folders(report: Report, views: Sequence[ClaimView]) -> tuple[Folder, ...]:
     for view in views:
         groups.setdefault(view.folder, []).append(view)
     names = [anchor.replace("claim-", "folder-", 1) for anchor in anchors(groups)]
+    texts = [report.folders.get(name, "").strip().partition("\n") for name in groups]
     return tuple(
-        Folder(name, anchor, report.folders.get(name, ""), tuple(claims))
-        for (name, claims), anchor in zip(groups.items(), names, strict=True)
+        Folder(name, anchor, title, text.strip("\n"), tuple(claims))
+        for (name, claims), anchor, (title, _, text) in zip(groups.items(), names, texts, strict=True)
     )

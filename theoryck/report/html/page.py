@@ -15,6 +15,7 @@ from theoryck.records import Report
 from theoryck.report.html.overview import overview
 from theoryck.report.html.writing import FILTERS
 from theoryck.report.json import write_text
+from theoryck.report.svg.canvas import STYLE
 
 
 def render(report: Report) -> str:
@@ -87,6 +88,8 @@ def environment() -> jinja2.Environment:
 
 @cache
 def asset(name: str) -> str:
-    """Return a style sheet or the script; ``{tokens}`` stands for the colours, which pages and notebooks share."""
+    """Return a style sheet or the script, with the colours for ``{tokens}`` and the style of all pictures for ``{pictures}``."""
     text = resources.files("theoryck.report.html").joinpath("templates", name).read_text(encoding="utf-8")
-    return text.replace("{tokens}", asset("tokens.css").strip()) if "{tokens}" in text else text
+    for mark, put in (("{tokens}", lambda: asset("tokens.css").strip()), ("{pictures}", lambda: STYLE)):
+        text = text.replace(mark, put()) if mark in text else text
+    return text

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-import textwrap
 
 from markupsafe import Markup
 
@@ -11,6 +11,8 @@ from theoryck.records import Prediction
 from theoryck.report import numbers
 from theoryck.report.claims import clean
 from theoryck.report.formula import mathml, prediction_mathml
+from theoryck.report.svg import Picture
+from theoryck.report.svg.canvas import STYLE
 
 _LABEL = re.compile(r"([A-Z][A-Za-z ]{2,30}\.)\s+(?=\S)")
 _ENTRY = re.compile(r"\s+(\S+)\s{2,}(\S.*)")
@@ -28,9 +30,7 @@ def expectation(prediction: Prediction) -> Markup:
 
 def prose(text: str) -> Markup:
     """Return a docstring as paragraphs: labels such as ``Setting.`` stand out, indented columns become a list of contents."""
-    lines = text.expandtabs().strip().splitlines()
-    body = textwrap.dedent("\n".join(lines[1:]))
-    blocks = re.split(r"\n\s*\n", "\n".join([*lines[:1], body]) if lines else "")
+    blocks = re.split(r"\n\s*\n", inspect.cleandoc(text))
     return Markup("\n").join(_block(block) for block in blocks if block.strip())
 
 
@@ -58,10 +58,22 @@ def _paragraph(text: str) -> Markup:
     return Markup("<p><b>{}</b> {}</p>").format(label[1], formula(text[label.end() :]))
 
 
+def drawn(picture: Picture) -> Markup:
+    """Return a picture as markup (it escapes names itself), without its style, which the page has once and its policy allows."""
+    return Markup(picture.svg.replace(f"<style>{STYLE}</style>", "", 1))
+
+
+def standing_alone(picture: Picture) -> Markup:
+    """Return a picture as markup, with the style it needs outside a page."""
+    return Markup(picture.svg)
+
+
 FILTERS = {
     "clean": clean,
     "formula": formula,
     "expectation": expectation,
+    "drawn": drawn,
+    "standing_alone": standing_alone,
     "prose": prose,
     "count": numbers.count,
     "seconds": numbers.seconds,
