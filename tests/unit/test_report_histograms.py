@@ -12,7 +12,8 @@ import theoryck as tc
 from theoryck.cli import main
 from theoryck.montecarlo import Histogram
 from theoryck.records import Counts, Estimate, Point, Report, Result
-from theoryck.report.histograms import density_of, difference_of, draw_law, has_law
+from theoryck.report.histograms import draw_law, has_law
+from theoryck.report.laws import axis_of, densities, differences
 from theoryck.report.plots import PlotError
 
 CLAIM = '''
@@ -83,8 +84,8 @@ def test_coarser_bins_keep_every_draw():
 
 def test_density_and_difference_by_hand():
     counts = Counts((0.0, 1.0, 3.0), (1, 2, 1, 0), (0.25, 0.5, 1.0))
-    assert density_of(counts) == ([0.5, 0.125], [0.25, 0.25])
-    assert difference_of(counts) == pytest.approx([0.0, 0.25, 0.0])
+    assert densities(counts, axis_of(counts)) == ([0.5, 0.125], [0.25, 0.25])
+    assert differences(counts) == pytest.approx([0.0, 0.25, 0.0])
 
 
 def test_a_picture_is_written_and_its_ending_is_checked(tmp_path):

@@ -9,7 +9,7 @@ from decimal import Decimal
 from theoryck.curves.directions import Direction
 from theoryck.curves.fitted import directions, grid
 from theoryck.curves.marks import Trace, place, read
-from theoryck.judge.numbers import fit_gaps
+from theoryck.judge.numbers import fit_gaps, limit_tolerance
 from theoryck.judge.routes import as_judged
 from theoryck.judge.verdict import opened
 from theoryck.rates.evidence import Series, read_routes
@@ -20,7 +20,8 @@ from theoryck.records import Interval, Kind, Result
 
 @dataclass(frozen=True, slots=True)
 class Approach:
-    """Marks and a curve of ``value - claimed`` against ``base``; ``limit`` is the interval of what is left in the end.
+    """Marks and a curve of ``value - claimed`` against ``base``; ``limit`` is the interval of what is left
+    in the end, which supports the claim within ``tolerance``.
 
     ``centre``, ``low`` and ``high`` have one entry per entry of ``sizes``; they are empty where nothing could be fitted, with the
     ``reason`` in words.  ``rivals`` are (text, rival minus claimed, rejected).  Marks carry differences and residuals.
@@ -36,6 +37,7 @@ class Approach:
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     limit: Interval | None = None
+    tolerance: float = 0.0
     rivals: tuple[tuple[str, Decimal, bool], ...] = ()
     reason: str = ""
     missing: tuple[str, ...] = ()
@@ -86,7 +88,7 @@ def _fitted(found: Approach, result: Result, line: Direction) -> Approach:
     traces = tuple(
         _with_residuals(trace, *fits[trace.route], line.base) if trace.route in fits else trace for trace in found.traces
     )
-    found = replace(found, traces=traces)
+    found = replace(found, traces=traces, tolerance=limit_tolerance(case, next(iter(routes.values()))[0]))
     if not usable:
         return replace(found, reason=next(iter(fits.values()))[1].reason)
     name = min(usable, key=lambda name: usable[name].stderr)

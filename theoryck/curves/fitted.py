@@ -343,16 +343,24 @@ def _rivals(
         except ValueError:
             continue  # a rival that cannot be read here is named in the table of rivals, with no curve
         shape = anchor[1] + logs - logs[-1]
-        found.append(Line(rival.rate, anchor[0], _floats(sizes), _floats(shape), _floats(log_rates), rival.rejected))
+        power = given.kind is Kind.SCALING and to_number(rival.rate) is not None
+        label = f"{line.base}^{rival.rate.removesuffix('.0')}" if power else rival.rate
+        found.append(Line(label, anchor[0], _floats(sizes), _floats(shape), _floats(log_rates), rival.rejected))
     return found
 
 
+def to_number(text: str) -> float | None:
+    """Return the exponent that a text is, or None if it is a rate: the rivals of a scaling are exponents, those of audits rates."""
+    try:
+        return float(to_fraction(text, "a rival"))
+    except RateError:
+        return None
+
+
 def _log_rival(prediction: Prediction, base: str, text: str, sizes: Mapping[str, int]) -> float:
-    if prediction.kind is Kind.SCALING:
-        try:
-            return float(to_fraction(text, "a rival")) * math.log(sizes[base])
-        except RateError:
-            pass  # the rivals of an audit are rates
+    exponent = to_number(text) if prediction.kind is Kind.SCALING else None
+    if exponent is not None:
+        return exponent * math.log(sizes[base])
     return Rate.parse(text, **prediction.parameters).log_value(sizes)
 
 

@@ -39,9 +39,7 @@ def limiting(case: Case, series: Series) -> Outcome:
     prediction = case.prediction
     assert prediction.value is not None
     gaps, side = series.minus(prediction.value), side_of(series.route)
-    value, first = abs(float(prediction.value)), abs(float(series.values[0]))
-    fit = fit_gaps(case, series, gaps)
-    tolerance = case.tolerance(case.within * (value or first))
+    fit, tolerance = fit_gaps(case, series, gaps), limit_tolerance(case, series)
     if fit.reason:
         decisions = [Decision(Verdict.INCONCLUSIVE, fit.reason)]
     else:
@@ -89,6 +87,12 @@ def fit_gaps(case: Case, series: Series, gaps: Series) -> LimitFit:
         correction=case.prediction.correction,
         amplitude=case.prediction.amplitude,
     )
+
+
+def limit_tolerance(case: Case, series: Series) -> float:
+    """Return how far from the value the limit may lie: by default ``within`` relative to it, or to the first value if it is 0."""
+    value, first = abs(float(case.prediction.value or 0)), abs(float(series.values[0]))
+    return case.tolerance(case.within * (value or first))
 
 
 def _offset(case: Case, rival: str) -> float:

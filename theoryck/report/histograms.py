@@ -1,7 +1,8 @@
 """Pictures of a law: how the draws of a statistic are spread, beside the law that was claimed.
 
 Left the density in bins that are equally probable under the claim, right what the two distribution functions differ by at
-every size.  The bins at both ends are open and have no density: their share is in the distribution functions.
+every size.  The bins at both ends are open and have no density: their share is in the distribution functions.  A law that spans
+decades has a logarithmic axis, and very long tails are cut and said so (:mod:`theoryck.report.laws`).
 """
 
 from __future__ import annotations
@@ -9,15 +10,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from theoryck.records import Counts, Point, Report, Result
-from theoryck.report import plots
+from theoryck.report import laws, plots
 from theoryck.report.plots import COLORS, PlotError, check_plot, save, title
 
 CLAIM = COLORS[1]
+OPEN = 0.05  # of the claim: the open bins at both ends hold about 1/32 of it, more than this was cut
 
 
 def has_law(result: Result) -> bool:
@@ -71,48 +72,37 @@ def draw_laws(report: Report, folder: Path) -> str:
     return f"{len(laws)} {'histogram' if len(laws) == 1 else 'histograms'} in {folder}"
 
 
-def density_of(counts: Counts) -> tuple[list[float], list[float]]:
-    """Return the measured and the claimed density between neighbouring edges; the open bins at the ends have none.
-
-    >>> density_of(Counts((0.0, 1.0, 3.0), (1, 2, 1, 0), (0.25, 0.5, 1.0)))
-    ([0.5, 0.125], [0.25, 0.25])
-    """
-    total = sum(counts.counts)
-    widths = [high - low for low, high in zip(counts.edges, counts.edges[1:])]
-    shares = [count / total for count in counts.counts[1:-1]]
-    claimed = [high - low for low, high in zip(counts.claimed, counts.claimed[1:])]
-    return [a / w for a, w in zip(shares, widths)], [a / w for a, w in zip(claimed, widths)]
-
-
-def difference_of(counts: Counts) -> list[float]:
-    """Return the measured distribution function minus the claimed one, at each edge.
-
-    >>> difference_of(Counts((0.0, 1.0), (1, 2, 1), (0.5, 0.5)))
-    [-0.25, 0.25]
-    """
-    total = sum(counts.counts)
-    return [below / total - claimed for below, claimed in zip(accumulate(counts.counts[:-1]), counts.claimed)]
-
-
 def _densities(axes: Any, found: Sequence[tuple[Point, Counts]]) -> None:
-    """The smallest and the largest size, the claim above them."""
+    """The smallest and the largest size, the claim above them, on an axis on which the claim is no spike."""
     shown = [found[-1]] if len(found) == 1 else [found[0], found[-1]]
+    axis = laws.axis_of(found[-1][1])
+    tallest = 0.0
     for position, (point, counts) in enumerate(shown):
         last = position == len(shown) - 1
         style = {"fill": True, "alpha": 0.35} if last else {"fill": False, "linewidth": 1.0}
-        axes.stairs(density_of(counts)[0], counts.edges, color=COLORS[0] if last else "0.45", label=_sizes(point), **style)
-    counts = shown[-1][1]
-    axes.stairs(density_of(counts)[1], counts.edges, baseline=None, color=CLAIM, linewidth=1.6, label="claimed law")
-    tallest = max(max(density_of(counts)[which]) for _, counts in shown for which in (0, 1))
-    axes.set_ylim(0, 1.25 * tallest)  # room for the legend
-    axes.set_ylabel("density")
+        own = axis if len(counts.edges) == len(found[-1][1].edges) else laws.axis_of(counts)
+        measured, claimed = laws.densities(counts, own)
+        edges = counts.edges[own.first : own.last + 1]
+        axes.stairs(measured, edges, color=COLORS[0] if last else "0.45", label=_sizes(point), **style)
+        if last:
+            axes.stairs(claimed, edges, baseline=None, color=CLAIM, linewidth=1.6, label="claimed law")
+        tallest = max([tallest, *measured, *claimed])
+    axes.set_xscale("log" if axis.log else "linear")
+    axes.set_ylim(0, 1.25 * tallest or 1.0)  # room for the legend
+    cut = f" ({100 * axis.beyond:.2g}% of the claim lies beyond the axis)" if axis.beyond > OPEN else ""
+    axes.set_ylabel(f"density{' per decade' if axis.log else ''}{cut}")
 
 
 def _differences(axes: Any, found: Sequence[tuple[Point, Counts]]) -> None:
+    axis = laws.axis_of(found[-1][1])
     axes.axhline(0, color=CLAIM, linewidth=1.2)
     for position, (point, counts) in enumerate(found):
         shade = 0.25 + 0.75 * (position + 1) / len(found)
-        axes.plot(counts.edges, difference_of(counts), color=COLORS[0], alpha=shade, linewidth=1.2, label=_sizes(point))
+        axes.plot(counts.edges, laws.differences(counts), color=COLORS[0], alpha=shade, linewidth=1.2, label=_sizes(point))
+    axes.set_xscale("log" if axis.log else "linear")
+    if not axis.log:
+        edges = found[-1][1].edges
+        axes.set_xlim(edges[axis.first], edges[axis.last])
     axes.set_ylabel("measured - claimed distribution function")
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theoryck.curves import fitted
+from theoryck.curves import approach, fitted
 from theoryck.records import Result
 from theoryck.report.claims import clean, instance_text
-from theoryck.report.svg import growth
+from theoryck.report.svg import growth, laws, limits, values
 from theoryck.report.svg.canvas import Canvas
 
 __all__ = ["Picture", "pictures"]
@@ -35,9 +35,17 @@ def pictures(result: Result, prefix: str = "") -> list[Picture]:
             whole = f"{title}: {clean(result.claim)}{f' ({instance})' if instance else ''}"
             made.append(Picture(name, title, alt, canvas.svg(whole, alt, f"{prefix}{name}")))
 
+    settling = approach(result)
+    if settling is not None and settling.traces:
+        add("limit", "Measured against claimed limit", limits.limit(result, settling))
     if found is not None and found.traces:
-        add("scaling", "Measured against claimed", growth.scaling(result, found))
+        add("scaling", "Measured against claimed rate" if found.claims else "Measured values", growth.scaling(result, found))
         if found.claims:
             add("ratio", "Measured divided by claimed rate", growth.ratio(result, found))
-        add("residuals", "Residuals of the fit", growth.residuals(found))
+    if values.compares(result):
+        add("values", "Measured against claimed value", values.values(result))
+    add("law", "Measured against claimed law", laws.law(result))
+    rest = found if found is not None and found.traces else settling
+    if rest is not None:
+        add("residuals", "Residuals of the fit", growth.residuals(rest))
     return made

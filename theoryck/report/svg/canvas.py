@@ -31,6 +31,11 @@ STYLE = (
     ".tk-c{stroke:var(--tk-claim,#d55e00);stroke-width:2;stroke-dasharray:7 5}"
     ".tk-r{stroke:var(--tk-rival,#b4569a);stroke-width:2;stroke-dasharray:.1 4.5}"
     ".tk-w{stroke-width:6.5}"
+    ".tk-u{stroke-dasharray:none}"
+    ".tk-2{stroke-dasharray:5 2.5}"
+    ".tk-3{stroke-dasharray:.1 3}"
+    ".tk-h{fill:var(--tk-data,#1f7fc0);fill-opacity:.35}"
+    ".tk-t{fill:var(--tk-claim,#d55e00);fill-opacity:.12}"
 )
 
 Spot = tuple[float, float]
@@ -100,10 +105,37 @@ def short(value: float) -> str:
 
 
 def polyline(spots: Sequence[Spot], closed: bool = False) -> str:
-    """Return the data of a line through spots; nothing for fewer than two."""
+    """Return the data of a line through spots, in steps from spot to spot (which are short); nothing for fewer than two.
+
+    >>> polyline([(10.0, 5.04), (12.5, 5.0), (20.0, 7.0)])
+    'M10,5l2.5,0 7.5,2'
+    """
     if len(spots) < 2:
         return ""
-    return "M" + " ".join(f"{short(x)},{short(y)}" for x, y in spots) + ("z" if closed else "")
+    # Steps between rounded spots: a sum of rounded steps would drift.
+    x, y = (round(end, 1) for end in spots[0])
+    text, steps = f"M{short(x)},{short(y)}l", []
+    for spot in spots[1:]:
+        here = (round(spot[0], 1), round(spot[1], 1))
+        steps.append(f"{short(here[0] - x)},{short(here[1] - y)}")
+        x, y = here
+    return text + " ".join(steps) + ("z" if closed else "")
+
+
+def staircase(spots: Sequence[Spot], closed: bool = False) -> str:
+    """Return the data of a line through spots, of which neighbours share a coordinate.
+
+    >>> staircase([(0.0, 9.0), (0.0, 5.0), (3.0, 5.0)])
+    'M0,9v-4h3'
+    """
+    x, y = (round(end, 1) for end in spots[0])
+    text = f"M{short(x)},{short(y)}"
+    for spot in spots[1:]:
+        here = (round(spot[0], 1), round(spot[1], 1))
+        text += f"h{short(here[0] - x)}" if here[0] != x else ""
+        text += f"v{short(here[1] - y)}" if here[1] != y else ""
+        x, y = here
+    return text + ("z" if closed else "")
 
 
 def clipped(spots: Sequence[Spot], top: float, bottom: float) -> list[list[Spot]]:
@@ -167,3 +199,12 @@ def cut(text: str, room: float) -> str:
     """
     most = int(room / CHARACTER) if math.isfinite(room) else len(text)
     return text if len(text) <= most else text[: max(most - 1, 1)] + "…"
+
+
+def with_tail(text: str, tail: str, room: float = WIDTH - 30) -> str:
+    """Return a text with something behind it that is kept where the text must be cut.
+
+    >>> with_tail("norm_deviation", " - 1", 63.0)
+    'norm_… - 1'
+    """
+    return cut(text, max(room - CHARACTER * len(tail), 3 * CHARACTER)) + tail

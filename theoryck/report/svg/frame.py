@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from theoryck.curves import Mark, Signed, Trace
 from theoryck.report.svg import scales
@@ -26,11 +26,13 @@ SAMPLES = {
     "fit": path("tk-b", "M0-5H22V5H0z") + path("tk-f", "M0 0H22"),
     "claim": path("tk-c", "M0 0H22"),
     "rival": path("tk-r", "M0 0H22"),
+    "claim-up": path("tk-c", "M11-7V7"),
+    "cross": path("tk-r tk-u", "M7-4l8 8m0-8l-8 8"),
     "zero": path("tk-a", "M0 0H22"),
     "off": path("tk-d", "M6-3h8l-4 7z"),
 }
 ROUTES = {
-    "montecarlo": "Monte Carlo \u00b1 1 std. error",
+    "montecarlo": "Monte Carlo \u00b1 stderr",
     "exact": "exact route",
     "bracket-low": "lower end of bracket",
     "bracket-high": "upper end of bracket",
@@ -45,6 +47,7 @@ class Frame:
     x: Scale
     y: Scale
     flip: int = 1
+    infinity: float = 0.0  # where the horizontal axis has its label, if it has
 
     @property
     def top(self) -> float:
@@ -71,31 +74,55 @@ class Frame:
         return self.y.holds(self.y.units(Signed(value.sign * self.flip, value.log)))
 
 
-def framed(canvas: Canvas, sizes: Sequence[int], y: Scale, caption: str, below: str, flip: int = 1) -> Frame:
-    """Draw caption, axes and ticks on a canvas and return the frame; ``sizes`` are those measured."""
-    labels = scales.ticks(y)
-    left = 12 + CHARACTER * max((len(label) for _, label in labels), default=1)
-    top, bottom = canvas.height + CAPTION + 6, canvas.height + CAPTION + 6 + PLOT
+def framed(
+    canvas: Canvas, sizes: Sequence[int], y: Scale, caption: str, below: str, flip: int = 1, *, infinity: bool = False
+) -> Frame:
+    """Draw caption, axes and ticks at the sizes measured and return the frame; with ``infinity`` the axis goes on to that."""
     logs = [math.log10(size) for size in sizes]
     first, last = min(logs), max(logs)
     pad = 0.05 * (last - first) or 0.3
-    x = Scale("log", first - pad, last + pad, start=left, stop=WIDTH - 10)
-    frame = Frame(canvas, x, y.drawn(bottom, top), flip)
+    x = Scale("log", first - pad, last + (4 if infinity else 1) * pad)
+    frame = axes(canvas, x, y, caption, below, flip)
+    where = [(frame.across(size), scales.size(size)) for size in sorted(set(sizes))]
+    if infinity:
+        frame = replace(frame, infinity=frame.x.at(last + 3 * pad))
+        where.append((frame.infinity, "\u221e"))
+    _labels(frame, where)
+    return frame
+
+
+def margin(y: Scale) -> float:
+    """Return the room that the labels of a vertical axis take."""
+    return 12 + CHARACTER * max((len(label) for _, label in scales.ticks(y)), default=1)
+
+
+def axes(
+    canvas: Canvas, x: Scale, y: Scale, caption: str, below: str, flip: int = 1, *, height: float = PLOT, left: float = 0.0
+) -> Frame:
+    """Draw the caption and two axes below what the canvas has, with labels of the vertical one, and return the frame."""
+    labels = scales.ticks(y)
+    left = max(left, margin(y))
+    top = canvas.height + CAPTION + 6
+    bottom = top + height
+    frame = Frame(canvas, x.drawn(left, WIDTH - 10), y.drawn(bottom, top), flip)
     canvas.text(8, canvas.height + CAPTION - 3, caption, room=WIDTH - 16)
     rows = [(frame.y.at(units), label) for units, label in labels]
-    canvas.path("tk-g", "".join(f"M{short(left)},{short(height)}H{short(WIDTH - 10)}" for height, _ in rows))
-    for height, label in rows:
-        canvas.text(left - 5, height + 4, label, "end")
-    _size_ticks(frame, sorted(set(sizes)))
+    canvas.path("tk-g", "".join(f"M{short(left)},{short(row)}H{short(WIDTH - 10)}" for row, _ in rows))
+    for row, label in rows:
+        canvas.text(left - 5, row + 4, label, "end")
     canvas.path("tk-a", f"M{short(left)},{short(top)}V{short(bottom)}H{short(WIDTH - 10)}")
     canvas.text((left + WIDTH - 10) / 2, bottom + 31, below, "middle", room=WIDTH - left)
     canvas.height = bottom + FEET
     return frame
 
 
-def _size_ticks(frame: Frame, sizes: Sequence[int]) -> None:
-    """Label the sizes, from the largest down, as far as the labels do not touch; every size has its tick."""
-    where = [(frame.across(size), scales.size(size)) for size in sizes]
+def number_labels(frame: Frame) -> None:
+    """Label round numbers on the horizontal axis."""
+    _labels(frame, [(frame.x.at(units), label) for units, label in scales.ticks(frame.x)])
+
+
+def _labels(frame: Frame, where: Sequence[tuple[float, str]]) -> None:
+    """Label the horizontal axis from the right, as far as the labels do not touch; everything has its tick."""
     frame.canvas.path("tk-a", "".join(f"M{short(x)},{short(frame.bottom)}v4" for x, _ in where))
     free = math.inf
     for x, label in reversed(where):
@@ -106,8 +133,11 @@ def _size_ticks(frame: Frame, sizes: Sequence[int]) -> None:
             free = middle - half - LABEL_GAP
 
 
-def draw_marks(frame: Frame, trace: Trace, values: Sequence[tuple[Mark, Signed, Signed, Signed]]) -> None:
-    """Draw the marks of one route: (mark, value, lower end, upper end), the last three as the picture shows them."""
+def draw_marks(frame: Frame, trace: Trace, values: Sequence[tuple[Mark, Signed, Signed, Signed]], *, noise: bool = True) -> None:
+    """Draw the marks of one route: (mark, value, lower end, upper end), the last three as the picture shows them.
+
+    With ``noise`` the values below 5 standard errors are hollow.
+    """
     style = "tk-d" if trace.route == "montecarlo" else "tk-s"
     bars, shapes, hollow, off = [], [], [], []
     for mark, value, low, high in values:
@@ -119,16 +149,16 @@ def draw_marks(frame: Frame, trace: Trace, values: Sequence[tuple[Mark, Signed, 
             below = y > frame.bottom
             edge = frame.bottom - 7 if below else frame.top + 7
             off.append(f"M{short(x - 4)},{short(edge)}h8l-4{' 7' if below else '-7'}z")
-        elif mark.in_noise and trace.route == "montecarlo":
+        elif noise and mark.in_noise and trace.route == "montecarlo":
             hollow.append(f"M{short(x - 3.2)},{short(y)}a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0-6.4 0")
         else:
-            shapes.append(_shape(trace.route, x, y))
+            shapes.append(shape(trace.route, x, y))
     frame.canvas.path(style, "".join(bars))
     frame.canvas.path(DOT if trace.route == "montecarlo" else style, "".join(shapes))
     frame.canvas.path(style, "".join((*hollow, *off)))
     frame.canvas.entry(SAMPLES[trace.route], ROUTES[trace.route])
     if hollow:
-        frame.canvas.entry(SAMPLES["noise"], "below 5 std. errors")
+        frame.canvas.entry(SAMPLES["noise"], "below 5 stderr: noise")
     if off:
         frame.canvas.entry(SAMPLES["off"], "beyond the axis")
 
@@ -137,7 +167,8 @@ def _bar(x: float, top: float, bottom: float) -> str:
     return f"M{short(x)},{short(top)}V{short(bottom)}m-2.5 0h5M{short(x - 2.5)},{short(top)}h5"
 
 
-def _shape(route: str, x: float, y: float) -> str:
+def shape(route: str, x: float, y: float) -> str:
+    """Return the data of a mark of a route."""
     if route == "montecarlo":
         return f"M{short(x)},{short(y)}h0"
     if route == "exact":

@@ -9,7 +9,7 @@ from theoryck.curves import Approach, Curve, Fitted, Line, Mark, Signed, Trace
 from theoryck.records import Kind, Result
 from theoryck.report import numbers
 from theoryck.report.svg import frame, scales, words
-from theoryck.report.svg.canvas import Canvas, clipped
+from theoryck.report.svg.canvas import Canvas, clipped, with_tail
 from theoryck.report.svg.frame import SAMPLES, Frame
 from theoryck.report.svg.scales import LN10, Scale
 
@@ -22,11 +22,12 @@ def scaling(result: Result, found: Fitted) -> tuple[Canvas, str]:
     marks = _marks(found, ratio=False)
     flip = _flip(marks)
     canvas = Canvas(0.0)
-    caption = _minus(found, words.quantity(result))
+    name = _minus(found, words.quantity(result))
+    caption = with_tail(words.quantity(result), name.removeprefix(words.quantity(result)))
     drawn = _growth(canvas, result, found, marks, flip, caption, ratio=False)
     axis = "" if drawn.y.kind == "log" else " on an axis that is linear around 0"
     alt = words.sentence(
-        f"{caption} against {found.base}{axis}: {words.traces(found.traces, found.base)}.",
+        f"{name} against {found.base}{axis}: {words.traces(found.traces, found.base)}.",
         words.fit(found),
         words.claimed(found, result),
         words.missing(found.missing),
@@ -77,7 +78,7 @@ def residuals(found: Fitted | Approach) -> tuple[Canvas, str] | None:
         for mark in trace.marks:
             value = Signed.of(mark.residual or 0.0)
             spots.append((mark, value, value, value))
-        frame.draw_marks(drawn, trace, spots)
+        frame.draw_marks(drawn, trace, spots, noise=isinstance(found, Fitted) and found.kind is not Kind.LIMIT)
     place = max((abs(mark.residual or 0.0), mark.size) for trace in shown for mark in trace.marks)
     alt = words.sentence(
         f"Residuals of {len(values)} values from the fitted curve of their route, in standard errors (of exact values: in units of "
@@ -90,7 +91,7 @@ def residuals(found: Fitted | Approach) -> tuple[Canvas, str] | None:
 
 
 def _minus(found: Fitted, name: str) -> str:
-    return name if found.kind is not Kind.LIMIT else f"{name} \u2212 {float(found.limit):.6g}"
+    return name if found.kind is not Kind.LIMIT else f"{name} \u2212 {found.limit:.6g}"
 
 
 def _sizes(traces: Sequence[Trace]) -> list[int]:
@@ -151,7 +152,8 @@ def _growth(
     for trace, kept in marks:
         frame.draw_marks(drawn, trace, kept)
     if curves:
-        canvas.entry(SAMPLES["fit"], f"fit, {words.level(found.level)} band")
+        of = " of exact" if len(found.traces) > 1 and curves[0][0].route == "exact" else ""
+        canvas.entry(SAMPLES["fit"], f"fit{of}, {words.level(found.level)} band")
     _legend_lines(canvas, drawn, lines, rivals, result)
     return drawn
 

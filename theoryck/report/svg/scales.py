@@ -124,7 +124,8 @@ def _log_ticks(scale: Scale, most: int) -> list[tuple[float, str]]:
     if scale.high - scale.low < 0.8:
         unit = math.floor(scale.high)
         found = _nice(10 ** (scale.low - unit), 10 ** (scale.high - unit), 4)
-        return [(math.log10(float(value)) + unit, number(value.scaleb(unit))) for value in found if value > 0]
+        positive = [value for value in found if value > 0]
+        return list(zip([math.log10(value) + unit for value in positive], _alike([value.scaleb(unit) for value in positive])))
     if last - first < 2:
         wanted = [(power, factor) for power in range(first - 1, last + 1) for factor in (1, 2, 5)]
         placed = [(power + math.log10(factor), number(Decimal(factor).scaleb(power))) for power, factor in wanted]
@@ -149,10 +150,10 @@ def _linear_ticks(scale: Scale, most: int) -> list[tuple[float, str]]:
     if scale.kind == "symlog":  # nearly all of it lies in the linear part: 1 is 10**unit, which is no round number
         unit = math.floor(scale.unit)
         factor = 10 ** (scale.unit - unit)
-        inner = [(float(value) / factor, number(value.scaleb(unit))) for value in _nice(-factor, factor, most)]
-        return [(units, label) for units, label in inner if scale.holds(units)]
+        inner = [value for value in _nice(-factor, factor, most) if scale.holds(float(value) / factor)]
+        return list(zip([float(value) / factor for value in inner], _alike([value.scaleb(unit) for value in inner])))
     found = _nice(scale.low, scale.high, most - 1)
-    return [(float(value), number(value.scaleb(int(scale.unit)))) for value in found]
+    return list(zip(map(float, found), _alike([value.scaleb(int(scale.unit)) for value in found])))
 
 
 def _nice(low: float, high: float, most: int) -> list[Decimal]:
@@ -163,6 +164,15 @@ def _nice(low: float, high: float, most: int) -> list[Decimal]:
     step = next(factor for factor in factors if float(factor) * 10.0**power >= raw * (1 - 1e-9)).scaleb(power)
     first, last = math.ceil(low / float(step) - 1e-9), math.floor(high / float(step) + 1e-9)
     return [step * index for index in range(first, last + 1)]
+
+
+def _alike(values: Sequence[Decimal]) -> list[str]:
+    """Write the numbers of a linear axis, all plainly or all with the power of ten of the largest."""
+    power = max((value.adjusted() for value in values if value), default=0)
+    if -4 < power < 5:
+        return [f"{value.normalize():f}".replace("-", MINUS) if value else "0" for value in values]
+    tail = f"\u00b710{str(power).translate(SUPERSCRIPTS)}"
+    return [f"{value.scaleb(-power).normalize():f}".replace("-", MINUS) + tail if value else "0" for value in values]
 
 
 def number(value: Decimal) -> str:

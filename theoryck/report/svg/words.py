@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from theoryck.curves import Approach, Curve, Fitted, Mark, Trace
 from theoryck.records import Interval, Prediction, Result
@@ -31,9 +32,22 @@ def rate(text: str, prediction: Prediction | None = None) -> str:
     >>> rate("d**(-k/2)", Prediction(Kind.BOUND, "q", parameters={"k": "2"}))
     'd^(-k/2), k = 2'
     """
-    shown = numbers.shorter(clean(text).replace("**", "^"))
+    shown = plain(clean(text).replace("**", "^"))
     used = [] if prediction is None else [f"{k} = {v}" for k, v in prediction.parameters.items() if _names(text, k)]
     return ", ".join([shown, *map(clean, used)])
+
+
+def plain(text: str) -> str:
+    """Write a text that is a number to 8 digits; any other text stays as it is.
+
+    >>> plain("0.00100000000000000"), plain("1/3")
+    ('0.001', '1/3')
+    """
+    try:
+        number = Decimal(text)
+    except ArithmeticError:
+        return text
+    return f"{float(f'{number:.8g}'):.8g}" if number.is_finite() and -300 < number.adjusted() < 300 else text
 
 
 def _names(text: str, name: str) -> bool:
@@ -67,7 +81,7 @@ def interval(found: Interval | None) -> str:
 def value(mark: Mark) -> str:
     """Write the value of a mark with its error."""
     if mark.error is None or mark.error == 0:
-        return f"{mark.value:.6g}"
+        return f"{mark.value:.6g}" if mark.value else "0"
     return numbers.uncertain(mark.value, mark.error)
 
 
@@ -84,6 +98,11 @@ def traces(found: Sequence[Trace], base: str) -> str:
         noisy = [str(mark.size) for mark in trace.marks if mark.in_noise] if trace.route == "montecarlo" else []
         parts.append(text + (f" (below 5 standard errors at {', '.join(noisy)})" if noisy else ""))
     return "; ".join(parts) or "no value"
+
+
+def plus(found: Sequence[Trace], value: Decimal) -> list[Trace]:
+    """Return traces of differences with the value added that was subtracted."""
+    return [trace.minus(-value) for trace in found]
 
 
 def fit(found: Fitted) -> str:
@@ -105,11 +124,13 @@ def claimed(found: Fitted, result: Result) -> str:
             else ("drawn through the fit at the largest size")
         )
         parts.append(f"Dashed: the claimed rate {rate(found.claimed.label, result.prediction)}, {how}.")
-    for rival in found.rivals:
-        parts.append(
-            f"Dotted: the rival {rate(rival.label, result.prediction)}, {'rejected' if rival.rejected else 'NOT rejected'}."
-        )
+    parts += [rival(rate(line.label, result.prediction), bool(line.rejected)) for line in found.rivals]
     return " ".join(parts)
+
+
+def rival(text: str, rejected: bool) -> str:
+    """Say what became of a rival."""
+    return f"Dotted: the rival {text}, {'rejected' if rejected else 'NOT rejected'}."
 
 
 def missing(texts: Sequence[str]) -> str:

@@ -1,0 +1,126 @@
+"""The picture of a law: the histogram of the draws beside the claimed density, and the difference of the distribution functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from theoryck.curves import Signed
+from theoryck.records import Counts, Point, Result
+from theoryck.report import laws, numbers
+from theoryck.report.laws import Axis
+from theoryck.report.svg import frame, scales, words
+from theoryck.report.svg.canvas import Canvas, path, polyline, short, staircase
+from theoryck.report.svg.frame import Frame
+from theoryck.report.svg.scales import Scale
+
+PANEL = 130.0
+DASHES = ("tk-d", "tk-d tk-2", "tk-d tk-3")  # the largest size, the smallest, one between
+SAMPLE = {style: path(style, "M0 0H22") for style in DASHES}
+FILLED = path("tk-h", "M0-5H22V5H0z")
+CLAIM = path("tk-c tk-u", "M0 0H22")
+
+
+def law(result: Result) -> tuple[Canvas, str] | None:
+    """Draw the histograms of the smallest and the largest size, and differences from the claim; None without counts."""
+    found = [(point, point.counts) for point in result.points if point.counts is not None and _drawable(point.counts)]
+    if not found:
+        return None
+    canvas = Canvas(0.0)
+    point, counts = found[-1]
+    axis = laws.axis_of(counts)
+    x = _horizontal(counts, axis)
+    shown = [found[-1], *found[:1], *found[len(found) // 2 : len(found) // 2 + 1]][: min(3, len(found))]
+    density, difference = _density_scale(found, axis), _difference_scale(shown)
+    left = max(frame.margin(density), frame.margin(difference))
+    _density(canvas, found, axis, (x, density), left)
+    _difference(canvas, result, shown, axis, (x, difference), left)
+    gap, where = laws.largest(laws.differences(counts), counts.edges)
+    cut = f" Tails with {100 * axis.beyond:.2g}% of the claimed law lie beyond the axis." if axis.last - axis.first else ""
+    scale = "on a logarithmic axis, density per decade" if axis.log else "on a linear axis"
+    alt = words.sentence(
+        f"Law of {words.quantity(result)} {scale}: {sum(counts.counts)} draws at {_sizes(point)} against the claimed law.",
+        f"The distribution functions differ most, by {numbers.plain(gap)}, at {numbers.plain(where)}.{cut}",
+    )
+    return canvas, alt
+
+
+def _drawable(counts: Counts) -> bool:
+    return sum(counts.counts) > 0 and len(counts.edges) >= 2 and all(map(math.isfinite, counts.edges))
+
+
+def _sizes(point: Point) -> str:
+    return ", ".join(f"{name} = {size}" for name, size in point.sizes.items())
+
+
+def _horizontal(counts: Counts, axis: Axis) -> Scale:
+    ends = [Signed.of(counts.edges[axis.first]), Signed.of(counts.edges[axis.last])]
+    return scales.choose(ends, kind="log" if axis.log else "linear")
+
+
+def _density_scale(found: Sequence[tuple[Point, Counts]], axis: Axis) -> Scale:
+    columns = [column for _, counts in (found[0], found[-1]) for column in laws.densities(counts, _same(axis, counts))]
+    tallest = max((value for column in columns for value in column), default=0.0) or 1.0
+    y = scales.choose([Signed(0, -math.inf), Signed.of(tallest)], kind="linear")
+    return Scale("linear", 0.0, y.high, y.unit)
+
+
+def _difference_scale(shown: Sequence[tuple[Point, Counts]]) -> Scale:
+    reach = max((abs(value) for _, counts in shown for value in laws.differences(counts)), default=0.0) or 1e-3
+    return scales.choose([Signed.of(-reach), Signed.of(reach)], kind="linear")
+
+
+def _density(canvas: Canvas, found: Sequence[tuple[Point, Counts]], axis: Axis, axes: tuple[Scale, Scale], left: float) -> None:
+    point, counts = found[-1]
+    measured, claimed = laws.densities(counts, axis)
+    drawn = frame.axes(canvas, *axes, "density per decade" if axis.log else "density", "", height=PANEL, left=left)
+    frame.number_labels(drawn)
+    canvas.height -= 14
+    canvas.path("tk-h", _steps(drawn, counts, axis, measured, closed=True))
+    for _, other in found[:1] if len(found) > 1 else []:
+        canvas.path(DASHES[1], _steps(drawn, other, _same(axis, other), laws.densities(other, _same(axis, other))[0]))
+    canvas.path("tk-c tk-u", _steps(drawn, counts, axis, claimed))
+    canvas.entry(CLAIM, "claimed law")
+    canvas.entry(FILLED, f"draws at {_first(point)}")
+
+
+def _first(point: Point) -> str:
+    """Name a point by its first size."""
+    return ", ".join(f"{name} = {size}" for name, size in [*point.sizes.items()][:1]) or "the one instance"
+
+
+def _same(axis: Axis, counts: Counts) -> Axis:
+    """Return the axis for counts at another size, whose edges may be others."""
+    return axis if len(counts.edges) > axis.last and (not axis.log or counts.edges[0] > 0) else laws.axis_of(counts)
+
+
+def _steps(drawn: Frame, counts: Counts, axis: Axis, values: Sequence[float], closed: bool = False) -> str:
+    """Return the data of a staircase over the bins, down to the axis at both ends if it is ``closed``."""
+    if not values:
+        return ""
+    spots: list[tuple[float, float]] = []
+    for (low, high), value in zip(axis.bins(counts), values):
+        height = max(drawn.height(Signed.of(value)), drawn.top)
+        spots += [(_within(drawn, low), height), (_within(drawn, high), height)]
+    if closed:
+        spots = [(spots[0][0], drawn.bottom), *spots, (spots[-1][0], drawn.bottom)]
+    return staircase(spots, closed)
+
+
+def _within(drawn: Frame, edge: float) -> float:
+    return min(max(drawn.x.place(Signed.of(edge)), drawn.x.start), drawn.x.stop)
+
+
+def _difference(
+    canvas: Canvas, result: Result, shown: Sequence[tuple[Point, Counts]], axis: Axis, axes: tuple[Scale, Scale], left: float
+) -> None:
+    caption = "measured \u2212 claimed distribution function"
+    drawn = frame.axes(canvas, *axes, caption, words.quantity(result), height=PANEL * 0.75, left=left)
+    frame.number_labels(drawn)
+    zero = short(drawn.height(Signed(0, -math.inf)))
+    canvas.path("tk-a", f"M{short(drawn.x.start)},{zero}H{short(drawn.x.stop)}")
+    for style, (point, counts) in zip(DASHES, shown):
+        same, values = _same(axis, counts), laws.differences(counts)
+        kept = zip(counts.edges[same.first : same.last + 1], values[same.first : same.last + 1])
+        canvas.path(style, polyline([(_within(drawn, edge), drawn.height(Signed.of(value))) for edge, value in kept]))
+        canvas.entry(SAMPLE[style], _first(point))

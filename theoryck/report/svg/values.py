@@ -1,0 +1,195 @@
+"""The picture of one number: what every route found beside the value claimed, and the rivals.  Rendered from the record itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation, localcontext
+from fractions import Fraction
+
+from theoryck.curves import Signed
+from theoryck.curves.logarithms import around
+from theoryck.curves.marks import Trace, place, read
+from theoryck.records import Kind, Result
+from theoryck.report.svg import frame, scales, words
+from theoryck.report.svg.canvas import CHARACTER, WIDTH, Canvas, short, with_tail
+from theoryck.report.svg.frame import SAMPLES, Frame
+from theoryck.report.svg.scales import Scale
+
+ROW = 25.0
+MOST_ROWS = 12
+SMALL = Decimal("0.02")  # of the value claimed: numbers that differ less are drawn as differences
+FAR = 12  # ranges of what was measured, beyond which a rival is only pointed to
+NAMES = {"exact": "exact", "montecarlo": "Monte Carlo", "bracket-low": "lower end", "bracket-high": "upper end"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the picture: a value minus the claimed one, with its ends; ``route`` is "" for a rival."""
+
+    label: str
+    route: str
+    gap: Decimal
+    low: Decimal
+    high: Decimal
+    told: str
+
+
+def compares(result: Result) -> bool:
+    """Whether a result compares numbers with a number: an identity, or a bound at no size."""
+    prediction = result.prediction
+    if prediction is None or not result.points:
+        return False
+    if prediction.kind is Kind.IDENTITY:
+        return prediction.value is not None
+    return prediction.kind is Kind.BOUND and prediction.constant is not None and not result.points[0].sizes
+
+
+def values(result: Result) -> tuple[Canvas, str] | None:
+    """Draw the values found by every route beside the one claimed; None where no number was found."""
+    prediction = result.prediction
+    assert prediction is not None
+    claimed = prediction.value.midpoint if prediction.value is not None else Decimal(prediction.constant or 0)
+    radius = prediction.value.radius if prediction.value is not None else Decimal(0)
+    several = len(result.points) > 1
+    measured, missing = [], []
+    for point in result.points:
+        traces, lost = read([point], "", lambda sizes: 0.0)
+        missing += lost
+        measured += [_row(trace, claimed, f"{place(point.sizes)}, " if several else "") for trace in traces]
+    if not measured:
+        return None
+    left_out = max(len(measured) - MOST_ROWS, 0)
+    rivals = _rivals(result, claimed)
+    shown = [*measured[:MOST_ROWS], *rivals[:MOST_ROWS]]
+    bound = prediction.kind is Kind.BOUND
+    canvas = Canvas(0.0)
+    _draw(canvas, result, shown, claimed, radius, bound)
+    relation = "is at most" if bound else "is"
+    said = [f"{row.label} {row.told}" for row in shown]
+    alt = words.sentence(
+        f"{words.quantity(result)}, claimed that it {relation} {_plain(claimed)} (dashed): {'; '.join(said)}.",
+        f"{left_out} more values are not drawn." if left_out else "",
+        words.missing(missing),
+    )
+    return canvas, alt
+
+
+def _row(trace: Trace, claimed: Decimal, where: str) -> Row:
+    mark = trace.minus(claimed).marks[0]
+    low, high = mark.ends
+    told = words.value(trace.marks[0])
+    if mark.value != 0:
+        told += f" ({mark.value:+.2g} from the claim)"
+    return Row(f"{where}{NAMES[trace.route]}", trace.route, mark.value, low, high, told)
+
+
+def _rivals(result: Result, claimed: Decimal) -> list[Row]:
+    found: list[Row] = []
+    for rival in result.rivals:
+        value = _decimal(rival.rate)
+        if value is not None:
+            gap = around(value, claimed)[0]
+            told = f"{words.plain(rival.rate)}, {'rejected' if rival.rejected else 'NOT rejected'}"
+            label = f"rival {len(found) + 1}" if len(result.rivals) > 1 else "rival"
+            found.append(Row(label, "", gap, gap, gap, told))
+    return found
+
+
+def _decimal(text: str) -> Decimal | None:
+    """Return the number that a rival's text is, a decimal or a fraction, or None."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        try:
+            ratio = Fraction(text)
+        except (ValueError, ZeroDivisionError):
+            return None
+        with localcontext() as context:
+            context.prec = 50
+            number = Decimal(ratio.numerator) / Decimal(ratio.denominator)
+    return number if number.is_finite() else None
+
+
+def _plain(value: Decimal) -> str:
+    return f"{value:.10g}"
+
+
+# -- drawing -------------------------------------------------------------------------------------------------------------------
+
+
+def _draw(canvas: Canvas, result: Result, rows: Sequence[Row], claimed: Decimal, radius: Decimal, bound: bool) -> None:
+    measured = [row for row in rows if row.route]
+    gaps = [end for row in measured for end in (row.low, row.high)]
+    drawn_rivals = _near(gaps, [row.gap for row in rows if not row.route])
+    reach = max(map(abs, [*gaps, *drawn_rivals]), default=Decimal(0))
+    shift = claimed if reach > SMALL * abs(claimed) else Decimal(0)
+    inside = [Signed.of(around(gap, -shift)[0]) for gap in [Decimal(0), *gaps, *drawn_rivals]]
+    scale = scales.choose(inside, kind="linear")
+    name = words.quantity(result)
+    relation = "bound" if bound else "value"
+    caption = name if shift or claimed == 0 else with_tail(name, f" \u2212 claimed {relation} {_plain(claimed)}")
+    drawn = _axes(canvas, scale, caption, [row.label for row in rows])
+    zero = drawn.x.place(Signed.of(shift))
+    canvas.path("tk-c", f"M{short(zero)},{short(drawn.top)}V{short(drawn.bottom)}")
+    for index, row in enumerate(rows):
+        _row_marks(drawn, row, shift, drawn.top + ROW * (index + 0.5))
+    for row in measured:
+        canvas.entry(SAMPLES[row.route], frame.ROUTES[row.route])
+    known = f" \u00b1 {float(radius):.1g}" if radius else ""
+    canvas.entry(SAMPLES["claim-up"], f"claimed {'at most ' if bound else ''}{_plain(claimed)}{known}")
+    for row in rows:
+        if not row.route:
+            canvas.entry(SAMPLES["cross"], f"{row.label}: {row.told}{'' if row.gap in drawn_rivals else ' (beyond the axis)'}")
+
+
+def _near(gaps: Sequence[Decimal], rivals: Sequence[Decimal]) -> list[Decimal]:
+    """Return the rivals that are drawn in place: all where only exact values were found, else those within FAR ranges."""
+    span = max(*gaps, Decimal(0)) - min(*gaps, Decimal(0))
+    if not rivals:
+        return []
+    closest = min(map(abs, rivals))
+    if span <= closest / 1000:  # what was measured is a point beside every rival
+        return [gap for gap in rivals if abs(gap) <= 20 * closest]
+    return [gap for gap in rivals if abs(gap) <= FAR * span]
+
+
+def _axes(canvas: Canvas, scale: Scale, caption: str, labels: Sequence[str]) -> Frame:
+    """Draw the axis of the values, with the rows' labels at its left."""
+    left = min(14 + CHARACTER * max(map(len, labels)), WIDTH / 2.6)
+    top = canvas.height + frame.CAPTION + 6
+    bottom = top + ROW * len(labels)
+    drawn = Frame(canvas, scale.drawn(left, WIDTH - 12), Scale("linear", 0.0, 1.0, start=bottom, stop=top))
+    canvas.text(8, canvas.height + frame.CAPTION - 3, caption, room=WIDTH - 16)
+    ticks = scales.ticks(drawn.x, 5)
+    canvas.path("tk-g", "".join(f"M{short(drawn.x.at(units))},{short(top)}V{short(bottom)}" for units, _ in ticks))
+    canvas.path("tk-a", f"M{short(left)},{short(bottom)}H{short(WIDTH - 12)}")
+    for index, label in enumerate(labels):
+        canvas.text(8, top + ROW * (index + 0.5) + 4, label, room=left - 10)
+    frame.number_labels(drawn)
+    canvas.height = bottom + 22
+    return drawn
+
+
+def _row_marks(drawn: Frame, row: Row, shift: Decimal, y: float) -> None:
+    low, x, high = (drawn.x.place(Signed.of(around(gap, -shift)[0])) for gap in (row.low, row.gap, row.high))
+    start, stop = drawn.x.start, drawn.x.stop
+    if not start <= x <= stop:
+        edge, turn = (start + 3, "6 4") if x < start else (stop - 3, "-6 4")
+        style = "tk-r tk-u" if not row.route else _style(row.route)
+        drawn.canvas.path(style, f"M{short(edge)},{short(y)}l{turn}v-8z")
+        return
+    if not row.route:
+        drawn.canvas.path("tk-r tk-u", f"M{short(x - 4)},{short(y - 4)}l8 8m0-8l-8 8")
+        return
+    low, high = (min(max(end, start), stop) for end in (low, high))
+    if high - low > 0.5 and math.isfinite(high - low):
+        bar = f"M{short(low)},{short(y - 2.5)}v5m0-2.5H{short(high)}m0-2.5v5"
+        drawn.canvas.path(_style(row.route), bar)
+    style = frame.DOT if row.route == "montecarlo" else _style(row.route)
+    drawn.canvas.path(style, frame.shape(row.route, x, y))
+
+
+def _style(route: str) -> str:
+    return "tk-d" if route == "montecarlo" else "tk-s"
