@@ -66,6 +66,11 @@ class Visit:
 
 
 @pytest.fixture(scope="session")
+def find_chromium():
+    return chromium
+
+
+@pytest.fixture(scope="session")
 def browser():
     path = chromium()
     from playwright.sync_api import sync_playwright

@@ -231,3 +231,37 @@ def test_a_theme_can_be_chosen(visit, everything):
         button.click()
         grounds.append(ground(page))
     assert grounds == [LIGHT, DARK, LIGHT]  # light, dark, and again what the system asks for
+
+
+@pytest.mark.parametrize("theme", ["true", "false"], ids=["light", "dark"])
+def test_records_in_a_notebook_are_legible_whatever_the_system_asks_for(visit, golden, theme):
+    """JupyterLab says its theme on the body; the system may ask for the other one."""
+    shown = "".join(record._repr_html_() for report in golden.values() for record in (report, *report.results[:1]))
+    seen = visit(f"<!DOCTYPE html><body data-jp-theme-light='{theme}'>{shown}", dark=theme == "true")
+    assert seen.complaints == []
+    assert seen.requests == []
+    assert seen.check("contrast", LEAST) == []
+    assert seen.check("ids") == []
+    assert seen.check("pictures") == []
+    found = seen.page.locator(".theoryck").first.evaluate("part => getComputedStyle(part).backgroundColor")
+    assert found == (LIGHT if theme == "true" else DARK)
+
+
+def test_a_hundred_results_are_small_and_open_at_once(visit, golden):
+    """Five hundred may take 15 MB and two seconds: a fifth of them takes less than a fifth of that room, and no longer."""
+    first = golden["all-well"].results[0]
+    results = tuple(replace(first, claim=f"paper{n // 10}/claim-{n // 2}", instance={"n": n}) for n in range(100))
+    page = render(Report(profile="quick", seed=0, results=results))
+    assert len(page.encode()) < 3e6
+    seen = visit(page)
+    assert seen.page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd") < 2000
+
+
+def test_without_a_browser_tests_skip_unless_it_is_required(monkeypatch, find_chromium):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("THEORYCK_BROWSER", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="apt-get install chromium"):
+        find_chromium()
+    monkeypatch.setenv("THEORYCK_BROWSER", "required")
+    with pytest.raises(pytest.fail.Exception, match="apt-get install chromium"):
+        find_chromium()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from theoryck.records import About, Kind, Point, Result, Status
@@ -11,6 +12,7 @@ from theoryck.report.claims import ClaimSummary, clean, instance_text, outcome, 
 from theoryck.report.paragraphs import facts, headline
 from theoryck.report.svg import Picture, pictures
 
+_ARXIV = re.compile(r"\d{4}\.\d{4,5}(v\d+)?|[a-z-]+(\.[A-Z]{2})?/\d{7}", re.ASCII)
 _ELSEWHERE = ("statement", "reference", "quantity", "repeat")  # said once for the claim, in the formula, in a place of its own
 
 
@@ -82,6 +84,18 @@ class ClaimView:
     draws: int
     seconds: float
     instances: tuple[InstanceView, ...]
+
+    @property
+    def title(self) -> str:
+        """The title of the paper, unless the reference says it already."""
+        title = clean(self.about.citation.get("title", ""))
+        return "" if title in self.reference else title
+
+    @property
+    def arxiv(self) -> str:
+        """The number of the paper at arXiv, where it has the form of one: only then may it stand in an address."""
+        number = self.about.citation.get("arxiv", "")
+        return number if _ARXIV.fullmatch(number) else ""
 
     @property
     def searched(self) -> str:
