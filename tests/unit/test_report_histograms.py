@@ -115,7 +115,7 @@ def test_the_command_draws_every_law(tmp_path):
     found = CliRunner().invoke(
         main, ["check", str(file), "--draws", "2000", "--workers", "1", "--histograms", str(tmp_path / "a" / "b")]
     )
-    assert "1 histograms" in found.stderr, found.output
+    assert "1 histogram in" in found.stderr, found.output
     (picture,) = (tmp_path / "a" / "b").iterdir()
     assert picture.name == "001-sums-of-uniforms.svg"
     assert picture.read_text().startswith("<?xml")

@@ -25,12 +25,14 @@ class Approach:
 
     ``centre``, ``low`` and ``high`` have one entry per entry of ``sizes``; they are empty where nothing could be fitted, with the
     ``reason`` in words.  ``rivals`` are (text, rival minus claimed, rejected).  Marks carry differences and residuals.
+    ``measured`` are the sizes at which something was measured.
     """
 
     base: str
     claimed: Decimal
     traces: tuple[Trace, ...]
     level: float
+    measured: tuple[int, ...] = ()
     route: str = ""
     sizes: tuple[float, ...] = ()
     centre: tuple[float, ...] = ()
@@ -56,11 +58,12 @@ def approach(result: Result) -> Approach | None:
     traces, missing = read(line.points, line.base, lambda sizes: 0.0)
     found = Approach(line.base, claimed, tuple(trace.minus(claimed) for trace in traces), result.contract.level)
     found = replace(found, missing=tuple(missing), rivals=_rivals(result, claimed))
+    found = replace(found, measured=tuple(sorted({point.sizes.get(line.base, 1) for point in line.points})))
     if not line.base:
         return replace(found, reason=f"a limit needs sizes that grow, got {place(line.points[0].sizes)}")
     try:
         return _fitted(found, result, line)
-    except ValueError as error:  # values that are not finite: the judge refuses them too
+    except (ValueError, ArithmeticError) as error:  # values that are not finite: the judge refuses them too
         return replace(found, reason=str(error))
 
 

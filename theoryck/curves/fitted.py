@@ -68,12 +68,14 @@ class Fitted:
 
     ``curves`` is empty where nothing could be fitted, with the ``reason`` in words; for brackets it has a curve for either end.
     ``claimed`` goes through the fit at the largest size, or has its own constant; rivals go through the fit there.  ``limit`` is
-    the value that was subtracted from every mark (0 where none was), ``missing`` says what was not finite.
+    the value that was subtracted from every mark (0 where none was), ``missing`` says what was not finite, ``sizes`` are all sizes
+    at which something was measured, and ``of`` is the number of lines of a grid of which this is one.
     """
 
     base: str
     fixed: Mapping[str, int]
     kind: Kind
+    sizes: tuple[int, ...]
     traces: tuple[Trace, ...]
     curves: tuple[Curve, ...]
     claimed: Line | None
@@ -84,6 +86,7 @@ class Fitted:
     limit: Decimal = Decimal(0)
     reason: str = ""
     missing: tuple[str, ...] = ()
+    of: int = 1
 
 
 def fitted(result: Result) -> Fitted | None:
@@ -96,16 +99,21 @@ def fitted(result: Result) -> Fitted | None:
     >>> found.base, len(found.traces[0].marks), found.exponent == found.curves[0].exponent
     ('d', 4, True)
     """
-    found = lines(result)
-    return found[0] if found else None
+    found = _growing(result)
+    return _along(result, found[0], len(found)) if found else None
 
 
 def lines(result: Result) -> list[Fitted]:
     """Return the growth along the path or, for a grid, along every line of it, the one that decided first."""
+    found = _growing(result)
+    return [_along(result, line, len(found)) for line in found]
+
+
+def _growing(result: Result) -> list[Direction]:
     prediction = result.prediction
-    if not result.points or (prediction is not None and prediction.kind not in GROWING and prediction.rate is None):
+    if prediction is not None and prediction.kind not in GROWING and (prediction.kind is not Kind.LIMIT or prediction.rate is None):
         return []
-    return [_along(result, line) for line in directions(result)]
+    return directions(result)
 
 
 def directions(result: Result) -> list[Direction]:
@@ -126,7 +134,7 @@ def directions(result: Result) -> list[Direction]:
     return found or [whole]
 
 
-def _along(result: Result, line: Direction) -> Fitted:
+def _along(result: Result, line: Direction, of: int) -> Fitted:
     prediction = _prediction(result, line)
     trouble: list[str] = []
     log_rate = partial(_log_rate, prediction, line.base, trouble)
@@ -139,6 +147,7 @@ def _along(result: Result, line: Direction) -> Fitted:
         base=line.base,
         fixed=line.fixed,
         kind=prediction.kind,
+        sizes=tuple(sorted({point.sizes[line.base] for point in line.points})),
         traces=traces,
         curves=(),
         claimed=None,
@@ -147,12 +156,16 @@ def _along(result: Result, line: Direction) -> Fitted:
         claims=claims,
         limit=limit,
         missing=tuple(missing),
+        of=of,
     )
     if trouble:
         return replace(found, reason=trouble[0], claims=False)
     try:
         found = _with_curves(found, result, prediction, line)
-    except ValueError as error:  # values that are not finite, sizes that the rate forbids: the judge refuses them too
+    except (
+        ValueError,
+        ArithmeticError,
+    ) as error:  # values that are not finite, sizes that the rate forbids: the judge refuses them too
         found = replace(found, reason=str(error))
     return _with_lines(found, result, prediction, line, claims)
 
@@ -305,13 +318,13 @@ def _interpolated(line: Direction, log_rate: partial[float], sizes: Array) -> Ar
 def _with_lines(found: Fitted, result: Result, prediction: Prediction, line: Direction, claims: bool) -> Fitted:
     """Add the claimed rate and the rivals of a result that claims a rate."""
     anchor = _anchor(found)
-    if not claims or anchor is None:
+    if not claims or anchor is None or len(found.sizes) < 2:
         return found
     sizes = grid(line)
     log_rates = _interpolated(line, partial(_log_rate, prediction, line.base, []), sizes)
-    sign, height = anchor
+    sign, height, size = anchor
     label = prediction.rate or f"{line.base}^{prediction.exponent:g}"
-    logs, own = height + log_rates - log_rates[-1], sign
+    logs, own = height + log_rates - _at(size, sizes, log_rates), sign
     if prediction.constant is not None and prediction.constant != 0:
         power = prediction.kind is Kind.SCALING  # whose constant is in units of base**exponent
         shape = float(prediction.exponent or 0) * np.log(sizes) if power else log_rates
@@ -321,16 +334,21 @@ def _with_lines(found: Fitted, result: Result, prediction: Prediction, line: Dir
     return replace(found, claimed=claimed, rivals=rivals)
 
 
-def _anchor(found: Fitted) -> tuple[int, float] | None:
-    """Return sign and logarithm of the fit at the largest size or, without a fit, of the last value that is not 0."""
+def _anchor(found: Fitted) -> tuple[int, float, float] | None:
+    """Return sign and logarithm of the fit at the largest size, or of the last value that is not 0 without a fit, and that size."""
     if found.curves:
-        return found.curves[-1].sign, found.curves[-1].centre[-1]
-    values = [mark.signed for trace in found.traces for mark in trace.marks[-1:] if mark.value != 0]
-    return (values[0].sign, values[0].log) if values else None
+        curve = found.curves[-1]
+        return curve.sign, curve.centre[-1], curve.sizes[-1]
+    marks = [mark for trace in found.traces for mark in trace.marks[-1:] if mark.value != 0]
+    return (marks[0].signed.sign, marks[0].signed.log, float(marks[0].size)) if marks else None
+
+
+def _at(size: float, sizes: Array, logs: Array) -> float:
+    return float(np.interp(math.log(size), np.log(sizes), logs))
 
 
 def _rivals(
-    result: Result, prediction: Prediction, line: Direction, sizes: Array, log_rates: Array, anchor: tuple[int, float]
+    result: Result, prediction: Prediction, line: Direction, sizes: Array, log_rates: Array, anchor: tuple[int, float, float]
 ) -> list[Line]:
     given = result.prediction
     if given is None or given.kind not in GROWING:
@@ -342,7 +360,7 @@ def _rivals(
             logs = _interpolated(line, partial(_log_rival, prediction, line.base, text), sizes)
         except ValueError:
             continue  # a rival that cannot be read here is named in the table of rivals, with no curve
-        shape = anchor[1] + logs - logs[-1]
+        shape = anchor[1] + logs - _at(anchor[2], sizes, logs)
         power = given.kind is Kind.SCALING and to_number(rival.rate) is not None
         label = f"{line.base}^{rival.rate.removesuffix('.0')}" if power else rival.rate
         found.append(Line(label, anchor[0], _floats(sizes), _floats(shape), _floats(log_rates), rival.rejected))

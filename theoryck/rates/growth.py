@@ -105,7 +105,10 @@ def closing(stderr_with: Callable[[float], float], error_rate: float) -> Reach:
 
     def reach(factor: float) -> float:
         stderr = stderr_with(factor)
-        return z * stderr + math.sqrt(max(stderr**2 - floor**2, 0.0))  # below 0 by rounding only
+        if not 0 < stderr < math.inf:
+            return z * stderr
+        share = 1 - (floor / stderr) ** 2  # below 0 by rounding only; squares of the errors themselves leave the range of floats
+        return stderr * (z + math.sqrt(max(share, 0.0)))
 
     return reach
 
@@ -188,8 +191,18 @@ def advice(factor: float, sizes: Sequence[int], declared: bool) -> str:
     first, last, count = min(sizes), max(sizes), len(set(sizes))
     if count <= MIN_SIZES or last < MIN_SPAN * first:
         return f"widen the window: {count} sizes from {first} to {last} hardly tell an exponent from corrections"
-    if math.isinf(factor):
-        other = "take larger sizes" if declared else "take larger sizes or declare the correction"
+    return more_draws(factor, "take larger sizes" if declared else "take larger sizes or declare the correction")
+
+
+def more_draws(factor: float, other: str = "take larger sizes") -> str:
+    """Say that ``factor`` times the draws would decide or, where that is not feasible, what else to do.
+
+    >>> more_draws(36.7)
+    'about 37 times the draws would decide'
+    >>> more_draws(math.inf, "declare a larger tolerance")
+    'more draws will not do in practice: declare a larger tolerance'
+    """
+    if factor > MAX_FACTOR:
         return f"more draws will not do in practice: {other}"
     digits = max(factor, 2.0)  # less than twice: the draws at hand sufficed on average, and this run was not average
     rounded = float(f"{digits:.1e}")

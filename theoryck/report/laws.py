@@ -41,8 +41,8 @@ def axis_of(counts: Counts) -> Axis:
 
     >>> axis_of(Counts((0.01, 0.1, 1.0, 10.0), (1, 1, 1, 1, 1), (0.2, 0.4, 0.6, 0.8))).log
     True
-    >>> axis_of(Counts((-2.0, 0.0, 2.0), (1, 1, 1, 1), (0.2, 0.5, 0.8)))
-    Axis(log=False, first=0, last=2, beyond=0.4)
+    >>> axis_of(Counts((-2.0, 0.0, 2.0), (1, 1, 1, 1), (0.25, 0.5, 0.75)))
+    Axis(log=False, first=0, last=2, beyond=0.5)
     """
     edges = counts.edges
     first, last = 0, len(edges) - 1

@@ -83,7 +83,7 @@ def framed(
     pad = 0.05 * (last - first) or 0.3
     x = Scale("log", first - pad, last + (4 if infinity else 1) * pad)
     frame = axes(canvas, x, y, caption, below, flip)
-    where = [(frame.across(size), scales.size(size)) for size in sorted(set(sizes))]
+    where = [(frame.across(size), scales.size(size, max(sizes))) for size in sorted(set(sizes))]
     if infinity:
         frame = replace(frame, infinity=frame.x.at(last + 3 * pad))
         where.append((frame.infinity, "\u221e"))

@@ -28,6 +28,7 @@ def scaling(result: Result, found: Fitted) -> tuple[Canvas, str]:
     axis = "" if drawn.y.kind == "log" else " on an axis that is linear around 0"
     alt = words.sentence(
         f"{name} against {found.base}{axis}: {words.traces(found.traces, found.base)}.",
+        words.line(found),
         words.fit(found),
         words.claimed(found, result),
         words.missing(found.missing),
@@ -137,11 +138,10 @@ def _growth(
     rivals = [(line, shown(line.sign, line.logs, line.log_rates)) for line in found.rivals]
     scale = _scale(marks, curves, lines, rivals, flip, ratio)
     caption = caption if flip > 0 else f"{scales.MINUS} {caption}"
-    drawn = frame.framed(canvas, _sizes(found.traces), scale, caption, words.below(found, result), flip)
+    drawn = frame.framed(canvas, found.sizes, scale, caption, words.below(found, result), flip)
     if scale.kind == "symlog" or (scale.kind == "linear" and scale.low < 0 < scale.high):
         zero = [Signed(0, -math.inf)] * 2
-        sizes = _sizes(found.traces)
-        frame.draw_curve(drawn, "tk-a", [sizes[0], sizes[-1]], zero)
+        frame.draw_curve(drawn, "tk-a", [found.sizes[0], found.sizes[-1]], zero)
     for curve, (_, low, high) in curves:
         frame.draw_band(drawn, curve.sizes, low, high)
     for curve, (centre, _, _) in curves:
@@ -183,7 +183,8 @@ def _scale(
         return scales.choose(values, ends, soft, kind="linear")
     if not positive:
         return scales.choose(values, ends, soft, kind="symlog")
-    return scales.choose(reach, [end for end in ends if end.sign > 0 and end.log > min(v.log for v in reach)], soft, kind="log")
+    least = min(value.log for value in reach) - LN10 / 2
+    return scales.choose(reach, [end for end in ends if end.sign > 0 and end.log > least], soft, kind="log")
 
 
 def _reach(mark: Mark, value: Signed, ends: Sequence[Signed]) -> Signed:

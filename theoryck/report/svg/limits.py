@@ -37,7 +37,7 @@ def limit(result: Result, found: Approach) -> tuple[Canvas, str]:
     name, claim = words.quantity(result), f"{found.claimed:.6g}"
     caption = name if shift or found.claimed == 0 else with_tail(name, f" \u2212 claimed limit {claim}")
     canvas = Canvas(0.0)
-    drawn = frame.framed(canvas, sorted({mark.size for mark in marks}), scale, caption, words.below(found, result), infinity=True)
+    drawn = frame.framed(canvas, found.measured, scale, caption, words.below(found, result), infinity=True)
     _claim(drawn, target, band, claim)
     for index, (value, (text, _, rejected)) in enumerate(zip(rivals, found.rivals)):
         _rival(drawn, value, f"r{index + 1}" if len(rivals) > 1 else "", words.plain(text), rejected)

@@ -188,18 +188,19 @@ def number(value: Decimal) -> str:
     if (power > -3 or (power >= -4 and digits > 1)) and power <= 4:
         text = f"{value:f}"
         return mark + (text.rstrip("0").rstrip(".") if "." in text else text)
-    mantissa = f"{value.scaleb(-power).normalize():f}"
     tail = f"10{str(power).translate(SUPERSCRIPTS)}"
     return mark + (tail if mantissa == "1" else f"{mantissa}·{tail}")
 
 
-def size(value: int) -> str:
-    """Write a size: plainly below a million, then as a power of two or of ten where it is one.
+def size(value: int, most: int = 0) -> str:
+    """Write a size, where ``most`` is the largest: plainly below a million, then as a power of two or of ten where it is one.
 
-    >>> size(4096), size(2**40), size(10**9), size(3 * 10**12)
-    ('4096', '2⁴⁰', '10⁹', '3·10¹²')
+    Powers from 1024 on follow those beside them.
+
+    >>> size(4096), size(2**40), size(10**9), size(3 * 10**12), size(4096, 2**40)
+    ('4096', '2⁴⁰', '10⁹', '3·10¹²', '2¹²')
     """
-    if value < 10**6:
+    if value < (1024 if most >= 10**6 else 10**6):
         return str(value)
     if value & (value - 1) == 0:
         return f"2{str(value.bit_length() - 1).translate(SUPERSCRIPTS)}"

@@ -114,14 +114,23 @@ def fit(found: Fitted) -> str:
     return f"The fitted curve with its band, corrections included, has exponent {interval(found.exponent)}{flags}."
 
 
+def line(found: Fitted) -> str:
+    """Say which line of a grid is shown."""
+    if found.of < 2:
+        return ""
+    fixed = ", ".join(f"{name} = {size}" for name, size in found.fixed.items())
+    return f"This is the line along {found.base} at {fixed}, one of {found.of} lines of the grid."
+
+
 def claimed(found: Fitted, result: Result) -> str:
     """Say what was claimed, and which rivals were rejected."""
     parts = []
     if found.claimed is not None:
+        through = "the fit at the largest size" if found.curves else "the last value"
         how = (
             "with its constant"
             if result.prediction is not None and result.prediction.constant is not None
-            else ("drawn through the fit at the largest size")
+            else (f"drawn through {through}")
         )
         parts.append(f"Dashed: the claimed rate {rate(found.claimed.label, result.prediction)}, {how}.")
     parts += [rival(rate(line.label, result.prediction), bool(line.rejected)) for line in found.rivals]
