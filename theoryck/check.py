@@ -193,7 +193,7 @@ def check_claims(
     >>> [result.verdict.value for result in report.results], report.exit_code
     (['SUPPORTED', 'CERTIFIED'], 0)
     >>> print(report.results[1].reason)
-    exact values on d = 4..16: relative to the bound 3 * (d**(-1)) the quantity is at most 0.666667, reached at d = 4,
+    exact values on d = 4..16: the quantity is at most 0.666667 times the bound 3 * (d**(-1)), reached at d = 4,
     input_dim = 4
     >>> print(report.results[1].draws, report.seed, report.profile)
     300 0 quick
@@ -384,7 +384,7 @@ def _after_confirmation(first: Judgement, second: Judgement) -> Judgement:
     return replace(
         second,
         verdict=Verdict.INCONCLUSIVE,
-        reason="refuted at first, but a fresh seed with a larger budget did not confirm it. "
+        reason="refuted at first, but a fresh seed with a larger budget did not confirm it: take a larger profile. "
         f"First: {first.reason} Then: {second.reason}",
         settled=False,
     )

@@ -89,8 +89,8 @@ def audit(
     >>> found.verdict.value, found.tightness.value, round(found.slack.estimate, 2)
     ('SUPPORTED', 'LOOSE', 0.5)
     >>> print(found.reason)
-    on d = 16..512: relative to the rate d**(-1/2) it grows like d^(-0.5000 +/- 0.0031); the limit at error rate 0.025 is
-    -0.497, within 0.05
+    on d = 16..512: relative to the rate d**(-1/2) it grows like d^(-0.5000 +/- 0.0031); its upper limit at error rate
+    0.025, -0.497, is at most 0.05
     >>> wrong = audit({"d": sizes}, [3 / d for d in sizes], [0.003 / d for d in sizes], rate="d**(-2)", rivals=["d**(-3)"])
     >>> wrong.verdict.value, round(wrong.exponent.estimate, 2)
     ('REFUTED', -1.0)
@@ -352,7 +352,7 @@ def _on_grid(
         judged.append((line, *_along(line, own, shared)))
     hopeless = [r for r in template.rivals if all(_no_rival(r, line, template) for line in lines)]
     if hopeless:
-        reason = f"the rival {hopeless[0]!r} could be rejected on no line of the grid: the check could not fail"
+        reason = f"the rival {hopeless[0]!r} could be rejected on no line of the grid: the check could not fail, give another rival"
         rivals = tuple(Rival(text, False) for text in template.rivals)
         return Judgement(Verdict.VACUOUS, reason, rivals=rivals, flags=("rival-cannot-be-rejected",)), template
     line, worst, prediction = min(judged, key=lambda case: _rank(case[1]))

@@ -67,10 +67,12 @@ def _verdict(fit: JointFit, shown: Mapping[str, Interval], template: Prediction,
     for name in fit.exponents:
         low, high = fit.lower(name, share), fit.upper(name, share)
         if low > contract.within or (two_sided and high < -contract.within):
-            limit = low if low > contract.within else high
+            limit = f"lower limit at error rate {share:.2g}, {low:.3g}, is above {contract.within:g}"
+            if low <= contract.within:
+                limit = f"upper limit at error rate {share:.2g}, {high:.3g}, is below {-contract.within:g}"
             reason = (
                 f"all sizes fitted at once, relative to the rate it grows like {name}^({fit.exponents[name].estimate:.3g}); "
-                f"even the limit at error rate {share:.2g}, {limit:.3g}, is outside {contract.within:g}"
+                f"even its {limit}"
             )
             return Joint(shown, name, reason)
     return Joint(shown)

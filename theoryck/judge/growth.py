@@ -16,7 +16,7 @@ from theoryck.rates.decisions import (
     worst_of,
 )
 from theoryck.rates.evidence import Series, log_rates, with_error
-from theoryck.rates.growth import Growth, draws_can_help, error_if, quantile, refuting, seen_to_rise, supporting
+from theoryck.rates.growth import Growth, closing, draws_can_help, error_if, quantile, refuting, seen_to_rise, supporting
 from theoryck.rates.logs import log_resolution
 from theoryck.rates.outcomes import INSIDE, Outcome, shifted
 from theoryck.rates.parsing import to_fraction
@@ -143,6 +143,12 @@ def _scaling_constant(case: Case, series: Series) -> tuple[Interval, Decision]:
     verdict = equivalence(shown_interval.estimate - claimed, stderr, 0.0, tolerance, *case.rates)
     text = with_error(shown_interval.estimate, shown_interval.half_width)
     clause = f"its constant is {text}, claimed {claimed:g} with tolerance {tolerance:.2g} ({relative:g} relative)"
+    if verdict is Verdict.INCONCLUSIVE and case.final and growth.fit.system is not None:
+        system, size = growth.fit.system, abs(shown_interval.estimate)
+        near = abs(shown_interval.estimate - claimed) <= tolerance
+        rate = case.rates[1] if near else case.rates[0] / 2
+        reach = closing(lambda factor: size * system.log_stderr_with(factor) * system.inflation, rate)
+        clause += f": {case.advice(series, [reach], tolerance)}"
     return shown_interval, Decision(verdict, clause)
 
 
@@ -211,12 +217,12 @@ def _growth_decision(case: Case, series: Series, growth: Growth, excess: bool, e
 def _excess_clause(case: Case, growth: Growth) -> str:
     shown = with_error(growth.excess, growth.fit.interval(case.contract.level).half_width)
     if case.prediction.kind is Kind.SCALING:
-        found, what = f"a difference of {shown} from the claimed power", "another exponent"
+        found, what = f"a difference of {shown} from the claimed exponent {case.claimed_exponent:g}", "another exponent"
     else:
         found, what = f"an excess of {shown} over the rate {case.rate}", "a slower rate"
     return (
         f"{found} is established, smaller than within = {case.within:g}: {what}, or a factor of log({case.base}), "
-        "would look like this (as would corrections larger than assumed)"
+        "would look like this (as would corrections larger than assumed): larger sizes tell them apart"
     )
 
 
@@ -224,18 +230,25 @@ def _growth_clause(case: Case, series: Series, growth: Growth, verdict: Verdict,
     fit, threshold = growth.fit, _threshold(case)
     if not fit.identifiable:
         return fit.reason
-    against = f"rate {case.rate}" if case.rate is not None else "claimed power"
+    two_sides = case.prediction.kind is Kind.SCALING
+    against = f"rate {case.rate}" if case.rate is not None else f"claimed {case.base}^({case.claimed_exponent:g})"
     half = fit.interval(case.contract.level).half_width
     what = f"relative to the {against} it grows like {case.base}^({with_error(growth.excess, half)})"
     if case.prediction.kind is Kind.LAW and case.rate is None:
         what = f"the distance to the law grows like {case.base}^({with_error(growth.excess, half)})"
     refute, support = case.rates
     if verdict is Verdict.SUPPORTED:
-        return f"{what}; the limit at error rate {support:.2g} is {fit.decision_upper(support):.3g}, within {threshold:g}"
+        upper, lower = fit.decision_upper(support), fit.decision_lower(support)
+        if two_sides:
+            return f"{what}; its limits at error rate {support:.2g}, {lower:.3g} and {upper:.3g}, lie within +-{threshold:g}"
+        return f"{what}; its upper limit at error rate {support:.2g}, {upper:.3g}, is at most {threshold:g}"
     if verdict is Verdict.REFUTED:
-        limit = fit.lower(refute) if growth.excess > threshold else fit.upper(refute / 2)
-        return f"{what}; even the limit at error rate {refute:.2g}, {limit:.3g}, is outside {threshold:g}"
-    told = f"which is told from 0 but not from {threshold:g}" if excess else f"which is not told from {threshold:g}"
+        if growth.excess > threshold:
+            limit = fit.lower(refute / 2 if two_sides else refute)
+            return f"{what}; even its lower limit at error rate {refute:.2g}, {limit:.3g}, is above {threshold:g}"
+        return f"{what}; even its upper limit at error rate {refute:.2g}, {fit.upper(refute / 2):.3g}, is below {-threshold:g}"
+    edge = f"+-{threshold:g}" if two_sides else f"{threshold:g}"
+    told = f"which is told from 0 but not from {edge}" if excess else f"which is not told from {edge}"
     return f"{what}, {told}: {_budget(case, series, growth)}"
 
 

@@ -49,7 +49,9 @@ def limiting(case: Case, series: Series) -> Outcome:
         if verdict is Verdict.REFUTED and fit.estimate * side < 0:
             verdict = Verdict.INCONCLUSIVE  # this end does not contradict a value that lies beyond the other
         half = fit.interval(case.contract.level).half_width
-        clause = f"the limit minus the value is {with_error(fit.estimate, half)}, tolerance {tolerance:.2g}"
+        claimed, found = f"the claimed value {float(prediction.value):.6g}", with_error(fit.estimate, half)
+        where = {Verdict.SUPPORTED: "within", Verdict.REFUTED: "outside"}.get(verdict, "not told from")
+        clause = f"the limit minus {claimed} is {found}, {where} the tolerance {tolerance:.2g}"
         if verdict is Verdict.INCONCLUSIVE and case.final:
             error_rate = case.rates[1] if abs(fit.estimate) <= tolerance else case.rates[0] / 2
             clause += f": {case.advice(series, [closing(fit.stderr_with, error_rate)], tolerance)}"

@@ -32,7 +32,10 @@ def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *
     if problem:
         rivals = tuple(Rival(text, False) for text in prediction.rivals)
         return Judgement(
-            Verdict.VACUOUS, f"{problem}: the check could not fail", rivals=rivals, flags=("rival-cannot-be-rejected",)
+            Verdict.VACUOUS,
+            f"{problem}: the check could not fail, give another rival",
+            rivals=rivals,
+            flags=("rival-cannot-be-rejected",),
         )
     if not points:
         return Judgement(Verdict.VACUOUS, "nothing was measured: no point is given")

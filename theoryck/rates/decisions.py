@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from theoryck.rates.evidence import DIGITS, Series, with_error
 from theoryck.rates.fit import RateFit
-from theoryck.rates.growth import quantile
+from theoryck.rates.growth import closing, factor_to_decide, more_draws, quantile
 from theoryck.rates.rate import Rate
 from theoryck.records import Tightness, Verdict
 
@@ -90,7 +90,7 @@ def pointwise(
 ) -> Decision:
     """Is every value at most ``constant * rate`` at its own size?  Enclosures decide by their ends, estimates by z-tests."""
     z_refute, z_support = Decimal(quantile(false_refute_rate / len(series))), Decimal(quantile(false_support_rate))
-    verdicts, ratios = [], []
+    verdicts, ratios, factors = [], [], []
     with localcontext() as context:
         context.prec = 2 * DIGITS  # sums of a midpoint and a radius are exact
         for sizes, value, error in zip(series.sizes, series.values, series.errors):
@@ -101,20 +101,30 @@ def pointwise(
             else:
                 # An equality can only be supported with a margin, which `tolerance` declares relative to the bound.
                 margin = abs(high) * Decimal(tolerance)
-                verdicts.append(_side(value + z_support * error <= high + margin, value - z_refute * error > high))
+                below, above = high + margin - value, value - high
+                verdicts.append(_side(z_support * error <= below, z_refute * error < above))
+                factors.append(min(_factor(z_support * error, below), _factor(z_refute * error, above)))
             # The larger, the nearer to a violation, whatever the sign of the bound.
             ratios.append(math.inf if high == 0 else float(1 + (value - high) / abs(high)))
     worst = ratios.index(max(ratios))
     place = ", ".join(f"{name} = {size}" for name, size in series.sizes[worst].items()) or "the one instance"
-    clause = f"relative to the bound {constant:g} * ({rate}) the quantity is at most {ratios[worst]:.6g}, reached at {place}"
+    clause = f"the quantity is at most {ratios[worst]:.6g} times the bound {constant:g} * ({rate}), reached at {place}"
     if series.route != "exact" and tolerance > 0:
         clause += f" (estimates count as below it up to a relative tolerance of {tolerance:g})"
     if Verdict.REFUTED in verdicts:
         return Decision(Verdict.REFUTED, clause, series.rigorous)
     if Verdict.INCONCLUSIVE in verdicts:
-        return Decision(Verdict.INCONCLUSIVE, f"{clause}: the errors do not separate them at every size")
+        undecided = [i for i, verdict in enumerate(verdicts) if verdict is Verdict.INCONCLUSIVE]
+        what = "more digits would decide" if not factors else more_draws(max(factors[i] for i in undecided))
+        told = f"their errors do not separate the two at {len(undecided)} of {len(verdicts)} sizes"
+        return Decision(Verdict.INCONCLUSIVE, f"{clause}; {told}: {what}")
     certified = series.route == "exact" and series.rigorous
     return Decision(Verdict.CERTIFIED if certified else Verdict.SUPPORTED, clause, series.rigorous)
+
+
+def _factor(error: Decimal, room: Decimal) -> float:
+    """Return how many times the draws bring an error down to the room there is; inf without room."""
+    return float((error / room) ** 2) if room > 0 else math.inf
 
 
 def _side(below: bool, above: bool) -> Verdict:
@@ -152,23 +162,28 @@ def same_number(series: Series, right: Decimal, radius: Decimal, right_rigorous:
     if rigorous and combined == 0:
         if gap == 0:
             return Decision(Verdict.CERTIFIED, "both sides are exact and equal", True)
-        return Decision(Verdict.REFUTED, f"both sides are exact and differ by {gap:.3g}", True)
+        return Decision(Verdict.REFUTED, f"both sides are exact, {left:.6g} and {right:.6g}: they differ by {gap:.3g}", True)
     if gap > combined and rigorous:
-        return Decision(
-            Verdict.REFUTED, f"the two proved enclosures are disjoint: they differ by {gap:.3g}, radii {combined:.1g}", True
-        )
+        text = f"the two proved enclosures are disjoint: around {left:.6g} and {right:.6g}, they differ by {gap:.3g}"
+        return Decision(Verdict.REFUTED, f"{text} where their radii add up to {combined:.1g}", True)
     if gap > MANY_RADII * combined:
-        text = f"the values differ by {gap:.3g}, over {MANY_RADII} times their combined radius {combined:.1g} (agreed, not proved)"
+        text = f"the values {left:.6g} and {right:.6g} differ by {gap:.3g}, over {MANY_RADII} times their combined radius"
+        text += f" {combined:.1g} (agreed, not proved)"
         return Decision(Verdict.REFUTED, text)
     if gap > combined:
-        text = f"the two values differ by {gap:.3g}, more than their combined radius {combined:.1g}, but these radii are not proved"
+        text = f"the two values differ by {gap:.3g}, more than their combined radius {combined:.1g}, but these radii are not "
+        text += "proved: more digits would decide"
         return Decision(Verdict.INCONCLUSIVE, text)
     scale = max(abs(float(left)), abs(float(right)))
     scale = scale if scale > float(combined) else 1.0  # both sides are 0: absolute
     limit = IDENTITY_TOLERANCE * scale if tolerance is None else tolerance
     text = f"the two sides overlap: they differ by {gap:.1g} with combined radius {combined:.1g}, tolerance {limit:.1g}"
     narrow = float(gap) + float(combined) <= limit
-    return Decision(Verdict.SUPPORTED, text) if narrow else Decision(Verdict.INCONCLUSIVE, f"{text}: more digits would decide")
+    return (
+        Decision(Verdict.SUPPORTED, text)
+        if narrow
+        else Decision(Verdict.INCONCLUSIVE, f"{text}: narrower ones would decide, with more digits")
+    )
 
 
 def equal_within(
@@ -190,7 +205,11 @@ def equal_within(
     if abs(gap) > reach and gap * side >= 0:
         return Decision(Verdict.REFUTED, text)
     narrow = abs(gap) + float(radius) + quantile(false_support_rate) * stderr <= tolerance
-    return Decision(Verdict.SUPPORTED, text) if narrow else Decision(Verdict.INCONCLUSIVE, f"{text}: more draws would decide")
+    if narrow:
+        return Decision(Verdict.SUPPORTED, text)
+    # What would decide if the two were equal: the right side's radius stays.
+    factor = factor_to_decide(closing(lambda times: stderr / math.sqrt(times), false_support_rate), tolerance - float(radius))
+    return Decision(Verdict.INCONCLUSIVE, f"{text}: {more_draws(factor, 'declare a larger tolerance')}")
 
 
 def worst_of(decisions: Sequence[Decision]) -> Decision:

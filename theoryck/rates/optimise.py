@@ -55,6 +55,11 @@ class System:
         weights = self.weights * math.sqrt(factor) if math.isfinite(factor) else np.full_like(self.weights, 1e14)
         return math.sqrt(covariance(self.design, weights, self.flat)[1, 1])
 
+    def log_stderr_with(self, factor: float) -> float:
+        """Return the relative stderr of the curve at the largest size with ``factor`` times the draws, or with infinitely many."""
+        weights = self.weights * math.sqrt(factor) if math.isfinite(factor) else np.full_like(self.weights, 1e14)
+        return math.sqrt(covariance(self.design, weights, self.flat)[0, 0])
+
 
 def maximise(data: Data, sign: int, family: CorrectionFamily, fixed: float | None) -> tuple[System, float]:
     """Return the posterior mode with its curvature: the log-linear solution refined by Gauss-Newton on the values."""

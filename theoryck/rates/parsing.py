@@ -226,8 +226,12 @@ class _Walker:
         if isinstance(node.op, ast.Pow):
             power = self.number(node.right, depth)
             if power is None:
-                problem = "a power must be a number or made of parameters"
-                raise RateError(f"{problem}, got {shown(ast.unparse(node.right))}: a size cannot stand in an exponent")
+                unknown = [
+                    each.id for each in ast.walk(node.right) if isinstance(each, ast.Name) and each.id not in self.parameters
+                ]
+                hint = close_match(unknown[0], self.parameters) if unknown else ""
+                problem = f"a power must be a number or made of parameters, got {shown(ast.unparse(node.right))}"
+                raise RateError(f"{problem}: a size cannot stand in an exponent{hint}")
             return _raise(self.sum(node.left, depth), power)
         if isinstance(node.op, ast.Sub):
             raise RateError("subtraction is not allowed: a rate is a sum of positive terms")

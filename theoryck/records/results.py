@@ -143,7 +143,7 @@ class Rival:
 class Route:
     """What one way of measuring says on its own: ``name`` is "exact", "montecarlo" or "bracket".
 
-    >>> route = Route("montecarlo", Verdict.SUPPORTED, Interval(-1.01, -1.05, -0.97, 0.95), reason="the limit is 0.03, within 0.15")
+    >>> route = Route("montecarlo", Verdict.SUPPORTED, Interval(-1.01, -1.05, -0.97, 0.95), reason="its limit is at most 0.15")
     >>> Route.from_json(route.to_json()) == route
     True
     """
@@ -214,8 +214,8 @@ class Result:
     >>> round(result.exponent.estimate, 2), round(result.slack.estimate, 2), result.rivals[0].rejected
     (-1.0, 0.5, True)
     >>> print(result.reason)
-    on d = 16..256: relative to the rate d**(-1/2) it grows like d^(-0.500 +/- 0.072); the limit at error rate 0.025 is
-    -0.419, within 0.05
+    on d = 16..256: relative to the rate d**(-1/2) it grows like d^(-0.500 +/- 0.072); its upper limit at error rate
+    0.025, -0.419, is at most 0.05
     >>> round(result.constant.estimate, 3)  # at the largest size: 2/256 over 1/16
     0.125
     >>> Result.from_json(result.to_json()) == result
