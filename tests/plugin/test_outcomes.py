@@ -1,6 +1,7 @@
 """Verdicts become outcomes of tests: what passes, what fails, what is said, and with which exit status."""
 
 import json
+import xml.etree.ElementTree as ET
 
 import pytest
 
@@ -81,21 +82,44 @@ def test_ctrl_c_prints_what_was_judged_and_writes_it(project, interrupting):
     assert [r["claim"] for r in report["results"]] == ["toy/supported"]
 
 
-def test_junit_carries_the_verdict_as_a_property(project):
-    project.claims("supported")
-    project.run("proofs", "--junitxml", "junit.xml")
-    text = (project.path / "junit.xml").read_text()
-    for name, value in (("claim", "toy/supported"), ("verdict", "SUPPORTED")):
-        assert f'<property name="{name}" value="{value}" />' in text
-    assert 'name="exponent"' in text
-    assert "false_refute_rate" not in text  # the whole record is in --theoryck-json
+def junit(path):
+    """The properties of each claim in a JUnit file, by the claim."""
+    cases = ET.parse(path).getroot().iter("testcase")
+    found = [{each.get("name"): each.get("value") for each in case.iter("property")} for case in cases]
+    return {properties.get("claim"): properties for properties in found}
+
+
+def test_junit_carries_verdict_and_exponent_as_properties(project):
+    project.claims("supported", "refuted", "vacuous")
+    project.run("proofs", "--junitxml", "junit.xml", "--theoryck-json", "report.json", "--theoryck-seed", "7")
+    found = junit(project.path / "junit.xml")
+    results = {result["claim"]: result for result in json.loads((project.path / "report.json").read_text())["results"]}
+    assert found.keys() == results.keys()
+    for claim, properties in found.items():
+        result = results[claim]
+        exponent = result["exponent"] or {}
+        numbers = {
+            "exponent": exponent.get("estimate"),
+            "exponent_low": exponent.get("low"),
+            "exponent_high": exponent.get("high"),
+            "claimed_exponent": result["claimed_exponent"],
+            "slack": result["slack"] and result["slack"]["estimate"],
+        }
+        texts = {name: result[name] for name in ("status", "verdict", "tightness", "draws", "seed")}
+        expected = {name: repr(float(value)) for name, value in numbers.items() if value is not None}
+        expected |= {name: str(value) for name, value in texts.items() if value is not None}
+        assert properties == {"claim": claim, **expected}
+    assert found["toy/supported"]["tightness"] == "TIGHT"
+    assert found["toy/vacuous"].keys() == {"claim", "status", "verdict", "draws", "seed"}
 
 
 def test_two_processes_print_one_table_and_write_the_same_report(project):
+    project.write("proofs/toy/__init__.py", '"""Symbols of the toy."""')
     project.claims("supported", "refuted", "inconclusive")
     project.claims("fallen", file="proofs/toy/falsehoods.py")
-    serial = project.run("proofs", "--theoryck-json", "serial.json")
-    parallel = project.run_apart("proofs", "-n", "2", "--theoryck-json", "parallel.json")
+    options = ["--theoryck-json", "{}.json", "--junitxml", "{}.xml", "--theoryck-html", "{}.html", "--ledger", "{}.ledger"]
+    serial = project.run("proofs", *(option.format("serial") for option in options))
+    parallel = project.run_apart("proofs", "-n", "2", *(option.format("parallel") for option in options))
     assert parallel.ret == serial.ret == 1
     for outcomes in (serial.parseoutcomes(), parallel.parseoutcomes()):
         assert (outcomes["passed"], outcomes["failed"], outcomes["inconclusive"]) == (2, 1, 1)
@@ -105,6 +129,44 @@ def test_two_processes_print_one_table_and_write_the_same_report(project):
         for found in report["results"]:
             del found["seconds"]
     assert one == two
+    assert [about["folder"] for about in one["about"]] == ["toy"] * 4
+    assert one["folders"] == {"toy": "Symbols of the toy."}
+    assert [about["place"].partition(":")[0] for about in one["about"]][-1] == "proofs/toy/results.py"
+    assert junit(project.path / "serial.xml") == junit(project.path / "parallel.xml")
+    assert "Symbols of the toy." in (project.path / "parallel.html").read_text()
+    for run, name in ((serial, "serial"), (parallel, "parallel")):
+        run.stdout.fnmatch_lines([f"ledger {name}.ledger: 0 draws reused, 112000 drawn and kept", f"page written to {name}.html"])
+
+
+def test_interrupted_before_anything_was_judged(project):
+    project.claims("interrupting", "supported")
+    result = project.run("proofs", "-k", "toy", no_reraise_ctrlc=True)
+    result.stdout.fnmatch_lines(
+        [
+            "Interrupted before any claim was judged.",
+            "Interrupted with 2 of 2 claims to go. To check them:",
+            "  theoryck check proofs --profile quick --seed 0 --workers 1 --draws 2000 --sharing 2",
+        ]
+    )
+
+
+def test_an_interrupted_choice_of_claims_goes_on_with_the_same_choice(project):
+    project.claims("supported", "interrupting", "fallen", "refuted")
+    result = project.run("proofs", "-k", "not refuted", "--ledger", "d.ledger", no_reraise_ctrlc=True)
+    result.stdout.fnmatch_lines(
+        [
+            "Interrupted with 2 of 3 claims to go. To check them:",
+            "  theoryck check proofs/toy/results.py --only toy/interrupting --only toy/fallen * --ledger d.ledger --sharing 3",
+            "*in the ledger and will be reused*",
+        ]
+    )
+
+
+def test_pictures_of_laws(project):
+    project.claims("supported")
+    result = project.run("proofs", "--theoryck-histograms", "pictures")
+    result.stdout.fnmatch_lines(["0 histograms in pictures: no Law was measured by draws, and nothing else has a histogram"])
+    assert (project.path / "pictures").is_dir()
 
 
 def test_stop_at_the_first_failure(project):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,7 +23,9 @@ class Live:
 
     def __init__(self, config: pytest.Config, claims: int) -> None:
         self.shown = _can_be_shown(config)
-        self.writer = config.get_terminal_writer()
+        self.writer: Any = config.get_terminal_writer() if self.shown else None
+        self.capture = config.pluginmanager.get_plugin("capturemanager")
+        self.written = False
         self.state: Progress | None = None
         if self.shown:
             from theoryck.report.progress import Progress
@@ -41,15 +44,26 @@ class Live:
             return
         from theoryck.report.layout import cells
 
-        room = self.writer.fullwidth - self.writer.width_of_current_line % self.writer.fullwidth - 2
-        text = self.state.line(room) if room >= LEAST else ""
-        back = f"\x1b[{cells(text) + 1}D" if text else ""
-        self.writer.write_raw(f"\x1b[K {text}{back}" if text else "\x1b[K", flush=True)
+        with self._uncaptured():  # a captured terminal does not tell its width either
+            room = self.writer.fullwidth - self.writer.width_of_current_line % self.writer.fullwidth - 2
+            text = self.state.line(room) if room >= LEAST else ""
+            if text or self.written:
+                self.writer.write_raw(f"\x1b[K {text}\x1b[{cells(text) + 1}D" if text else "\x1b[K", flush=True)
+            self.written = bool(text)
 
     def erase(self) -> None:
         """Take back what was written."""
-        if self.shown:
-            self.writer.write_raw("\x1b[K", flush=True)
+        if self.written:  # where nothing is, the last letter of a full line would be taken back
+            with self._uncaptured():
+                self.writer.write_raw("\x1b[K", flush=True)
+            self.written = False
+
+    def _uncaptured(self) -> AbstractContextManager[None]:
+        """While a test runs, what is written is captured, the line of progress too."""
+        if self.capture is None:
+            return nullcontext()
+        context: AbstractContextManager[None] = self.capture.global_and_fixture_disabled()
+        return context
 
 
 def _can_be_shown(config: pytest.Config) -> bool:

@@ -40,6 +40,7 @@ class Progress:
     _claim_began: float = 0.0
     _instance_began: float = 0.0
     _told: float = 0.0
+    _last_end: float | None = None
     _spent: list[float] = field(default_factory=list)
 
     def see(self, look: Mapping[str, Any]) -> None:
@@ -60,7 +61,9 @@ class Progress:
         self.done = min(self.done + 1, self.claims)
         if self._look is not None:
             self._spent.append(self._told - self._claim_began)
-            self._look = None
+        elif self._last_end is not None:  # done elsewhere: what counts is how often claims are done
+            self._spent.append(self._told - self._last_end)
+        self._look, self._last_end = None, self._told
 
     def line(self, width: int) -> str:
         """Return what is going on in at most ``width`` columns; what matters least is left out first."""
@@ -70,15 +73,18 @@ class Progress:
             left = self.left()
             text = f"{counted}, {left}" if left else counted
             return shorten(text if cells(text) <= width else counted, width)
-        claim = f"{min(self.done + 1, self.claims)}/{self.claims} {clean(look['claim'])}"
+        position = f"{min(self.done + 1, self.claims)}/{self.claims}"
+        claim = f"{position} {clean(look['claim'])}"
         several = f"{look['number']} of {look['instances']}" if look["instances"] > 1 else ""
         exponent = f"exponent {numbers.brief(look['exponent'])}" if look["exponent"] is not None else ""
         draws = f"{numbers.count(look['draws'])} draws" if look["draws"] else ""
-        said = (exponent, draws, self.left())
-        for facts in (said, (exponent, "", said[2]), ("", "", said[2]), ("", "", "")):
-            text = _sentence(claim, several, [fact for fact in facts if fact])
-            if cells(text) <= width:
-                return self._with_instance(claim, several, [fact for fact in facts if fact], width - cells(text))
+        said = [fact for fact in (exponent, draws, self.left()) if fact]
+        without_draws = [fact for fact in said if fact != draws]
+        for head in (claim, position):
+            for facts in (said, without_draws, without_draws[-1:]):
+                text = _sentence(head, several, facts)
+                if cells(text) <= width:
+                    return self._with_instance(head, several, facts, width - cells(text))
         return shorten(claim, width, middle=True)
 
     def _with_instance(self, claim: str, several: str, facts: list[str], room: int) -> str:

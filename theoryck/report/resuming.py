@@ -24,7 +24,9 @@ def patterns(left: Sequence[str], done: Iterable[str]) -> list[str]:
         paper = claim.rpartition("/")[0]
         whole = f"{_SPECIAL.sub('?', paper)}/*"
         several = sum(other.startswith(f"{paper}/") for other in left) > 1
-        if paper and several and not any(fnmatch.fnmatchcase(other, whole) for other in others):
+        # A claim may be called like the pattern: then the pattern means that claim alone.
+        clear = whole not in left and not any(fnmatch.fnmatchcase(other, whole) for other in others)
+        if paper and several and clear:
             found[whole] = None
         else:
             found[claim] = None
@@ -53,7 +55,8 @@ def advice(
     style = style or Style()
     total = len(left) + len(done)
     if not left:
-        return f"Interrupted after all of {total} claims were measured." if total else "Interrupted before any claim was found."
+        whole = "Interrupted after the last claim was measured: nothing is left to check."
+        return whole if total else "Interrupted before any claim was found."
     words = ["theoryck", "check", *paths]
     for pattern in left if chosen else patterns(left, done) if done else ():
         words += ["--only", pattern]

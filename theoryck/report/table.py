@@ -197,7 +197,8 @@ def _every_instance(rows: Sequence[Row], style: Style) -> Iterator[str]:
     verdict, of_numbers, room = _fixed(rows, style.width)
     texts = [_told_apart(row) for row in rows]
     columns = _Columns(verdict, max(min(max(map(cells, texts)), room), 8), 0, of_numbers, "")
-    yield style.paint(columns.line("  verdict", "claim and its instances"[: columns.claim], "", _NUMBERS), "head")
+    title = "claim and its instances"
+    yield style.paint(columns.line("  verdict", title if cells(title) <= columns.claim else "claim", "", _NUMBERS), "head")
     paper = claim = ""
     for row, text in zip(rows, texts, strict=True):
         if row.paper and row.paper != paper:

@@ -89,7 +89,8 @@ def sum_line(report: Report, style: Style | None = None) -> str:
     lines = wrap(text, style.width)
     if failing:
         lines += wrap(f"NOT AS DECLARED: {', '.join(failing)}.", style.width, rest="  ")
-    what = Outcome.FAILED if failing else max((claim.outcome for claim in claims), key=lambda o: o is Outcome.UNDECIDED)
+    undecided = report.interrupted or any(claim.outcome is Outcome.UNDECIDED for claim in claims)
+    what = Outcome.FAILED if failing else Outcome.UNDECIDED if undecided else Outcome.WELL
     return "\n".join(style.paint(line, COLOR[what]) for line in lines)
 
 
