@@ -185,7 +185,8 @@ def number(value: Decimal) -> str:
         return "0"
     mark, value = (MINUS, -value) if value < 0 else ("", value)
     power, digits = value.adjusted(), len(value.normalize().as_tuple().digits)
-    if (power > -3 or (power >= -4 and digits > 1)) and power <= 4:
+    mantissa = f"{value.scaleb(-power).normalize():f}"
+    if (power > -3 or (power >= -4 and digits > 1)) and power <= (3 if digits == 1 else 4):
         text = f"{value:f}"
         return mark + (text.rstrip("0").rstrip(".") if "." in text else text)
     tail = f"10{str(power).translate(SUPERSCRIPTS)}"
