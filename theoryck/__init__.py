@@ -61,7 +61,11 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULES:
         value = importlib.import_module(_MODULES[name])
     else:
-        raise AttributeError(f"module 'theoryck' has no attribute {name!r}; public names: {', '.join(__all__)}")
+        import difflib
+
+        close = difflib.get_close_matches(name, __all__, n=2)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"public names: {', '.join(__all__)}"
+        raise AttributeError(f"module 'theoryck' has no attribute {name!r}; {hint}")
     globals()[name] = value
     return value
 

@@ -14,6 +14,7 @@ import re
 import sys
 import traceback
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 PROOFS = "proofs"
 TEST_FILES = ("test_*.py", "*_test.py")
+MOST_NAMED = 8  # ids or folders in one message
+SHORTEST_PART = 4  # of a name, that another one which holds it may be meant
 _SKIPPED_FOLDERS = {"__pycache__", "build", "dist", "node_modules", "site-packages"}
 
 
@@ -129,15 +132,32 @@ def _select(claims: list[Claim], only: Sequence[str]) -> list[Claim]:
 
 
 def no_claim_called(name: str, claims: Sequence[Claim]) -> str:
-    """Return the message for a claim that is not there, with the ids that look like it."""
+    """Return the message for a claim that is not there, with the ids that look like it, or where to find them all."""
     ids = [claim.id for claim in claims]
-    tails = {claim_id.rpartition("/")[2]: claim_id for claim_id in ids}
-    close = difflib.get_close_matches(name, ids, n=3, cutoff=0.5)
-    alike = difflib.get_close_matches(name.rpartition("/")[2], tails, n=3)
-    close += [tails[tail] for tail in alike if tails[tail] not in close]
+    groups = Counter(claim_id.rpartition("/")[0] or claim_id for claim_id in ids)
+    near = difflib.get_close_matches(name.partition("/")[0], groups, n=1) if name.endswith("/*") else []
+    close = [f"{group}/*" for group in near] or _alike(name, ids)
     if close:
-        return f"no claim is called {name!r}; did you mean {' or '.join(close[:3])}?"
-    return f"no claim is called {name!r}; there are: {', '.join(ids[:10])}{', ...' if len(ids) > 10 else ''}"
+        return f"no claim is called {name!r}; did you mean {' or '.join(close)}?"
+    if len(ids) <= MOST_NAMED:
+        return f"no claim is called {name!r}; there are: {', '.join(ids)}"
+    among = ", ".join(f"{group} ({number})" for group, number in groups.most_common(MOST_NAMED))
+    return f"no claim is called {name!r}, nor anything like it, among {len(ids)}: {among}; theoryck list names them"
+
+
+def _alike(name: str, ids: Sequence[str]) -> list[str]:
+    """Return at most three ids that are spelt like a name, hold it, or share a long word with it; the likeliest first."""
+    tails = {claim_id.rpartition("/")[2]: claim_id for claim_id in ids}
+    tail = name.rpartition("/")[2].lower().strip("*?")
+    found = difflib.get_close_matches(name, ids, n=3, cutoff=0.85)  # a folder in common makes any two alike
+    found += [tails[close] for close in difflib.get_close_matches(tail, tails, n=3)]
+    if not found and len(tail) >= SHORTEST_PART:
+        found = [claim_id for claim_id in ids if tail in claim_id.lower()]
+    if not found:
+        words = {word for word in re.split(r"[^a-z0-9]+", tail) if len(word) > SHORTEST_PART}
+        shared = {claim_id: len(words & {*re.split(r"[^a-z0-9]+", claim_id.lower())}) for claim_id in ids}
+        found = sorted((claim_id for claim_id in ids if shared[claim_id]), key=lambda claim_id: -shared[claim_id])
+    return list(dict.fromkeys(found))[:3]
 
 
 def _check_exists(path: Path) -> None:
@@ -264,7 +284,7 @@ def _load(name: str, path: Path, wanted: Path) -> ModuleType:
         raise
     except BaseException as error:  # a file may raise anything, SystemExit included; all of it is said below
         del sys.modules[name]
-        raise CollectionError(explain(error, path)) from error
+        raise CollectionError(f"{explain(error, path)}\n(until that is mended no claim of {wanted.name} is read)") from error
     parent, _, child = name.rpartition(".")
     if parent:
         setattr(sys.modules[parent], child, module)

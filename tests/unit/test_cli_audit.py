@@ -161,7 +161,7 @@ def test_pictures(table, tmp_path, ending):
         (["--rate", "1/d", "--value", "valu"], "the columns are 'd', 'value', 'stderr', 'seed'; did you mean 'value'?"),
         (["--rate", "1/d", "--stderr", "-1"], "stderr must be a column or a number >= 0, got '-1'"),
         ([], "the size may be any of the columns 'd', 'seed': say which with --size"),
-        (["--rate", "1/d", "--kind", "law"], "is not one of 'bound', 'scaling'"),
+        (["--rate", "1/d", "--kind", "law"], "is not one of bound, scaling"),
         (["--rate", "1/d", "--plot", "picture.jpg"], "must end in one of .png, .svg, .pdf"),
         (["--rate", "1/d", "--plot", "absent/picture.png"], "there is no folder absent"),
         (["--rate", "1/d", "--json", "absent/report.json"], "there is no folder absent"),

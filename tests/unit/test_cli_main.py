@@ -45,10 +45,10 @@ def test_version():
     ("arguments", "message"),
     [
         (["chekc"], "No such command 'chekc'; did you mean check?"),
-        (["zzz"], "No such command 'zzz'; there are: check, list, show"),
+        (["zzz"], "No such command 'zzz'; there are: new, check, list, show"),
         (["check"], "Missing argument 'PATH...'"),
         (["check", "proofs", "--sed", "1"], "--seed"),
-        (["check", "proofs", "--profile", "quik"], "'quick', 'standard', 'thorough'"),
+        (["check", "proofs", "--profile", "quik"], "'quik' is not one of quick, standard, thorough (did you mean 'quick'?)"),
         (["check", "proofs", "--seed", "-1"], "-1 is not in the range"),
         (["check", "proofs", "--workers", "0"], "0 is not in the range"),
         (["check", "no-such-folder"], "no-such-folder does not exist"),

@@ -1,8 +1,10 @@
 """Claims are found in files, under the names their imports expect; every mistake is said with its place."""
 
+import re
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -241,3 +243,36 @@ def test_claims_in_classes_and_in_files_that_only_use_a_decorator(tmp_path, monk
     (folder / "inside.py").write_text(inside)
     assert {claim.id for claim in collect([str(folder)])} == {"via", "inside[1]"}
     assert [claim.id for claim in collect([str(folder)], ["inside[1]"])] == ["inside[1]"]
+
+
+MANY = [
+    f"paper/{name}"
+    for name in ("moment-control", "moment-widths", "spectral-gap", "law-of-outputs", "edge", "rate", "stein", "x", "y")
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("moment-contrl", "did you mean paper/moment-control"),
+        ("paper/spectralgap", "did you mean paper/spectral-gap?"),
+        ("outputs", "did you mean paper/law-of-outputs?"),
+        ("the-spectral-radius", "did you mean paper/spectral-gap?"),
+        ("papr/*", "did you mean paper/*?"),
+        ("paper/zzzzzz", "nor anything like it, among 9: paper (9); theoryck list names them"),
+    ],
+)
+def test_a_claim_that_is_not_there_is_answered_with_its_like_and_nothing_else(name, message):
+    assert message in no_claim_called(name, [SimpleNamespace(id=each) for each in MANY])
+
+
+def test_a_claim_with_a_bad_id_is_named_by_its_line_and_other_files_are_read(tmp_path):
+    folder = tmp_path / "proofs"
+    folder.mkdir()
+    (folder / "good_one.py").write_text(CLAIM.format(id="fine", name="fine"))
+    (folder / "bad_one.py").write_text(CLAIM.format(id="my id", name="bad"))
+    problems = []
+    assert [claim.id for claim in collect([folder], problems=problems)] == ["fine"]
+    (problem,) = problems
+    assert re.search(r"bad_one\.py:4: ClaimError: id must be a text without spaces.*got 'my id'", problem)
+    assert "no claim of bad_one.py is read" in problem

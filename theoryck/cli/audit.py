@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from theoryck.cli.common import Usage, check_json, same_file, stdout_style
+from theoryck.cli.common import Choice, Usage, check_json, same_file, stdout_style
 from theoryck.cli.types import interruptible
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--rate", metavar="RATE", help='The claimed rate, such as "d**(-1/2)"; without it the exponent is measured.')
 @click.option(
     "--kind",
-    type=click.Choice(["bound", "scaling"]),
+    type=Choice(["bound", "scaling"]),
     default="bound",
     show_default=True,
     help="Whether values are at most a constant times the rate, or follow it.",
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @click.option("--within", type=float, metavar="X", help="Tolerated discrepancy of an exponent.  [default: 0.05]")
 @click.option("--false-refute-rate", type=float, default=0.01, show_default=True, help="Chance to refute a true claim.")
 @click.option("--false-support-rate", type=float, default=0.025, show_default=True, help="Chance to support one wrong by --within.")
-@click.option("--format", "format_", type=click.Choice(["csv", "tsv", "jsonl"]), help="Format of DATA.  [default: by its ending]")
+@click.option("--format", "format_", type=Choice(["csv", "tsv", "jsonl"]), help="Format of DATA.  [default: by its ending]")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - prints it and nothing else.")
 @click.option("--plot", metavar="FILE", help="Draw a log-log picture into FILE (.png, .svg or .pdf).")
 @interruptible

@@ -74,7 +74,9 @@ def hermite_mix(a: Fraction | int | str, b: Fraction | int | str) -> Activation:
 def __getattr__(name: str) -> Any:
     if name in catalogue:
         return catalogue[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; activations: {', '.join(catalogue)}")
+    close = difflib.get_close_matches(name, __dir__(), n=2)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"activations: {', '.join(catalogue)}"
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {hint}")
 
 
 def __dir__() -> list[str]:

@@ -94,3 +94,10 @@ def width_patterns(depth: int, name: str = "d", largest: int = 4) -> st.SearchSt
     unit = size(name)
     multiples = st.lists(st.integers(1, largest), min_size=depth + 1, max_size=depth + 1)
     return multiples.map(lambda factors: tuple(unit * factor for factor in factors))
+
+
+def __getattr__(name: str) -> Any:
+    public = ("ASSUMPTIONS", "activations_missing", "smooth_odd_activations", "width_patterns")
+    close = difflib.get_close_matches(name, public, n=2)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"public names: {', '.join(public)}"
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {hint}")
