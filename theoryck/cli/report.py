@@ -77,7 +77,7 @@ def _read(file: str) -> Report:
     try:
         if file != STANDARD:
             return read_json(file)
-        return loads(click.get_text_stream("stdin", encoding="utf-8").read(), "standard input")
+        return loads(sys.stdin.buffer.read().decode("utf-8"), "standard input")
     except (ReportFileError, UnicodeDecodeError) as error:
         raise Usage(str(error)) from error
 

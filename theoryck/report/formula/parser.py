@@ -224,6 +224,9 @@ def _number(item: Item) -> Number:
 
 def named(name: str) -> AnyNode:
     """A name as a symbol: digits at its end are an index, ``bar`` an accent, ``dF`` a differential, other words upright."""
+    letter, underscore, index = name.partition("_")
+    if underscore and index and is_letter(letter):
+        return Script(Symbol(letter), sub=named(index))
     base = name.rstrip("0123456789")
     if base != name and is_letter(base):
         digits = Number(name[len(base) :])

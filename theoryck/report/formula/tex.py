@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from theoryck.report.formula.reader import Piece
@@ -13,6 +14,7 @@ from theoryck.report.formula.symbols import (
     GREEK,
     LETTERS,
     OPERATORS,
+    RELATIONS,
     RENAMED,
     SPELLINGS,
     TEX_FUNCTIONS,
@@ -131,13 +133,26 @@ def _character(character: str) -> str:
 
 
 def pieces(found: list[Piece]) -> str:
-    """Return LaTeX: prose escaped, each formula between dollar signs."""
-    return "".join(escape(piece) if isinstance(piece, str) else f"${formula(piece)}$" for piece in found)
+    """Return LaTeX: prose escaped, each formula between dollar signs; what a page breaks at a relation is one formula here."""
+    written = ""
+    for at, piece in enumerate(found):
+        if isinstance(piece, str):
+            written += escape(piece)
+        elif at > 1 and found[at - 1] == " " and _begins_with_relation(piece) and not isinstance(found[at - 2], str):
+            written = f"{written.removesuffix('$ ')} {formula(piece)}$"
+        else:
+            written += f"${formula(piece)}$"
+    return written
+
+
+def _begins_with_relation(node: AnyNode) -> bool:
+    first = node.items[0] if isinstance(node, Row) and node.items else node
+    return isinstance(first, Operator) and first.name in RELATIONS
 
 
 def formula(node: AnyNode) -> str:
     """Return one formula as LaTeX for mathematical mode."""
-    return _write(node, script=False).strip()
+    return re.sub(" +", " ", _write(node, script=False)).strip()
 
 
 def _greek(name: str) -> str:
@@ -193,7 +208,7 @@ def _symbol(name: str) -> str:
     if shown in TEX_FUNCTIONS or shown in ("arcsin", "arccos", "arctan"):
         return rf"\{shown} "
     if len(name) == 1:
-        return name if name.isascii() else escape(name)
+        return name if name.isascii() and name.isalpha() else rf"\text{{{escape(name)}}}"
     return rf"\operatorname{{{escape(shown)}}}"
 
 
@@ -202,6 +217,8 @@ def _operator(node: Operator) -> str:
     if name in _SCRIPTS:
         return _SCRIPTS[name] + (" " if name in ("transpose", "infinity") else "")
     written = OPERATORS[name][1] if name in OPERATORS else FENCES[name][1] if name in FENCES else escape(name)
+    if name in (",", ";", ":"):
+        return r"\colon " if name == ":" else f"{name} "
     if node.prefix:
         return written.strip()
     return f" {written} " if name not in ("!", "!!", "/") else written

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from theoryck.report.formula.symbols import SPELLINGS, is_letter
+from theoryck.report.formula.symbols import LETTERS, SPELLINGS, is_letter
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -15,6 +15,7 @@ _TOKEN = re.compile(
       | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
+_POWERS = str.maketrans({"\u00b9": "^1", "\u00b2": "^2", "\u00b3": "^3"})
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -46,12 +47,12 @@ def tokens(text: str) -> list[Token]:
     """Split a text into tokens; every character other than white space is in one of them."""
     found: list[Token] = []
     space = False
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(text.translate(_POWERS)):
         kind = match.lastgroup or "other"
         if kind == "space":
             space = True
             continue
-        word = match.group()
+        word = LETTERS.get(match.group(), match.group())
         if word in SPELLINGS:
             word = SPELLINGS[word]
             kind = "name" if word.isalpha() and word not in ("x", "in") else "op"

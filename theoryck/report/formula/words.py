@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from theoryck.report.formula.symbols import AMBIGUOUS, BIG, FUNCTIONS, GREEK, RELATIONS, is_letter
+from theoryck.report.formula.symbols import AMBIGUOUS, BIG, FUNCTIONS, RELATIONS, is_letter
 from theoryck.report.formula.tokens import Group, Item, Token
 
 _ARITHMETIC = ("+", "-", "*", "/")
+_CONNECTIVES = ("and", "or", "for", "at", "with", "where", "as", "in", "is", "on", "of", "to", "from", "by")
 _PUNCTUATION = (",", ";", ":")
 
 
@@ -107,7 +108,7 @@ def _word_in_formula(items: list[Item], at: int, found: list[bool | None]) -> bo
         return True
     if before is not None and before.text in ("E", "Var") and after is not None and after.text in RELATIONS:
         return True
-    if _is_word(before) or _is_word(after):
+    if _is_word(before) or (_is_word(after) and after is not None and after.text not in _CONNECTIVES):
         return False
     for mark, step in ((before, -1), (after, 1)):
         if mark is not None and mark.kind == "op" and mark.text in _ARITHMETIC:
@@ -157,6 +158,3 @@ def _reaches(items: list[Item], at: int, step: int, found: list[bool | None]) ->
             return False
         at += step
     return False
-
-
-__all__ = ["GREEK", "is_prose", "mathematical"]

@@ -35,7 +35,7 @@ def latex(text: str) -> str:
     r"""Return a statement as LaTeX for running text: prose, escaped, with its formulas between dollar signs.
 
     >>> print(latex("E phi(X)^2 <= C d^(-k/2), 5% of all"))
-    $\operatorname{\mathbb{E}}\varphi (X)^{2}$ $\le Cd^{-k/2}$, 5\% of all
+    $\operatorname{\mathbb{E}}\varphi (X)^{2} \le Cd^{-k/2}$, 5\% of all
     """
     return tex.pieces(_read(text))
 

@@ -1,0 +1,192 @@
+"""Statements, rates and predictions as formulas: well formed, escaped, nothing lost, whatever the text."""
+
+import ast
+import re
+from decimal import Decimal
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import example, given
+from hypothesis.strategies import lists, sampled_from, text
+
+from theoryck.records import Enclosure, Kind, Prediction
+from theoryck.report.formula import latex, mathml, prediction_latex, prediction_mathml, rate_latex, rate_mathml
+from theoryck.report.formula.rates import read_rate
+from theoryck.report.formula.reader import read
+from theoryck.report.formula.tree import Words
+
+PROOFS = Path(__file__).parents[2] / "proofs"
+ELEMENTS = {
+    *("x", "math", "mi", "mn", "mo", "mtext", "mspace", "mrow", "mfrac", "msqrt"),
+    *("msub", "msup", "msubsup", "munder", "munderover", "mover", "code"),
+}
+CHILDREN = {"mfrac": 2, "msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "munderover": 3, "mover": 2}
+PIECES = ["E ", "|x|", "|", "^", "_", "(", ")", "[", "]", "{", "}", "<w,x>", "<", ">", "d^(-k/2)", "sum_j ", "sqrt(", "/", "'"]
+PIECES += ["a", "phi", "the", "two-layer", ",", "->", "~", "*", "!", "\\", "$", "&", "%", "1e-6", "1", "."]
+PIECES += [" ", "E ", " a", "\u03c3", "\u6771", "\x00"]
+
+
+def statements():
+    """The first lines of the docstrings of everything that is decorated in proofs/, read without running it."""
+    found = []
+    for path in sorted(PROOFS.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.decorator_list and ast.get_docstring(node):
+                found.append(ast.get_docstring(node).splitlines()[0])
+    return found
+
+
+STATEMENTS = statements()
+
+
+def faults(html):
+    """What is wrong with HTML that a formula was written into; nothing where all is well."""
+    try:
+        tree = ElementTree.fromstring(f"<x>{html}</x>")
+    except ElementTree.ParseError as error:
+        return [str(error)]
+    found = [f"element {node.tag}" for node in tree.iter() if node.tag not in ELEMENTS]
+    found += [f"{node.tag} of {len(node)}" for node in tree.iter() if len(node) != CHILDREN.get(node.tag, len(node))]
+    mixed = [node for node in tree.iter() if node.tag.startswith("m") and len(node) and (node.text or "").strip()]
+    found += [f"text beside elements in {node.tag}" for node in mixed]
+    return found
+
+
+def unbalanced(tex):
+    """Whether braces or dollar signs of LaTeX do not come in pairs, or a character means something it was not meant to."""
+    bare = re.sub(r"\\[\\{}$&#%_^~]", "", tex)  # characters, and accents over letters
+    depth = 0
+    for character in bare:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if depth < 0:
+            return True
+    outside = "".join(bare.split("$")[::2])
+    return depth != 0 or bare.count("$") % 2 == 1 or bool(re.search(r"[&#%]", bare)) or bool(re.search(r"[_^~]", outside))
+
+
+def test_the_checks_see_faults():
+    assert faults("<math><mi>x</math>")
+    assert faults("<script>1</script>")
+    assert faults("<msup><mi>x</mi></msup>")
+    assert all(unbalanced(tex) for tex in ("{", "}{", "$x", "a_b", "5%"))
+    assert not unbalanced(r"$x_{1}$ \{ \% \_")
+
+
+@pytest.mark.skipif(not PROOFS.is_dir(), reason="the proofs are not part of an installed package")
+def test_every_statement_of_the_proofs_is_well_formed():
+    assert len(STATEMENTS) > 200
+    wrong = {text: faults(mathml(text)) for text in STATEMENTS if faults(mathml(text))}
+    assert not wrong
+    assert not [text for text in STATEMENTS if unbalanced(latex(text))]
+
+
+@pytest.mark.parametrize("statement", STATEMENTS[::7] or ["no proofs here"])
+def test_no_word_of_prose_is_lost(statement):
+    shown = "".join(ElementTree.fromstring(f"<x>{mathml(statement)}</x>").itertext())
+    prose = "".join(piece if isinstance(piece, str) else " " for piece in read(statement))
+    for word in re.findall(r"[A-Za-z]{3,}", prose):
+        assert word in shown
+
+
+@given(lists(sampled_from(PIECES), max_size=20).map("".join))
+@example("odd ( brackets ] and } stay | as they are ^ _ '")
+@example("x^^2_{_}")
+@example("'" * 3)
+@example("")
+def test_no_text_is_refused(statement):
+    assert not faults(mathml(statement))
+    assert not unbalanced(latex(statement))
+
+
+@given(text(max_size=40))
+def test_no_character_is_refused(statement):
+    assert not faults(mathml(statement))
+    assert latex(statement).isascii()
+    assert not unbalanced(latex(statement))
+
+
+def test_deep_and_long_texts_are_shown_as_they_are():
+    deep = "(" * 900 + "x" + ")" * 900
+    assert not faults(mathml(deep))
+    assert mathml("x " * 2000) == ("x " * 2000).strip()
+
+
+def test_html_stays_text():
+    shown = mathml('<img src=x onerror="alert(1)"> & </math><script>')
+    assert not faults(shown)
+    assert not re.search("<(img|script)", shown)
+
+
+def test_prose_stays_outside_of_formulas_so_that_lines_can_break():
+    assert mathml("not known") == "not known"
+    assert mathml("at n = d, linear phi").count("<math>") == 3
+
+
+def test_display_style_is_asked_for():
+    assert mathml("sum_j x_j", display=True).startswith('<math displaystyle="true">')
+
+
+RATES = {
+    "(1+sqrt(n/d)+n/d)/sqrt(d)": r"$\frac{1 + \sqrt{n/d} + n/d}{\sqrt{d}}$",
+    "d**(-k/2)": r"$d^{-k/2}$ at $k = 3$",
+    "d**(-(k+1)/2)": r"$d^{-(k + 1)/2}$ at $k = 3$",
+    "2*sqrt(n*d)*log(d)**2/n**1.5": r"$2\sqrt{nd}(\log d)^{2}/n^{1.5}$",
+    "3*2*d": r"$3 \cdot 2d$",
+    "a/b/c": "$a/b/c$",
+    "a/(b*c)": r"$\frac{a}{bc}$",
+    "(a*b)**2": "$(ab)^{2}$",
+    "1*d**1/1": "$d$",
+    "1/sqrt(d_min)": r"$1/\sqrt{d_{\min}}$",
+    "min(d, n)": r"$\min (d, n)$",
+    "1e-3*d": "$0.001d$",
+    "alpha*width": r"$\alpha \operatorname{width}$",
+}
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_rates(rate):
+    assert rate_latex(rate, {"k": "3", "unused": "1"}) == RATES[rate]
+    assert not faults(rate_mathml(rate, {"k": "3"}))
+
+
+NO_RATES = ["oops(", "__import__('os')", "x.y", "a if b else c", "[1]", "f(x=1)", "1 < 2", "True", "-" * 600, "((" * 300]
+
+
+@pytest.mark.parametrize("rate", NO_RATES)
+def test_what_is_no_rate_is_shown_as_it_was_written(rate):
+    assert read_rate(rate) == Words(rate)
+    assert not faults(rate_mathml(rate))
+    assert not unbalanced(rate_latex(rate))
+
+
+PATH = {"d": "16, 32, ..., 4096", "n": "d**2", "width": "d"}
+ALONG = r", along $d =$ 16, 32, \ensuremath{\dots}, 4096, $n = d^{2}$, $\operatorname{width} = d$"
+NAME = r"\texttt{q(\allowbreak{}depth=\allowbreak{}2)}"
+PREDICTIONS = [
+    (Prediction(Kind.BOUND, "q(depth=2)", "d", PATH, rate="d**(-k/2)", parameters={"k": "2"}), r"$\le Cd^{-k/2}$, $k = 2$" + ALONG),
+    (Prediction(Kind.BOUND, "q(depth=2)", "d", PATH, rate="1/d", constant=2.5), r"$\le 2.5/d$" + ALONG),
+    (Prediction(Kind.BOUND, "q(depth=2)", "d", PATH, rate="1/d + 1/n"), r"$\le C(1/d + 1/n)$" + ALONG),
+    (Prediction(Kind.SCALING, "q(depth=2)", "d", PATH, exponent=-0.5), r"$\sim Cd^{-0.5}$" + ALONG),
+    (Prediction(Kind.SCALING, "q(depth=2)", "d", {}, exponent=-2.0, constant=-1.44), r"$\sim -1.44d^{-2}$"),
+    (Prediction(Kind.LIMIT, "q(depth=2)", value=Enclosure(Decimal("0.5"), Decimal(0))), r"$\to 0.5$"),
+    (
+        Prediction(Kind.LIMIT, "q(depth=2)", "d", {}, rate="1/d", value=Enclosure(Decimal("0.5"), Decimal(0))),
+        r"$\to 0.5$ with a difference $O(1/d)$",
+    ),
+    (Prediction(Kind.IDENTITY, "q(depth=2)", value=Enclosure(Decimal("0.3183"), Decimal("1e-3"))), r"$= 0.3183(10)$"),
+    (Prediction(Kind.LAW, "q(depth=2)"), r"(distance from the claimed law) $\to 0$"),
+    (Prediction(Kind.LAW, "q(depth=2)", "d", {}, rate="1/sqrt(d)"), r"(distance from the claimed law) $\le C/\sqrt{d}$"),
+]
+
+
+@pytest.mark.parametrize(("prediction", "expected"), PREDICTIONS, ids=lambda part: getattr(part, "kind", ""))
+def test_predictions(prediction, expected):
+    assert prediction_latex(prediction) == f"{NAME} {expected}"
+    assert not faults(prediction_mathml(prediction))
+
+
+def test_a_prediction_with_awkward_texts_is_shown():
+    awkward = Prediction(Kind.BOUND, "<q>&%", "d", {"d": "16, <32>", "%": "$"}, rate="d**(", constant=float("nan"))
+    assert not faults(prediction_mathml(awkward))
+    assert not unbalanced(prediction_latex(awkward))
