@@ -103,7 +103,7 @@ def pointwise(
                 margin = abs(high) * Decimal(tolerance)
                 below, above = high + margin - value, value - high
                 verdicts.append(_side(z_support * error <= below, z_refute * error < above))
-                factors.append(min(_factor(z_support * error, below), _factor(z_refute * error, above)))
+                factors.append(min(_factor((z_support + 1) * error, below), _factor((z_refute + 1) * error, above)))
             # The larger, the nearer to a violation, whatever the sign of the bound.
             ratios.append(math.inf if high == 0 else float(1 + (value - high) / abs(high)))
     worst = ratios.index(max(ratios))
@@ -123,7 +123,7 @@ def pointwise(
 
 
 def _factor(error: Decimal, room: Decimal) -> float:
-    """Return how many times the draws bring an error down to the room there is; inf without room."""
+    """Return how many times the draws bring an error, which leaves room for the scatter of a run, down to ``room``."""
     return float((error / room) ** 2) if room > 0 else math.inf
 
 
