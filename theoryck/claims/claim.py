@@ -241,6 +241,10 @@ def _canonical(parameters: Mapping[str, Any]) -> str:
     return json.dumps(describe_instance(parameters), sort_keys=True)
 
 
+class _Enough(BaseException):
+    """Ends a generation that has what it was asked for; hypothesis lets what is no Exception through."""
+
+
 def _generate(claim: Claim, wanted: int, seed: int) -> list[tuple[dict[str, Any], Statement]]:
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import seed as fixed
@@ -263,9 +267,13 @@ def _generate(claim: Claim, wanted: int, seed: int) -> list[tuple[dict[str, Any]
     def collect(chosen: dict[str, Any]) -> None:
         parameters = {name: chosen[name] for name in claim.strategies}
         made.append((parameters, claim.build(parameters)))
+        if wanted == 1:
+            raise _Enough
 
     try:
         collect()
+    except _Enough:
+        return made
     except Unsatisfiable:
         return []
     return made
@@ -363,8 +371,11 @@ def _check_arguments(function: Callable[..., Any], given: Mapping[str, Any], dec
 
 def _claim(status: Status, identifier: str, reference: Reference | None) -> Callable[[Callable[..., Statement]], Claim]:
     if not isinstance(identifier, str) or not re.fullmatch(r"[^\s-]\S*", identifier):
-        example_id = "'camilli2025/moment-control'"
-        raise ClaimError(f"id must be a text without spaces such as {example_id} that does not start with '-', got {identifier!r}")
+        spelt = re.sub(r"\s+", "-", identifier.strip()).lstrip("-") if isinstance(identifier, str) else ""
+        raise ClaimError(
+            f"id must be a text without spaces that does not start with '-', got {identifier!r}: "
+            f"write {spelt or 'camilli2025/moment-control'!r}{'' if spelt else ', say'}"
+        )
     if reference is not None and not isinstance(reference, Reference):
         raise ClaimError(f"reference of {identifier!r} must be a theoryck.Reference, got {reference!r}")
 
