@@ -136,6 +136,61 @@ def test_a_file_that_cannot_be_written_is_refused_before_measuring(folder, monke
     assert "there is no folder nowhere" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--html", "nowhere/report.html"],
+            "--html: the report cannot be written to nowhere/report.html: there is no folder",
+        ),
+        (
+            ["--html", "proofs"],
+            "--html: the report cannot be written to proofs: it is a folder; name a file in it, such as proofs/",
+        ),
+        (["--html", "-"], "--html needs a file, such as report.html; for a page on standard output: theoryck report FILE --html -"),
+        (["--html", "r", "--json", "r"], "--html r is the JSON report that is written: it would be overwritten; name another file"),
+        (["--html", "d", "--ledger", "d"], "--html d is the ledger that is read: it would be overwritten; name another file"),
+        (
+            ["--histograms", "proofs/toy_claims.py"],
+            "--histograms proofs/toy_claims.py: the folder proofs/toy_claims.py cannot be",
+        ),
+        (["--profile", "Quik"], "'Quik' is not one of quick, standard, thorough (did you mean 'quick'?)"),
+    ],
+)
+def test_outputs_that_cannot_be_are_refused_before_measuring(folder, monkeypatch, arguments, message):
+    monkeypatch.setattr(theoryck.check, "check_claims", None)
+    result = check(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_page_beside_the_table(folder):
+    result = check("--only", "toy/holds", "--html", "report.html")
+    assert result.exit_code == 0
+    assert "SUPPORTED" in result.stdout
+    page = (folder / "report.html").read_text()
+    assert "toy/holds" in page
+    assert "A toy setting" in page  # what is written about the claim came along
+
+
+def test_what_cannot_be_written_after_all_is_said_and_the_rest_is_written(folder, monkeypatch):
+    import theoryck.report.json
+
+    genuine = theoryck.report.json._write_whole
+
+    def full(target, text):
+        if target.suffix == ".json":
+            raise OSError(28, "No space left on device")
+        genuine(target, text)
+
+    monkeypatch.setattr(theoryck.report.json, "_write_whole", full)
+    result = check("--only", "toy/holds", "--json", "report.json", "--html", "report.html")
+    assert result.exit_code == 2
+    assert "SUPPORTED" in result.stdout
+    assert result.stderr == "theoryck: --json: the report could not be written to report.json: No space left on device\n"
+    assert (folder / "report.html").exists()
+
+
 def test_a_claim_that_cannot_be_built_is_vacuous_and_stops_nobody(folder):
     result = check("--only", "toy/unknown-name", "--only", "toy/holds", "--json", "report.json")
     assert result.exit_code == 1

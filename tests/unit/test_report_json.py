@@ -200,8 +200,19 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
         read_json(tmp_path / "binary.json")
     with pytest.raises(ReportFileError, match="it is a folder"):
         check_writable(tmp_path)
+    with pytest.raises(ReportFileError, match=r"name a file in it, such as .*page\.html"):
+        check_writable(tmp_path, "page.html")
     with pytest.raises(ReportFileError, match="there is no folder"):
         write_json(REPORT, tmp_path / "none" / "r.json")
+
+
+def test_a_folder_that_takes_no_file_is_said_before_anything_is_measured(tmp_path, monkeypatch):
+    def refused(**arguments):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refused)
+    with pytest.raises(ReportFileError, match="read-only file system; name a file in another folder"):
+        check_writable(tmp_path / "r.json")
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):

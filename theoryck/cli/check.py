@@ -22,7 +22,7 @@ from theoryck.cli.common import (
     profile_option,
     seed_option,
     stdout_style,
-    write_page,
+    write_report,
 )
 from theoryck.report.layout import is_dumb, style_for
 
@@ -82,7 +82,6 @@ def command(
     Exit status: 0 all well; 1 a claim was REFUTED or VACUOUS, or a falsehood was not refuted; 2 wrong usage, or a file that
     cannot be imported (the claims of the others are checked); 3 undecided under thorough; 130 interrupted.
     """
-    from theoryck.report.json import write_json
     from theoryck.report.text import render
 
     check_json(json_path, ledger=ledger_path)
@@ -90,16 +89,16 @@ def command(
     pictures = _folder(folder)
     problems: list[str] = []
     claims = find_claims(paths, only, problems)
+    unread = len(problems)  # these were said when they were found
     with _ledger(ledger_path) as ledger:
         report = _measure(claims, profile=profile, seed=seed, workers=workers, draws=draws, sharing=sharing, ledger=ledger)
     if json_path != "-":
         click.echo(render(report, stdout_style(), verbose=verbose), color=True)
-    if json_path is not None:
-        write_json(report, json_path)
-    if html_path is not None:
-        write_page(report, html_path)
+    problems += write_report(report, json_path, html_path)
     if pictures is not None:
-        _draw_laws(report, pictures)
+        problems += _draw_laws(report, pictures)
+    for problem in problems[unread:]:
+        click.echo(f"theoryck: {problem}", err=True)
     if report.interrupted:
         fixed = ",".join(map(str, draws)) if isinstance(draws, tuple) else draws
         settings = {
@@ -168,15 +167,16 @@ def _folder(path: str | None) -> Path | None:
         raise Usage(f"--histograms {path}: {error}") from error
 
 
-def _draw_laws(report: Report, folder: Path) -> None:
-    """Draw each instance of a law into a file, and say on standard error how many."""
+def _draw_laws(report: Report, folder: Path) -> list[str]:
+    """Draw each instance of a law into a file, and say on standard error how many; return what went wrong."""
     from theoryck.report.histograms import draw_laws
     from theoryck.report.plots import PlotError
 
     try:
         click.echo(f"theoryck: {draw_laws(report, folder)}", err=True)
     except PlotError as error:
-        raise Usage(f"--histograms {folder}: {error}") from error
+        return [f"--histograms {folder}: {error}"]
+    return []
 
 
 @contextmanager

@@ -99,7 +99,7 @@ def _check_output(option: str, path: str | None, others: Mapping[str, str | Path
     if path is None:
         return
     try:
-        check_writable(path)
+        check_writable(path, f"report.{option.strip('-')}")
     except ReportFileError as error:
         raise Usage(f"{option}: {error}") from error
     for name, other in others.items():
@@ -107,15 +107,19 @@ def _check_output(option: str, path: str | None, others: Mapping[str, str | Path
             raise Usage(f"{option} {path} is the {name}: it would be overwritten; name another file")
 
 
-def write_page(report: Report, path: str) -> None:
-    """Write a report as one HTML page."""
+def write_report(report: Report, json_path: str | None, html_path: str | None) -> list[str]:
+    """Write a report to the files that were asked for; return what could not be written and why."""
     from theoryck.report.html import write_html
-    from theoryck.report.json import ReportFileError
+    from theoryck.report.json import ReportFileError, write_json
 
-    try:
-        write_html(report, path)
-    except ReportFileError as error:
-        raise Usage(f"--html: {error}") from error
+    problems = []
+    for option, write, path in (("--json", write_json, json_path), ("--html", write_html, html_path)):
+        try:
+            if path is not None:
+                write(report, path)
+        except ReportFileError as error:
+            problems.append(f"{option}: {error}")
+    return problems
 
 
 def write_json_data(data: object, path: str) -> None:

@@ -78,7 +78,7 @@ def _check_file(config: pytest.Config, kind: str) -> None:
     from theoryck.report.json import ReportFileError, check_writable
 
     try:
-        check_writable(path)
+        check_writable(path, f"report.{kind}")
     except ReportFileError as error:
         raise pytest.UsageError(f"--theoryck-{kind}: {error}") from error
 

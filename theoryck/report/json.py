@@ -70,20 +70,30 @@ def write_text(text: str, path: str | os.PathLike[str]) -> None:
         raise ReportFileError(f"the report could not be written to {target}: {error.strerror or error}") from error
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise ReportFileError where a report could not be written: better before an hour of measuring than after it."""
+def check_writable(path: str | os.PathLike[str], example: str = "report.json") -> None:
+    """Raise ReportFileError where a report could not be written: better before an hour of measuring than after it.
+
+    ``example`` is the name of a file that is proposed where the path is a folder.
+    """
     target = Path(path)
     if str(path) == "-":
         return
     folder = target.parent
     if target.is_dir():
         raise ReportFileError(
-            f"the report cannot be written to {target}: it is a folder; name a file in it, such as {target / 'report.json'}"
+            f"the report cannot be written to {target}: it is a folder; name a file in it, such as {target / example}"
         )
     if not folder.is_dir():
         raise ReportFileError(f"the report cannot be written to {target}: there is no folder {folder}; make it first")
-    if not os.access(target if target.exists() else folder, os.W_OK):
-        raise ReportFileError(f"the report cannot be written to {target}: permission denied")
+    try:
+        if target.exists() and not target.is_file():
+            target.open("ab").close()
+        else:  # it is replaced as a whole, so what counts is whether its folder takes files
+            tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise ReportFileError(
+            f"the report cannot be written to {target}: {(error.strerror or str(error)).lower()}; name a file in another folder"
+        ) from error
 
 
 def _write_whole(target: Path, text: str) -> None:
