@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from theoryck.records import Prediction
 from theoryck.report import numbers
@@ -68,6 +68,28 @@ def standing_alone(picture: Picture) -> Markup:
     return Markup(picture.svg)
 
 
+def duration(value: float) -> str:
+    """Write a duration with its unit.
+
+    >>> duration(1.26), duration(40_000)
+    ('1.3 s', '11.1 h')
+    """
+    text = numbers.seconds(value)
+    return f"{text[:-1]} h" if text.endswith("h") else f"{text} s"
+
+
+def cited(reference: str, arxiv: str) -> Markup:
+    """Return a reference with its number at arXiv as a link: ``arxiv`` must have the form of one.
+
+    >>> cited("A (2020), arXiv:2001.00001", "2001.00001")
+    Markup('A (2020), <a href="https://arxiv.org/abs/2001.00001" rel="noreferrer">arXiv:2001.00001</a>')
+    """
+    before, mark, after = reference.partition(f"arXiv:{arxiv}")
+    if not arxiv or not mark:
+        return escape(reference)
+    return Markup('{}<a href="https://arxiv.org/abs/{}" rel="noreferrer">{}</a>{}').format(before, arxiv, mark, after)
+
+
 FILTERS = {
     "clean": clean,
     "formula": formula,
@@ -75,6 +97,8 @@ FILTERS = {
     "drawn": drawn,
     "standing_alone": standing_alone,
     "prose": prose,
+    "cited": cited,
     "count": numbers.count,
+    "duration": duration,
     "seconds": numbers.seconds,
 }
