@@ -330,3 +330,11 @@ def test_a_forgotten_branch_cut_would_give_a_wrong_integral():
         reference = quad(lambda u: mpmath.sqrt(1 + u**2) * abs(u), 1)
         assert good.how == INTEGRAL
         assert_contains(from_ball(good.ball, 20), reference, reference_error=1e-30)
+
+
+def test_a_node_where_terms_are_too_wide_is_left_to_the_integrator() -> None:
+    """E log(1 + e^(5 x))^3: no finite ball by the trapezoidal rule, which was taken for an infinite mean."""
+    value = gaussian_expectation(log(1 + exp(5 * x)) ** 3, 1, 20)
+    reference = quad(lambda u: mpmath.log1p(mpmath.exp(5 * u)) ** 3, 1)
+    assert_contains(value, reference, 1e-25)
+    assert_digits(value, 20)

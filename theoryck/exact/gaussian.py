@@ -174,7 +174,9 @@ def _easy(expression: Expr, s: arb) -> Value | None:
 def _hard(expressions: tuple[Expr, ...], s: arb, bits: float) -> list[Value]:
     if all(is_one_piece(expression) for expression in expressions):
         try:
-            return [Value(ball, TRAPEZOID) for ball in trapezoid_means(expressions, s, bits)]
+            balls = trapezoid_means(expressions, s, bits)
+            if all(ball.is_finite() for ball in balls):  # else a node lies where the balls of the terms are too wide
+                return [Value(ball, TRAPEZOID) for ball in balls]
         except NoBound:
             pass
     return [_integrated(expression, s, bits) for expression in expressions]
