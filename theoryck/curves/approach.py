@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -12,6 +13,7 @@ from theoryck.curves.marks import Trace, place, read
 from theoryck.judge.numbers import fit_gaps, limit_tolerance
 from theoryck.judge.routes import as_judged
 from theoryck.judge.verdict import opened
+from theoryck.rates.data import ROUNDING
 from theoryck.rates.evidence import Series, read_routes
 from theoryck.rates.limit import LimitFit
 from theoryck.rates.rivals import decimal_number
@@ -88,27 +90,36 @@ def _fitted(found: Approach, result: Result, line: Direction) -> Approach:
             gaps = series.minus(result.prediction.value)
             fits[series.route if name == "bracket" else name] = (gaps, fit_gaps(case, series, gaps))
     usable = {name: fit for name, (_, fit) in fits.items() if not fit.reason}
-    traces = tuple(
-        _with_residuals(trace, *fits[trace.route], line.base) if trace.route in fits else trace for trace in found.traces
-    )
+    deciding = min(usable, key=lambda name: usable[name].stderr, default="")
+    # As for growth: where exact values have the curve, estimates are compared with it.
+    common = usable["exact"] if deciding == "exact" else None
+    traces = tuple(_told(trace, fits, common, line.base) for trace in found.traces)
     found = replace(found, traces=traces, tolerance=limit_tolerance(case, next(iter(routes.values()))[0]))
     if not usable:
         return replace(found, reason=next(iter(fits.values()))[1].reason)
-    name = min(usable, key=lambda name: usable[name].stderr)
-    fit, sizes = usable[name], grid(line)
+    fit, sizes = usable[deciding], grid(line)
     values = [fit.value_at(float(size), found.level) for size in sizes]
     ends = ([getattr(value, end) for value in values] for end in ("estimate", "low", "high"))
     centre, low, high = (tuple(map(float, end)) for end in ends)
     listed = tuple(map(float, sizes))
-    return replace(found, route=name, sizes=listed, centre=centre, low=low, high=high, limit=fit.interval(found.level), reason="")
+    return replace(
+        found, route=deciding, sizes=listed, centre=centre, low=low, high=high, limit=fit.interval(found.level), reason=""
+    )
+
+
+def _told(trace: Trace, fits: Mapping[str, tuple[Series, LimitFit]], common: LimitFit | None, base: str) -> Trace:
+    if trace.route not in fits:
+        return trace
+    gaps, own = fits[trace.route]
+    return _with_residuals(trace, gaps, common if common is not None and trace.route == "montecarlo" else own, base)
 
 
 def _with_residuals(trace: Trace, gaps: Series, fit: LimitFit, base: str) -> Trace:
     """Give marks (value - fit)/error, with the error that the fit could resolve."""
     if fit.reason or fit.solution is None or fit.system is None:
         return trace
-    floor = 1 / fit.system[1]  # in units of the scale, by the order of the series
-    by_size = sorted(zip(gaps.base(base), gaps.values, floor, strict=True), key=lambda entry: entry[0])
+    scale = fit.solution[2]
+    by_size = sorted(zip(gaps.base(base), gaps.values, gaps.errors, strict=True), key=lambda entry: entry[0])
     left = iter(by_size)
     marks = []
     for mark in trace.marks:
@@ -117,6 +128,6 @@ def _with_residuals(trace: Trace, gaps: Series, fit: LimitFit, base: str) -> Tra
             continue
         size, value, error = next(left)
         gap = float(value) - fit.value_at(float(size)).estimate
-        residual = gap / (float(error) * fit.solution[2])
+        residual = gap / max(float(error), ROUNDING * max(abs(float(value)), 1e-3 * scale))
         marks.append(replace(mark, residual=residual if math.isfinite(residual) else None))
     return Trace(trace.route, tuple(marks))

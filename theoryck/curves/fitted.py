@@ -5,6 +5,7 @@ Everything is kept as sign and logarithm (natural), so that 1e-300 and 1e300 are
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -185,7 +186,7 @@ def _log_rate(prediction: Prediction, base: str, trouble: list[str], sizes: Mapp
     """Return log(rate) at sizes; what forbids it is added to ``trouble``."""
     try:
         if prediction.rate is not None:
-            return Rate.parse(prediction.rate, **prediction.parameters).log_value(sizes)
+            return _parsed(prediction.rate, tuple(prediction.parameters.items())).log_value(sizes)
         if prediction.kind is Kind.SCALING:
             return float(prediction.exponent or 0) * math.log(sizes[base])
     except ValueError as error:
@@ -204,7 +205,7 @@ def _with_curves(found: Fitted, result: Result, prediction: Prediction, line: Di
     case = opened(prediction, line.points, result.contract, len(routes), True)
     log_rate = partial(_log_rate, prediction, line.base, [])
     growths: dict[str, list[Growth]] = {}
-    residuals: dict[str, list[float]] = {}
+    fits: dict[str, tuple[Series, list[float], Growth]] = {}
     for name, parts in routes.items():
         for series in as_judged(case, parts):
             if prediction.kind is Kind.LIMIT and prediction.value is not None:
@@ -212,10 +213,16 @@ def _with_curves(found: Fitted, result: Result, prediction: Prediction, line: Di
             rates = [log_rate(sizes) for sizes in series.sizes]
             growth = case.fit(series, rates)
             growths.setdefault(name, []).append(growth)
-            residuals[series.route] = _residuals(series, rates, growth, line.base)
-    traces = tuple(_with_residuals(trace, residuals.get(trace.route, [])) for trace in found.traces)
+            fits[series.route] = (series, rates, growth)
     claimed = float(prediction.exponent or 0) if prediction.kind is Kind.SCALING else case.claimed_exponent or 0.0
     deciding = _deciding(growths, claimed, result.judgement.exponent)
+    # Where exact values decide the curve is theirs, and estimates are compared with it: so the two routes are seen to agree.
+    common = growths["exact"][0] if deciding == "exact" else None
+    residuals = {
+        route: _residuals(series, rates, common if common is not None and route == "montecarlo" else own, line.base)
+        for route, (series, rates, own) in fits.items()
+    }
+    traces = tuple(_with_residuals(trace, residuals.get(trace.route, [])) for trace in found.traces)
     if deciding is None:
         reasons = [growth.fit.reason for parts in growths.values() for growth in parts if growth.fit.reason]
         return replace(found, traces=traces, reason=reasons[0] if reasons else "")
@@ -254,10 +261,9 @@ def _deciding(growths: Mapping[str, Sequence[Growth]], claimed: float, judged: I
 def _curve(route: str, growth: Growth, sizes: Array, log_rates: Array, claimed: float, level: float) -> Curve:
     system, reach = growth.fit.system, quantile(0.5 - level / 2)
     assert system is not None
-    predicted = [system.predict(float(size)) for size in sizes]
+    logs, errors = system.curve(sizes)
     # The fit is one of the ratio times exp(scale).
-    centre = np.array([middle for middle, _ in predicted]) - growth.scale + log_rates
-    spread = reach * np.array([error for _, error in predicted])
+    centre, spread = logs - growth.scale + log_rates, reach * errors
     return Curve(
         route,
         growth.fit.sign,
@@ -272,15 +278,19 @@ def _curve(route: str, growth: Growth, sizes: Array, log_rates: Array, claimed: 
 
 
 def _residuals(series: Series, rates: Sequence[float], growth: Growth, base: str) -> list[float]:
-    """Return (value - fit)/error by increasing size, with the error that the fit could resolve; empty without a fit."""
+    """Return (value - fit)/error by increasing size, with the error that the fit could resolve; empty without a fit.
+
+    The fit may be that of another series, whose ratio to the rate was scaled differently.
+    """
     system = growth.fit.system
     if system is None or not growth.fit.identifiable:
         return []
-    values, errors, _ = series.over(rates)
+    values, errors, scale = series.over(rates)
+    models = np.exp(np.minimum(system.curve(np.array(series.base(base), dtype=float))[0] + scale - growth.scale, 700.0))
     resolved = ROUNDING * max(1.0, growth.fit.family.size)
     found = []
-    for size, value, error in sorted(zip(series.base(base), values, errors), key=lambda entry: entry[0]):
-        model = math.exp(min(system.predict(size)[0], 700.0))
+    entries = zip(series.base(base), values, errors, map(float, models))
+    for _, value, error, model in sorted(entries, key=lambda entry: entry[0]):
         gap = growth.fit.sign * value - model
         found.append(growth.fit.sign * gap / max(error, resolved * max(model, abs(value))))
     return found
@@ -379,7 +389,12 @@ def _log_rival(prediction: Prediction, base: str, text: str, sizes: Mapping[str,
     exponent = to_number(text) if prediction.kind is Kind.SCALING else None
     if exponent is not None:
         return exponent * math.log(sizes[base])
-    return Rate.parse(text, **prediction.parameters).log_value(sizes)
+    return _parsed(text, tuple(prediction.parameters.items())).log_value(sizes)
+
+
+@functools.lru_cache(maxsize=256)  # the same few rates are asked for at every size
+def _parsed(text: str, parameters: tuple[tuple[str, str], ...]) -> Rate:
+    return Rate.parse(text, **dict(parameters))
 
 
 def _floats(column: Array) -> tuple[float, ...]:

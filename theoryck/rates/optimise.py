@@ -33,9 +33,15 @@ class System:
 
     def predict(self, size: float) -> tuple[float, float]:
         """Return the logarithm of the fitted curve at ``size`` and its stderr."""
-        row = design_matrix(np.array([math.log(size)]), self.first, self.last, self.family, self.flat == 2)[0]
-        centre = float(row @ self.theta) + self.fixed * math.log(size / self.last)
-        return centre, math.sqrt(max(float(row @ self.covariance @ row), 0.0)) * self.inflation
+        centre, stderr = self.curve(np.array([size]))
+        return float(centre[0]), float(stderr[0])
+
+    def curve(self, sizes: Array) -> tuple[Array, Array]:
+        """Return the logarithm of the fitted curve at all ``sizes``, and its stderr."""
+        rows = design_matrix(np.log(sizes), self.first, self.last, self.family, self.flat == 2)
+        centre = rows @ self.theta + self.fixed * np.log(sizes / self.last)
+        variance = np.einsum("ij,jk,ik->i", rows, self.covariance, rows)
+        return centre, np.sqrt(np.maximum(variance, 0.0)) * self.inflation
 
     def error(self) -> ExponentError:
         """Return the error of the exponent, by its parts, at the weights of the solution; misfit enlarges the noise."""

@@ -61,7 +61,7 @@ class Frame:
 
     def across(self, size: float) -> float:
         """The horizontal coordinate of a size."""
-        return self.x.place(Signed.of(float(size)))
+        return self.x.at(math.log10(size))
 
     def height(self, value: Signed) -> float:
         """The vertical coordinate of a value, kept within an inch of the picture: infinite ends are drawn to its edge."""

@@ -82,8 +82,8 @@ def residuals(found: Fitted | Approach) -> tuple[Canvas, str] | None:
         frame.draw_marks(drawn, trace, spots, noise=isinstance(found, Fitted) and found.kind is not Kind.LIMIT)
     place = max((abs(mark.residual or 0.0), mark.size) for trace in shown for mark in trace.marks)
     alt = words.sentence(
-        f"Residuals of {len(values)} values from the fitted curve of their route, in standard errors (of exact values: in units of "
-        f"what the fit can resolve): the largest is {numbers.plain(place[0])} at {found.base} = {place[1]}."
+        f"Residuals of {len(values)} values from the fitted curve, in standard errors (of exact values: in units of what the fit "
+        f"can resolve): the largest is {numbers.plain(place[0])} at {found.base} = {place[1]}."
     )
     return canvas, alt
 
