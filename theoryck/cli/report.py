@@ -78,8 +78,10 @@ def _read(file: str) -> Report:
         if file != STANDARD:
             return read_json(file)
         return loads(sys.stdin.buffer.read().decode("utf-8"), "standard input")
-    except (ReportFileError, UnicodeDecodeError) as error:
+    except ReportFileError as error:
         raise Usage(str(error)) from error
+    except UnicodeDecodeError as error:
+        raise Usage(f"standard input cannot be read as text: {error}") from error
 
 
 def _renderers() -> dict[str, Callable[[Report], str]]:

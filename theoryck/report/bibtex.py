@@ -28,14 +28,13 @@ class Entry:
 
     def bibtex(self) -> str:
         """Return the entry as BibTeX."""
-        authors = " and ".join(_name(author) for author in self.authors)
         fields = {
-            "author": authors,
-            "title": f"{{{escape(self.title)}}}" if self.title else "",
-            "year": escape(self.year),
-            "eprint": escape(self.arxiv),
+            "author": " and ".join(f"{{{_field(_bare(a))}}}" if _one_name(a) else _field(a) for a in self.authors),
+            "title": f"{{{_field(self.title)}}}" if self.title else "",
+            "year": _field(self.year),
+            "eprint": _field(self.arxiv),
             "archivePrefix": "arXiv" if self.arxiv else "",
-            "note": escape(self.note),
+            "note": _field(self.note),
         }
         lines = [f"  {name} = {{{text}}}," for name, text in fields.items() if text]
         return "\n".join([f"@misc{{{self.key},", *lines, "}"])
@@ -130,13 +129,21 @@ def _free(base: str, taken: set[str]) -> str:
     return key
 
 
-def _name(author: str) -> str:
-    """An author for BibTeX: what is in braces already is one name, as that of a group."""
-    if author.startswith("{") and author.endswith("}"):
-        return f"{{{escape(author[1:-1])}}}"
-    return escape(author)
+def _one_name(author: str) -> bool:
+    """Whether a name is that of a group, which is in braces, or would be taken for several."""
+    return _bare(author) != author or " and " in author
+
+
+def _bare(author: str) -> str:
+    """A name without the braces that keep it together."""
+    return author[1:-1] if author.startswith("{") and author.endswith("}") else author
+
+
+def _field(text: str) -> str:
+    """A text in a field: BibTeX counts braces even where LaTeX takes them as characters, so these get names."""
+    return escape(text).replace(r"\{", r"\textbraceleft{}").replace(r"\}", r"\textbraceright{}")
 
 
 def _enumerated(authors: tuple[str, ...]) -> str:
-    names = [escape(author.strip("{}")) for author in authors]
+    names = [escape(_bare(author)) for author in authors]
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)

@@ -18,12 +18,13 @@ from theoryck.report.text import sum_line
 
 PACKAGES = (r"\usepackage[T1]{fontenc}", r"\usepackage{amsmath,amssymb}", r"\usepackage{array,booktabs,longtable}")
 HEAD = ("Claim", "claimed", "measured", "verdict", "tightness", "slack", "rivals", "draws")
-COLUMNS = r">{\raggedright\arraybackslash}p{0.29\linewidth}ll>{\raggedright\arraybackslash}p{7em}llrr"
+COLUMNS = r">{\raggedright\arraybackslash}p{\theoryckwidth}ll>{\raggedright\arraybackslash}p{7em}llrr"
 
 _TOP = rf"""% Claims measured with theoryck: a methods paragraph and a table.
 % Compiles as it is (pdflatex twice).  In a paper: \input this file; the preamble needs
 %   {chr(10).join(PACKAGES).replace(chr(10), chr(10) + "%   ")}
-% and the BibTeX entries at the end of this file (also written by: theoryck report FILE --bibtex claims.bib).
+% and the BibTeX entries at the end of this file (also written by: theoryck report FILE --bibtex claims.bib).  The table breaks
+% over pages but not over two columns: there, put the file under \onecolumn.
 \ifdefined\thepage\else
   \documentclass[a4paper]{{article}}
   \usepackage[margin=2cm]{{geometry}}
@@ -59,10 +60,13 @@ def _table(report: Report, claims: list[ClaimSummary], sources: Bibliography) ->
             rows += [r"\addlinespace"] if rows else []
             rows.append(rf"\multicolumn{{{len(HEAD)}}}{{@{{}}l}}{{{_heading(name, source)}}} \\*")
             paper, cited = name, source
-        rows.append(_row(claim_row(claim), source if source != cited else ""))
+        rows.append(_row(claim_row(claim), name, source if source != cited else ""))
     return "\n".join(
         [
-            r"\begingroup\footnotesize\setlength{\tabcolsep}{3.5pt}\setlength{\LTcapwidth}{\linewidth}",
+            r"\begingroup\setlength{\LTcapwidth}{\linewidth}",
+            r"\setlength{\LTleft}{0pt plus 1fill minus 1fill}\setlength{\LTright}{\LTleft}% centred, also where it is too wide",
+            r"\ifdim\linewidth<420pt \scriptsize\setlength{\tabcolsep}{2pt}\def\theoryckwidth{0.24\linewidth}%",
+            r"\else\footnotesize\setlength{\tabcolsep}{3.5pt}\def\theoryckwidth{0.29\linewidth}\fi",
             rf"\begin{{longtable}}{{@{{}}{COLUMNS}@{{}}}}",
             rf"\caption{{{_caption(report, claims)}}}\label{{tab:theoryck}}\\",
             rf"\toprule {head} \midrule \endfirsthead",
@@ -85,11 +89,8 @@ def _heading(paper: str, source: str) -> str:
     return f"{name} {source}".rstrip()
 
 
-def _row(row: ClaimRow, source: str) -> str:
-    name = code(row.claim.rpartition("/")[2] or row.claim)
-    said = [name + (f" ({row.instances} instances)" if row.instances > 1 else "") + (f" {source}" if source else "")]
-    if row.statement:
-        said.append(statement_latex(row.statement))
+def _row(row: ClaimRow, paper: str, source: str) -> str:
+    name = code(row.claim.removeprefix(f"{paper}/") or row.claim) + (f" ({row.instances})" if row.instances > 1 else "")
     cells = (
         _number(row.claimed),
         _number(row.measured),
@@ -100,7 +101,12 @@ def _row(row: ClaimRow, source: str) -> str:
         row.draws,
     )
     shown = [r"\textendash{}" if text == NOTHING else text for text in cells]
-    return " & ".join([r" \newline ".join(said), *shown]) + r" \\"
+    line = " & ".join([f"{name} {source}".rstrip(), *shown]) + r" \\"
+    if not row.statement:
+        return line
+    cell = rf"{{@{{\quad}}p{{0.93\linewidth}}@{{}}}}{{\raggedright {statement_latex(row.statement)}}}"
+    statement = rf"\multicolumn{{{len(HEAD)}}}{cell} \\[2pt]"
+    return f"{line}*\n{statement}"
 
 
 def _verdict(row: ClaimRow) -> str:
@@ -144,12 +150,13 @@ def _caption(report: Report, claims: list[ClaimSummary]) -> str:
     levels = sorted({r.exponent.level for claim in claims for r in claim.results if r.exponent is not None})
     if levels:
         level = " or ".join(rf"{100 * level:g}\%" for level in levels)
-        said.append(rf"Exponents; $-0.502(8)$ is $-0.502 \pm 0.008$ at level {level}.")
+        said.append(rf"Numbers are exponents: $-0.502(8)$ is $-0.502 \pm 0.008$ at level {level}.")
     rows = [claim_row(claim) for claim in claims]
     if any(row.claimed.startswith("=") for row in rows):
-        said.append("Values are marked by an equals sign.")
+        said.append("Values of an identity or a limit are marked by an equals sign.")
     if any(row.instances > 1 for row in rows):
-        said.append("A claim with several instances is shown by the worst; draws and rivals are those of all.")
+        said.append("A claim with several instances (their number in parentheses) is shown by the worst;")
+        said.append("draws and rivals are those of all.")
     if any(row.slack != NOTHING for row in rows):
         said.append("Slack: how much faster than claimed the quantity decays.")
     if any(row.rivals != NOTHING for row in rows):

@@ -65,14 +65,14 @@ def _errors(results: tuple[Result, ...]) -> list[str]:
     total = sum(rates)
     shares = _span(rates)
     within = sorted({r.contract.within for r in results})
-    tolerated = f"{within[0]:g} to {within[-1]:g}, as declared" if len(within) > 1 else f"{within[0]:g}"
+    tolerated = f"{within[0]:g} to {within[-1]:g}" if len(within) > 1 else f"{within[0]:g}"
     support = max(r.contract.false_support_rate for r in results)
     return [
         "Error rates were declared before anything was drawn:",
         f"the probability that any true claim is refuted is at most {_scientific(total)} over all instances,",
         f"which is shared between them ({shares} for each) and passed on from what is refuted to what is not (Bonferroni, Holm);",
-        f"the look that decided an instance supports a claim that is wrong by more than {tolerated}",
-        f"in the exponent with probability at most {_scientific(support)}.",
+        "the look that decided an instance supports a claim whose exponent is wrong by more than its declared tolerance",
+        f"({tolerated}) with probability at most {_scientific(support)}.",
     ]
 
 
