@@ -64,8 +64,8 @@ def _table(report: Report, claims: list[ClaimSummary], sources: Bibliography) ->
     return "\n".join(
         [
             r"\begingroup\setlength{\LTcapwidth}{\linewidth}",
-            r"\setlength{\LTleft}{0pt plus 1fill minus 1fill}\setlength{\LTright}{\LTleft}% centred, also where it is too wide",
-            r"\ifdim\linewidth<420pt \scriptsize\setlength{\tabcolsep}{2pt}\def\theoryckwidth{0.24\linewidth}%",
+            r"\setlength{\LTleft}{0pt plus 1fill minus 1fill}\setlength{\LTright}{\LTleft}",  # centred, also where it is wider than the page
+            r"\ifdim\linewidth<420pt \scriptsize\setlength{\tabcolsep}{2pt}\def\theoryckwidth{0.24\linewidth}",
             r"\else\footnotesize\setlength{\tabcolsep}{3.5pt}\def\theoryckwidth{0.29\linewidth}\fi",
             rf"\begin{{longtable}}{{@{{}}{COLUMNS}@{{}}}}",
             rf"\caption{{{_caption(report, claims)}}}\label{{tab:theoryck}}\\",
