@@ -103,8 +103,8 @@ class ClaimView:
         return " ".join((self.claim, self.statement, self.reference)).lower()
 
 
-def claim_view(summary: ClaimSummary, anchor: str, about: About, standing: str) -> ClaimView:
-    """Return what is shown of a claim; the instances come worst first."""
+def claim_view(summary: ClaimSummary, number: int, anchor: str, about: About, standing: str) -> ClaimView:
+    """Return what is shown of a claim, the ``number``-th on its page; the instances come worst first."""
     worst = summary.worst
     folder, _, name = summary.claim.rpartition("/")
     rejected, rivals = summary.rivals
@@ -130,7 +130,7 @@ def claim_view(summary: ClaimSummary, anchor: str, about: About, standing: str) 
         number=len(summary.results),
         draws=summary.draws,
         seconds=summary.seconds,
-        instances=tuple(instance_view(result, f"{anchor}-{i}") for i, result in enumerate(results, 1)),
+        instances=tuple(instance_view(result, f"p{number}-{i}") for i, result in enumerate(results, 1)),
     )
 
 

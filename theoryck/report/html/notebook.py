@@ -37,7 +37,7 @@ def html(record: object) -> str:
     """Return a record as a piece of HTML; raises TypeError for anything that is no Report, Result, Enclosure or fit.
 
     >>> from decimal import Decimal
-    >>> "0.50000(1)" in html(Enclosure(Decimal("0.5"), Decimal("1e-5")))
+    >>> "0.500000(10)" in html(Enclosure(Decimal("0.5"), Decimal("1e-5")))
     True
     """
     if isinstance(record, Report):

@@ -84,8 +84,8 @@ def overview(report: Report) -> Overview:
     summaries = summarise(report)
     names = anchors(summary.claim for summary in summaries)
     views = [
-        claim_view(summary, anchor, about.get(summary.claim) or About(summary.claim), standing(summary))
-        for summary, anchor in zip(summaries, names, strict=True)
+        claim_view(summary, number, anchor, about.get(summary.claim) or About(summary.claim), standing(summary))
+        for number, (summary, anchor) in enumerate(zip(summaries, names, strict=True), 1)
     ]
     return Overview(
         report=report,
