@@ -68,10 +68,13 @@ def main() -> None:
 
     \b
     Examples:
-      theoryck check proofs                     check every claim under proofs/
-      theoryck show moment-control              read one of them
-      theoryck check my_conjecture.py --json r.json
+      theoryck new spectral-gap             a conjecture of your own, which runs as it is
+      theoryck check spectral_gap.py        its verdict
+      theoryck check proofs                 check every claim under proofs/
+      theoryck show moment-control          read one of them
+      theoryck audit runs.csv --rate 1/d    measurements of your own against a rate
 
     "pytest proofs" runs the same engine, a claim being a test.  Exit status: 0 all well, 1 a statement fell (or a falsehood
-    stood), 2 wrong usage, 3 undecided under the profile thorough.
+    stood), 2 wrong usage, 3 undecided under the profile thorough, 130 interrupted.  "theoryck COMMAND --help" is a short manual
+    of each command.
     """

@@ -144,7 +144,8 @@ def _facts(outcome: Hunt, again: str) -> list[tuple[str, str]]:
     judged += f", {outcome.vacuous} vacuous" if outcome.vacuous else ""
     judged += f", {len(outcome.troubles)} that raised" if outcome.troubles else ""
     spent = sum(outcome.confirmation_rates)
-    confirmed = f"{outcome.candidates - outcome.unconfirmed} of {_plural(outcome.candidates, 'candidate')} with a fresh seed"
+    candidates = _plural(outcome.candidates, "candidate")
+    confirmed = f"{outcome.candidates - outcome.unconfirmed} of {candidates}, by fresh draws or exact values"
     confirmed += f"; the smallest after {_plural(outcome.shrinks, 'step')}" if outcome.shrinks else ""
     took = f"in {numbers.seconds(outcome.seconds)}s, {numbers.count(outcome.draws)} draws"
     return [

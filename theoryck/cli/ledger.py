@@ -34,6 +34,8 @@ def command() -> None:
       theoryck check proofs --ledger draws.ledger     stop it, start it again: it goes on
       theoryck ledger show draws.ledger
       theoryck ledger prune draws.ledger --stale
+
+    Exit status: 0 done; 2 wrong usage, or a file that is no ledger, damaged or in use.
     """
 
 
@@ -50,7 +52,7 @@ def _opened(path: Path, read_only: bool) -> Iterator[Ledger]:
         raise Usage(str(error)) from error
 
 
-@command.command("show")
+@command.command("show", short_help="List what a ledger holds.")
 @_FILE
 @_JSON
 def show(path: Path, json_path: str | None) -> None:
@@ -58,6 +60,11 @@ def show(path: Path, json_path: str | None) -> None:
 
     "current" is reused by the next run; "stale" was drawn by code that has changed since and is never reused; "unknown" means that
     the sampler's source file is not where it was.  Every row of the file is checked first.
+
+    \b
+    Examples:
+      theoryck ledger show draws.ledger
+      theoryck ledger show draws.ledger --json -
     """
     from theoryck.ledger.contents import size_of
 
@@ -70,7 +77,7 @@ def show(path: Path, json_path: str | None) -> None:
         click.echo("\n".join([*_table(entries, stdout_style()), _total(path, entries, size)]))
 
 
-@command.command("prune")
+@command.command("prune", short_help="Delete draws from a ledger by their age, claim or code.")
 @_FILE
 @click.option("--stale", is_flag=True, help="What was drawn by code that has changed since.")
 @click.option("--claim", metavar="GLOB", help="What was drawn for the claims whose id matches.")

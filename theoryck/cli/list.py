@@ -38,6 +38,8 @@ def command(paths: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> Non
       theoryck list
       theoryck list proofs/camilli2025 --only '*moment*'
       theoryck list --json | python -m json.tool
+
+    Exit status: 0 listed; 2 wrong usage, or a file that cannot be imported (the claims of the others are listed).
     """
     problems: list[str] = []
     claims = _in_order(find_claims(paths, only, problems))

@@ -45,7 +45,7 @@ def _name(ctx: click.Context, param: click.Parameter, value: str) -> str:
 @click.option("--noise", type=Variance("the noise"), default="1/2", show_default=True, help="Learning: the variance Delta.")
 @click.option("--readout", default="x", show_default=True, help='Learning: f as a formula in x, such as "tanh(2*x)".')
 @click.option("--data-sets", type=Whole(0), default=200, show_default=True, help="Learning: independent data sets; 0 for none.")
-@click.option("--time", type=Variance("the time", 1), default="1/2", show_default=True, help="interpolation: t from 0 to 1.")
+@click.option("--time", type=Variance("the time", 1), default="1/2", show_default=True, help="Interpolation: t from 0 to 1.")
 @click.option("--digits", type=Whole(1, 1000), default=20, show_default=True, help="Digits of the exact value.")
 @click.option("--exact/--no-exact", default=True, help="Whether to compute the exact value.")
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of the draws.")
@@ -78,7 +78,9 @@ def command(
     \b
       norm-deviation          E | |x_L|^2 - sigma_L |^k
       overlap-moment          E | x_mu . x_nu |^k
+
     and, for a student who learns Y = f(a . x_L) + sqrt(Delta) Z from n samples and knows all but the weights:
+
     \b
       free-entropy            (1/n) E log Z
       free-entropy-variance   Var((1/n) log Z)
@@ -95,8 +97,8 @@ def command(
     \b
     Examples:
       theoryck measure norm-deviation --activation "atan(x)" --widths 64 128 64 --power 4
-      theoryck measure overlap-moment --activation tanh --widths 32,32 --power 2 --draws 1000000 --json -
-      theoryck measure mutual-information-gap --activation "atan(x)" --widths 32 32 --samples 32 --noise 0.5 --data-sets 400
+      theoryck measure overlap-moment --activation tanh --widths 32,32 --draws 1e6 --json -
+      theoryck measure mutual-information-gap --activation "atan(x)" --widths 32 32 --samples 32
 
     Exit status: 0 the routes agree, or there is nothing to compare, 1 they disagree, 2 wrong usage, 130 interrupted.
     """

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import TYPE_CHECKING
 
 import click
 
 from theoryck.cli.common import Usage, check_json, find_claim, profile_option, seed_option, stdout_style, write_json_data
 from theoryck.cli.show import build_once_or_usage
+from theoryck.collecting import home
 from theoryck.report import numbers
 from theoryck.report.claims import clean, instance_text
 from theoryck.report.layout import Style, fields, pad, wrap
 
 if TYPE_CHECKING:
+    from theoryck.claims import Claim
     from theoryck.prospects import Prospect
 
 MOST_VIOLATION = 100.0  # an exponent; more than any rate is wrong by
@@ -46,7 +49,8 @@ def command(
     taken (a check stops as soon as its verdict is settled), the error of the exponent, the smallest violation that is refuted, and
     the budget that supports a true claim, all with probability --power at the least favourable corrections.  CLAIM is an id, or
     what follows its last slash; claims are looked for in PATH (default: ./proofs).  Without a pilot nothing is drawn, but a sampler
-    that declares no cost is timed.
+    that declares no cost is timed.  Only exponents are planned, of a Scaling or of a Bound without a constant; a Limit, a Law, an
+    Identity or a Bound with a constant is answered with what to do instead.
 
     \b
     Examples:
@@ -74,16 +78,42 @@ def command(
         except (SamplerError, QuantityError) as error:  # as a check would: the claim fails, the call was right
             raise click.ClickException(f"{found.id} cannot be measured: {error}") from error
     if not planned:
-        raise Usage(
-            f"{found.id} is no Scaling, nor a Bound about growth, that draws could show: other statements (Limit, Law, Identity, "
-            "exact quantities) are not planned; measure them, and their reasons say what is missing"
-        )
+        raise Usage(_not_planned(found, profile, seed))
     if as_json is None:
         click.echo("\n".join(_text(planned, profile, power, stdout_style())), color=True)
     else:
         data = {"claim": found.id, "profile": profile, "seed": seed, "instances": [entry.to_json() for entry in planned]}
         write_json_data(data, as_json)
     raise SystemExit(3 if any(entry.hopeless and not entry.exact for entry in planned) else 0)
+
+
+def _not_planned(claim: Claim, profile: str, seed: int) -> str:
+    """Say what the claim states, and what to do instead of planning it."""
+    from theoryck.check import Session
+    from theoryck.records import Kind
+
+    with Session(profile=profile, seed=seed, workers=1) as session:
+        statements = [statement for _, statement in session.instances(claim)]
+    if not statements:
+        return f"{claim.id} has no instance that meets its assumptions: widen its strategies or its assume()"
+    names = {
+        Kind.IDENTITY: "an identity",
+        Kind.LIMIT: "a limit",
+        Kind.LAW: "a law",
+        Kind.BOUND: "a bound",
+        Kind.SCALING: "a scaling",
+    }
+    first = statements[0]
+    what = names[first.kind]
+    if getattr(first, "constant", None) is not None and first.kind is Kind.BOUND:
+        what = "a bound with a constant"
+    elif not first.measured().can_draw:
+        what += " of a quantity that is exact and needs no draws"
+    return (
+        f"{claim.id} states {what}: planned are only exponents that draws could show (of a Scaling, or a Bound without a "
+        f"constant); check it, and if it is undecided its reason says how many times the draws would decide: "
+        f"theoryck check {os.path.relpath(home(claim))} --only {claim.id} --profile {profile}"
+    )
 
 
 def _text(planned: list[Prospect], profile: str, power: float, style: Style) -> list[str]:

@@ -35,6 +35,8 @@ def command(claim: str, paths: tuple[str, ...], profile: str, seed: int) -> None
       theoryck show camilli2025/moment-control
       theoryck show moment-control --profile standard
       theoryck show spectral-gap my_conjecture.py
+
+    Exit status: 0 shown; 2 wrong usage, or a claim that cannot be built.
     """
     found = find_claim(claim, paths)
     click.echo("\n".join(_head(found, stdout_style()) + _instances(found, profile, seed, stdout_style())))
