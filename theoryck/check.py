@@ -40,6 +40,7 @@ from theoryck.records import (
 Progress = Callable[[Mapping[str, Any]], None]
 
 HOLM = "Holm"
+TOLD_EVERY = 0.3  # seconds, between looks
 
 
 @dataclass
@@ -47,10 +48,10 @@ class Session:
     """What all claims of one run share: profile, seed, executor and the number of claims the error rate is divided over.
 
     ``draws`` fixes the number of draws (of every size, or one number for each size) instead of the profile's budget, which
-    repeats a run whose budget was set by the clock.  ``progress`` is called with a mapping when an instance begins, at every
-    look and when a claim is done; its ``event`` says which ("instance", "look", "claim").  ``ledger`` (a file or a Ledger) keeps
-    every block that is drawn: what it holds is not drawn again.  Use the session as a context manager: an executor or a ledger
-    that it made is closed at the end.
+    repeats a run whose budget was set by the clock.  ``progress`` is called with a mapping when an instance begins, while it is
+    drawn, at every look and when a claim is done; its ``event`` says which ("instance", "draws", "look", "claim").  ``ledger``
+    (a file or a Ledger) keeps every block that is drawn: what it holds is not drawn again.  Use the session as a context
+    manager: an executor or a ledger that it made is closed at the end.
     """
 
     profile: Profile | str = "quick"
@@ -112,6 +113,20 @@ class Session:
         """Report a look to ``progress``."""
         said = {"fraction": fraction, "draws": measurement.draws, "verdict": judgement.verdict.value}
         self._tell("look", measurement.claim, measurement.instance, **said, exponent=judgement.exponent)
+
+    def watch(self, measurement: Measurement) -> Callable[[int], None] | None:
+        """Return what is to be told of draws between looks; several times a second is enough."""
+        if self.progress is None:
+            return None
+        last = time.monotonic()
+
+        def seen(draws: int) -> None:
+            nonlocal last
+            if time.monotonic() - last >= TOLD_EVERY:
+                self._tell("draws", measurement.claim, measurement.instance, draws=draws)
+                last = time.monotonic()
+
+        return seen
 
     def end(self, claim: str) -> None:
         """Report to ``progress`` that a claim is done."""
@@ -303,6 +318,7 @@ def _check_instance(
         seconds = time.perf_counter() - start
         return Examined(_result(claim, session, instance, prediction, judgement, (), declared, declared, 0, seconds), weight)
     measurement = Measurement(claim.id, instance, statement, session, weight)
+    measurement.watch = session.watch(measurement)
     judgement, contract = _look_until_settled(measurement, prediction, declared, session)
     undecided = Undecided(claim, prediction, measurement, contract) if judgement.verdict is Verdict.INCONCLUSIVE else None
     result = _concluded(claim, session, measurement, prediction, judgement, contract, declared)

@@ -6,7 +6,7 @@ import functools
 import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -57,6 +57,7 @@ class Measurement:
         self.blocks = [0] * len(self.sizes)
         self.flags: set[str] = set()
         self.edges = _edges(statement)
+        self.watch: Callable[[int], None] | None = None
         self._share = share
         self._blocks_planned: list[int] | None = None
         self._looks: tuple[float, ...] = (1.0,)
@@ -78,7 +79,7 @@ class Measurement:
         """
         claim = f"{self.claim}#confirmation"
         fresh = Measurement(claim, self.instance, self.statement, self.session, self._share)
-        fresh.exact, fresh.flags = self.exact, self.flags
+        fresh.exact, fresh.flags, fresh.watch = self.exact, self.flags, self.watch
         factor = CONFIRMATION_FACTOR
         if self._most_draws is not None:
             fresh._most_draws = [factor * draws for draws in self._most_draws]
@@ -133,8 +134,14 @@ class Measurement:
             )
             for index, count in wanted
         ]
-        for (index, count), moments in zip(wanted, sample_jointly(requests, self.session.executor), strict=True):
+        drawn = sample_jointly(requests, self.session.executor, self._watching())
+        for (index, count), moments in zip(wanted, drawn, strict=True):
             self.moments[index], self.blocks[index] = moments, count
+
+    def _watching(self) -> Callable[[int, int], None] | None:
+        """Who is to be told of the draws of all sizes after each block."""
+        watch, before = self.watch, self.draws
+        return None if watch is None else lambda done, draws: watch(before + done)
 
     def _key(self, index: int) -> Key:
         return Key(self.session.seed, self.claim, self.instance, self.sizes[index])

@@ -98,6 +98,21 @@ def test_the_budget_bounds_the_time_of_a_claim():
     assert progress.left() == "at most about 2 min for this claim"  # 30 s here, 80 s for two more
 
 
+def test_draws_between_looks_are_counted_and_the_time_runs_down():
+    clock = Clock()
+    progress = Progress(2, clock)
+    progress.see(told("instance", instances=1))
+    clock.now += 10.0
+    progress.see(told("look", instances=1, fraction=1 / 8, draws=1000, exponent=EXPONENT))
+    assert progress.line(99).endswith("exponent -0.98(5), 1k draws, at most about 70 s for this claim")
+    clock.now += 30.0
+    progress.see(told("draws", draws=3500))
+    assert progress.line(99).endswith("exponent -0.98(5), 3.5k draws, at most about 40 s for this claim")
+    clock.now += 60.0
+    progress.see(told("draws", draws=9000))
+    assert progress.line(99).endswith("exponent -0.98(5), 9k draws")  # it took longer than was thought: nothing is said
+
+
 def test_claims_done_elsewhere_count_by_how_often_they_are_done():
     clock = Clock()
     progress = Progress(20, clock)

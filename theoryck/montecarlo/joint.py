@@ -8,7 +8,7 @@ from typing import Any
 
 from theoryck.montecarlo.blocks import BlockStore
 from theoryck.montecarlo.executors import Executor
-from theoryck.montecarlo.sampling import Sampler, _BlockTask, _plan, _probed, run_blocks
+from theoryck.montecarlo.sampling import Progress, Sampler, _BlockTask, _plan, _probed, run_blocks
 from theoryck.montecarlo.seeds import Key
 
 
@@ -32,10 +32,11 @@ class Request:
     store: BlockStore | None = None
 
 
-def sample_jointly(requests: Sequence[Request], executor: Executor | None = None) -> list[Any]:
+def sample_jointly(requests: Sequence[Request], executor: Executor | None = None, progress: Progress | None = None) -> list[Any]:
     """Return the moments of every request, with the bits that one call of ``sample`` each would give.
 
-    Blocks of the last requests go first: they are usually the largest sizes, and short blocks fill the gaps at the end.  Raises
+    Blocks of the last requests go first: they are usually the largest sizes, and short blocks fill the gaps at the end.
+    ``progress(done, draws)`` is called after each block, with the draws of all requests together.  Raises
     SamplerError as ``sample`` does; what leaves here carries ``partial`` and ``next_block``, one entry a request.
 
     >>> from theoryck.montecarlo import sample
@@ -60,5 +61,5 @@ def sample_jointly(requests: Sequence[Request], executor: Executor | None = None
         for request in requests
     ]
     return run_blocks(
-        tasks, plans, [request.initial for request in requests], executor, stores=[request.store for request in requests]
+        tasks, plans, [request.initial for request in requests], executor, progress, [request.store for request in requests]
     )

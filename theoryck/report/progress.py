@@ -41,20 +41,26 @@ class Progress:
     _instance_began: float = 0.0
     _told: float = 0.0
     _last_end: float | None = None
+    _whole: float | None = None  # seconds that the whole budget of the instance takes, at the pace until its last look
     _spent: list[float] = field(default_factory=list)
 
     def see(self, look: Mapping[str, Any]) -> None:
-        """Take in what the session tells: that an instance begins, a look, or that a claim is done."""
+        """Take in what the session tells: that an instance begins, draws, a look, or that a claim is done."""
         self._told = self.clock()
         claim = str(look["claim"]).removesuffix("#confirmation")
         if look["event"] == "claim":
             self._end_claim()
+            return
+        if look["event"] == "draws" and self._look is not None:
+            self._look = {**self._look, "draws": look["draws"]}
             return
         if self._look is None or self._look["claim"] != claim:
             self._claim_began = self._instance_began = self._told
         elif look["event"] == "instance":
             self._instance_began = self._told
         self._look = {**look, "claim": claim}
+        spent = self._told - self._instance_began
+        self._whole = spent / look["fraction"] if look["fraction"] and spent >= ENOUGH_SECONDS else None
 
     def _end_claim(self) -> None:
         # What is judged again when all is measured (Holm) is told once more, and is done already.
@@ -117,12 +123,11 @@ class Progress:
 
     def _bound(self) -> float | None:
         """Seconds until the budget of the current claim is spent, all of whose instances have the same share of it."""
-        look = self._look
-        spent = self._told - self._instance_began
-        if look is None or not look["fraction"] or spent < ENOUGH_SECONDS:
+        look, whole = self._look, self._whole
+        if look is None or whole is None:
             return None
-        whole = spent / look["fraction"]
-        return float(whole - spent + whole * (look["instances"] - look["number"]))
+        left = whole * (1 + look["instances"] - look["number"]) - (self._told - self._instance_began)
+        return float(left) if left > 0 else None
 
 
 def _sentence(claim: str, several: str, facts: list[str]) -> str:
