@@ -64,7 +64,7 @@ def _table(report: Report, claims: list[ClaimSummary], sources: Bibliography) ->
     return "\n".join(
         [
             r"\begingroup\setlength{\LTcapwidth}{\linewidth}",
-            r"\setlength{\LTleft}{0pt plus 1fill minus 1fill}\setlength{\LTright}{\LTleft}",  # centred, also where it is wider than the page
+            r"\setlength{\LTleft}{0pt plus 1fill minus 1fill}\setlength{\LTright}{\LTleft}",  # centred where it is too wide, too
             r"\ifdim\linewidth<420pt \scriptsize\setlength{\tabcolsep}{2pt}\def\theoryckwidth{0.24\linewidth}",
             r"\else\footnotesize\setlength{\tabcolsep}{3.5pt}\def\theoryckwidth{0.29\linewidth}\fi",
             rf"\begin{{longtable}}{{@{{}}{COLUMNS}@{{}}}}",

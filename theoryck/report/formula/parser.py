@@ -23,9 +23,9 @@ _SIGNS = ("+", "-", "+-")
 _ACCENTS = {"tilde": "tilde", "hat": "hat", "bar": "bar"}
 
 
-def parse(items: list[Item]) -> AnyNode:
-    """Return the tree of one formula."""
-    return _Parser(items).everything()
+def parse(items: list[Item], *, goes_on: bool = False) -> AnyNode:
+    """Return the tree of one formula; where it ``goes_on`` with another one, a sign at its beginning adds or subtracts."""
+    return _Parser(items).everything(goes_on=goes_on)
 
 
 class _Parser:
@@ -41,14 +41,15 @@ class _Parser:
         self.at += 1
         return self.items[self.at - 1]
 
-    def everything(self) -> AnyNode:
+    def everything(self, *, goes_on: bool) -> AnyNode:
         found: list[AnyNode] = []
         while (item := self.peek()) is not None:
             if self.starts_operand(item):
                 found.append(self.product())
             else:
                 self.next()
-                prefix = item.text in _SIGNS and (not found or isinstance(found[-1], Operator))
+                starts = not goes_on if not found else isinstance(found[-1], Operator)
+                prefix = item.text in _SIGNS and starts
                 found.append(_operator(item, prefix=prefix))
         return row(found) if found else Row(())
 

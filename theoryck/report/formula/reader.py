@@ -13,6 +13,7 @@ from theoryck.report.formula.tree import AnyNode
 from theoryck.report.formula.words import mathematical
 
 Piece = str | AnyNode
+LONG = 24  # tokens of a formula that fits the line of a telephone
 
 
 def read(text: str) -> list[Piece]:
@@ -52,8 +53,28 @@ def _finish(pieces: list[Piece], run: list[Item]) -> None:
     if len(run) == 1 and run[0].kind in ("op", "other"):  # an operator between words is a sign of punctuation
         _add(pieces, OPERATORS.get(run[0].text, (run[0].text, ""))[0])
     else:
-        pieces.append(parse(run))
+        for at, part in enumerate(_parts(run)):
+            if at:
+                _add(pieces, " ")
+            pieces.append(parse(part, goes_on=at > 0))
     run.clear()
+
+
+def _parts(run: list[Item]) -> list[list[Item]]:
+    """A long formula in parts between which a line may be broken: before a plus or a minus sign."""
+    if sum(map(_size, run)) <= LONG:
+        return [run]
+    parts: list[list[Item]] = [[]]
+    for at, item in enumerate(run):
+        binary = item.kind == "op" and item.text in ("+", "-") and item.space and 0 < at < len(run) - 1
+        if binary and run[at - 1].kind != "op" and run[at + 1].space:
+            parts.append([])
+        parts[-1].append(item)
+    return parts
+
+
+def _size(item: Item) -> int:
+    return 1 + sum(map(_size, item.items)) if isinstance(item, Group) else 1
 
 
 def _prose(pieces: list[Piece], item: Item) -> None:

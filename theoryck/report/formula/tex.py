@@ -138,16 +138,17 @@ def pieces(found: list[Piece]) -> str:
     for at, piece in enumerate(found):
         if isinstance(piece, str):
             written += escape(piece)
-        elif at > 1 and found[at - 1] == " " and _begins_with_relation(piece) and not isinstance(found[at - 2], str):
+        elif at > 1 and found[at - 1] == " " and _goes_on(piece) and not isinstance(found[at - 2], str):
             written = f"{written.removesuffix('$ ')} {formula(piece)}$"
         else:
             written += f"${formula(piece)}$"
     return written
 
 
-def _begins_with_relation(node: AnyNode) -> bool:
+def _goes_on(node: AnyNode) -> bool:
+    """Whether a formula begins with what stands between two others."""
     first = node.items[0] if isinstance(node, Row) and node.items else node
-    return isinstance(first, Operator) and first.name in RELATIONS
+    return isinstance(first, Operator) and not first.prefix and first.name in (*RELATIONS, "+", "-")
 
 
 def formula(node: AnyNode) -> str:
