@@ -16,6 +16,7 @@ from theoryck.report.html.claims import instance_view
 from theoryck.report.html.overview import overview
 from theoryck.report.html.page import asset, environment
 
+MOST_DIGITS = 50  # of an end of an enclosure: a value may be known to a thousand
 _numbers = itertools.count(1)  # two outputs of one notebook share a page, on which every id must be unique
 
 
@@ -54,12 +55,16 @@ def html(record: object) -> str:
 def enclosure_facts(value: Enclosure) -> Sequence[tuple[str, str]]:
     """Return what is known of a value: itself, its ends, and whether they are proved."""
     proved = "proved" if value.rigorous else "not proved: the digits on which two methods agree"
-    return [
+    facts = [
         ("value", numbers.enclosed(value, 15)),
-        ("lies in", f"[{value.low:.17g}, {value.high:.17g}]"),
         ("radius", "0 (exact)" if value.exact else f"{value.radius:.2e}"),
         ("error", proved),
     ]
+    if value.radius:
+        # Three digits more than the midpoint has before its error, so that the two ends are seen to differ.
+        digits = min(max(value.midpoint.adjusted() - value.radius.adjusted() + 3, 3), MOST_DIGITS)
+        facts.insert(1, ("lies in", f"[{value.low:.{digits}g}, {value.high:.{digits}g}]"))
+    return facts
 
 
 def fit_facts(fit: Fit) -> Sequence[tuple[str, str]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from theoryck.records import About, Report, Status, Verdict
+from theoryck.records import About, Report, Status, Tightness, Verdict
 from theoryck.report.claims import ClaimSummary, Outcome, clean, summarise
 from theoryck.report.html.claims import ClaimView, claim_view
 from theoryck.report.paragraphs import headline
@@ -66,7 +66,8 @@ class Overview:
     folders: tuple[Folder, ...] = ()
     draws: int = 0
     seconds: float = 0.0
-    statuses: tuple[str, ...] = field(default=())
+    statuses: tuple[str, ...] = ()
+    tightness: tuple[tuple[str, int], ...] = ()
 
     def order(self, standing: str) -> int:
         """The place of a standing among all, worst first."""
@@ -96,6 +97,7 @@ def overview(report: Report) -> Overview:
         folders=_folders(report, views),
         draws=sum(summary.draws for summary in summaries),
         seconds=sum(summary.seconds for summary in summaries),
+        tightness=_tightness(views),
         statuses=tuple(status.value for status in Status if any(view.status == status.value for view in views)),
     )
 
@@ -136,6 +138,12 @@ def _counts(views: Sequence[ClaimView]) -> tuple[Count, ...]:
         if here:
             found.append(Count(name, len(here), here[0].outcome))
     return tuple(found)
+
+
+def _tightness(views: Sequence[ClaimView]) -> tuple[tuple[str, int], ...]:
+    """Count the words on tightness among the bounds that stand."""
+    said = [view.tightness.text for view in views if view.outcome == Outcome.WELL.value]
+    return tuple((word.value.lower(), said.count(word.value.lower())) for word in Tightness if word.value.lower() in said)
 
 
 def _alarms(views: Sequence[ClaimView], summaries: Sequence[ClaimSummary], what: Outcome) -> tuple[Alarm, ...]:
