@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import theoryck as tc
 from theoryck.cli import main
 from theoryck.montecarlo import Histogram
 from theoryck.records import Counts, Estimate, Point, Report, Result
+from theoryck.report import histograms
 from theoryck.report.histograms import draw_law, has_law
 from theoryck.report.laws import axis_of, densities, differences
 from theoryck.report.plots import PlotError
@@ -86,6 +88,28 @@ def test_density_and_difference_by_hand():
     counts = Counts((0.0, 1.0, 3.0), (1, 2, 1, 0), (0.25, 0.5, 1.0))
     assert densities(counts, axis_of(counts)) == ([0.5, 0.125], [0.25, 0.25])
     assert differences(counts) == pytest.approx([0.0, 0.25, 0.0])
+
+
+def test_a_law_that_spans_decades_is_no_spike(monkeypatch, tmp_path):
+    """On a linear axis half of this law would lie in the first 6% of it."""
+    (result,) = report().results
+    edges = tuple(0.002 * 10 ** (i / 20) for i in range(63))
+    claimed = tuple((i + 1) / 64 for i in range(63))
+    point = Point({"d": 2}, Estimate(0.1, 0.01, 6400), counts=Counts(edges, (100,) * 64, claimed))
+    figures = []
+    monkeypatch.setattr(histograms, "save", lambda figure, path: figures.append(figure))
+    draw_law(replace(result, points=(point,)), tmp_path / "a.svg")
+    draw_law(result, tmp_path / "b.svg")
+    assert [axes.get_xscale() for figure in figures for axes in figure.axes] == ["log", "log", "linear", "linear"]
+    assert figures[0].axes[0].get_ylabel() == "density per decade"
+
+
+def test_tails_that_leave_a_spike_are_cut_and_said_so():
+    edges = (-1e6, -1e3, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 1e3, 1e6)
+    claimed = (0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.99)
+    axis = axis_of(Counts(edges, (10,) * 12, claimed))
+    assert (edges[axis.first], edges[axis.last]) == (-3.0, 3.0)
+    assert axis.beyond == pytest.approx(0.2)
 
 
 def test_a_picture_is_written_and_its_ending_is_checked(tmp_path):

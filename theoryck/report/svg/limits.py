@@ -25,7 +25,8 @@ def limit(result: Result, found: Approach) -> tuple[Canvas, str]:
     shift = _shift(found, marks)
 
     def placed(gap: Decimal | float) -> Signed:
-        return Signed.of(around(Decimal(gap), -shift)[0]) if math.isfinite(gap) else Signed(1 if gap > 0 else -1, math.inf)
+        number = gap if isinstance(gap, Decimal) else Decimal(gap)  # which may be beyond the range of floats
+        return Signed.of(around(number, -shift)[0]) if number.is_finite() else Signed(1 if number > 0 else -1, math.inf)
 
     values = [placed(mark.value) for mark in marks]
     ends = [placed(end) for mark in marks for end in mark.ends]
