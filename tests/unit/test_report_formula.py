@@ -23,7 +23,7 @@ ELEMENTS = {
 }
 CHILDREN = {"mfrac": 2, "msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "munderover": 3, "mover": 2}
 PIECES = ["E ", "|x|", "|", "^", "_", "(", ")", "[", "]", "{", "}", "<w,x>", "<", ">", "d^(-k/2)", "sum_j ", "sqrt(", "/", "'"]
-PIECES += ["a", "phi", "the", "two-layer", ",", "->", "~", "*", "!", "\\", "$", "&", "%", "1e-6", "1", "."]
+PIECES += ["a", "phi", "the", "two-layer", ",", "->", "~", "*", "!", "\\", "$", "+", "-", "=", "&", "%", "1e-6", "1", "."]
 PIECES += [" ", "E ", " a", "\u03c3", "\u6771", "\x00"]
 
 
@@ -92,6 +92,7 @@ def test_no_word_of_prose_is_lost(statement):
 @given(lists(sampled_from(PIECES), max_size=20).map("".join))
 @example("odd ( brackets ] and } stay | as they are ^ _ '")
 @example("x^^2_{_}")
+@example("x^+- y_-*")
 @example("'" * 3)
 @example("")
 def test_no_text_is_refused(statement):

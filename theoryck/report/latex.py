@@ -11,6 +11,7 @@ from theoryck.records import Report
 from theoryck.report.bibtex import Bibliography, bibliography
 from theoryck.report.claims import ClaimSummary, Outcome, clean, summarise
 from theoryck.report.formula import latex as statement_latex
+from theoryck.report.formula import prediction_latex
 from theoryck.report.formula.tex import code, escape
 from theoryck.report.methods import methods
 from theoryck.report.rows import NOTHING, ClaimRow, claim_row
@@ -102,9 +103,10 @@ def _row(row: ClaimRow, paper: str, source: str) -> str:
     )
     shown = [r"\textendash{}" if text == NOTHING else text for text in cells]
     line = " & ".join([f"{name} {source}".rstrip(), *shown]) + r" \\"
-    if not row.statement:
+    said = statement_latex(row.statement) if row.statement else prediction_latex(row.prediction) if row.prediction else ""
+    if not said:
         return line
-    cell = rf"{{@{{\quad}}p{{0.93\linewidth}}@{{}}}}{{\raggedright {statement_latex(row.statement)}}}"
+    cell = rf"{{@{{\quad}}p{{0.93\linewidth}}@{{}}}}{{\raggedright {said}}}"
     statement = rf"\multicolumn{{{len(HEAD)}}}{cell} \\[2pt]"
     return f"{line}*\n{statement}"
 

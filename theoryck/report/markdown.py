@@ -65,10 +65,11 @@ def _sum(report: Report) -> list[str]:
 
 def _cells(row: ClaimRow) -> tuple[str, ...]:
     verdict = escape(row.verdict)
+    said = row.statement or (clean(row.prediction.quantity) if row.prediction else "")
     return (
         _MARK[row.outcome] + (verdict if row.outcome is Outcome.WELL else f"**{verdict}**"),
         code(row.claim, cell=True) + (f" ({row.instances})" if row.instances > 1 else ""),
-        code(row.statement, cell=True) if row.statement else "",
+        code(said, cell=True) if said else "",
         *(escape(text) for text in (row.claimed, row.measured, row.tightness, row.slack, row.rivals, row.draws)),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theoryck.records import Kind, Result, Status, Tightness, Verdict
+from theoryck.records import Kind, Prediction, Result, Status, Tightness, Verdict
 from theoryck.report import numbers
 from theoryck.report.claims import ClaimSummary, Outcome, clean, instance_text
 
@@ -19,6 +19,7 @@ class ClaimRow:
     verdict: str
     claim: str
     statement: str
+    prediction: Prediction | None
     instance: str
     instances: int
     claimed: str
@@ -39,6 +40,7 @@ def claim_row(claim: ClaimSummary) -> ClaimRow:
         verdict=standing(worst),
         claim=clean(claim.claim),
         statement=clean(worst.statement),
+        prediction=worst.prediction,
         instance=instance_text(worst.instance),
         instances=len(claim.results),
         claimed=claimed,

@@ -55,7 +55,8 @@ def _inside(node: AnyNode, *, script: bool, first: bool = False) -> str:
 
 def _one(node: AnyNode, *, script: bool) -> str:
     """Exactly one element, as bases, scripts and parts of fractions have to be."""
-    if isinstance(node, Row) or (isinstance(node, Fraction) and (script or not node.stacked)) or isinstance(node, Fence):
+    linear = isinstance(node, Fraction) and (script or not node.stacked)
+    if isinstance(node, Row | Fence) or linear or (isinstance(node, Number) and "e" in node.text):
         return f"<mrow>{_inside(node, script=script)}</mrow>"
     return _write(node, script=script)
 

@@ -152,7 +152,8 @@ class _Parser:
             elif text == "^" and self.has_script():
                 self.next()
                 power = self.script(base, above=True)
-                sup = power if sup is None else row([sup, power])
+                tower = sup is not None and not isinstance(sup, Operator)  # after a prime or a star a power stands beside it
+                sup = power if sup is None else Script(sup, sup=power) if tower else row([sup, power])
             elif text == "^" and sup is None:
                 self.next()
                 base = Accent(base, "hat")
@@ -179,7 +180,8 @@ class _Parser:
             return False
         if following.kind == "op":
             second = self.peek(2)
-            return following.text == "*" or (following.text in _SIGNS and second is not None and not second.space)
+            signed = following.text in _SIGNS and second is not None and not second.space and second.kind != "op"
+            return signed or following.text == "*"
         return True
 
     def is_star(self) -> bool:

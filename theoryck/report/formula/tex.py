@@ -216,7 +216,7 @@ def _symbol(name: str) -> str:
 def _operator(node: Operator) -> str:
     name = node.name
     if name in _SCRIPTS:
-        return _SCRIPTS[name] + (" " if name in ("transpose", "infinity") else "")
+        return _SCRIPTS[name] + (" " if name != "star" else "")
     written = OPERATORS[name][1] if name in OPERATORS else FENCES[name][1] if name in FENCES else escape(name)
     if name in (",", ";", ":"):
         return r"\colon " if name == ":" else f"{name} "
