@@ -34,9 +34,12 @@ MOST_TROUBLES = 5  # told in full; the others are counted
 @click.argument("claim")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(
-    "--time", "seconds", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, metavar="SECONDS",
-    help="How long to search; making a find smaller may take a quarter more.",
-)  # fmt: skip
+    "--time",
+    "seconds",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="How long to search; making a find smaller may take a quarter more.  [default: 60, or no limit with --tries]",
+)
 @click.option("--tries", type=click.IntRange(1), help="Stop after so many instances: then the hunt can be repeated exactly.")
 @profile_option()
 @seed_option()
@@ -45,7 +48,7 @@ MOST_TROUBLES = 5  # told in full; the others are counted
 def command(
     claim: str,
     paths: tuple[str, ...],
-    seconds: float,
+    seconds: float | None,
     tries: int | None,
     profile: str,
     seed: int,
@@ -60,7 +63,7 @@ def command(
 
     The chance to find anything in a claim that is true is at most the false-refute rate of the profile, however many instances are
     tried: the k-th confirmation has the share 1/(k(k+1)) of it.  Finding nothing proves nothing.  The same --seed tries the
-    same instances on the same draws until the time is over; with --tries the clock plays no part.
+    same instances on the same draws until the time is over; with --tries and no --time the clock plays no part.
 
     CLAIM is an id, or what follows its last slash; claims are looked for in PATH (default: ./proofs).  Ctrl-C shows the smallest
     counterexample found so far.
@@ -106,6 +109,8 @@ def _found(outcome: Hunt, claim: Claim, style: Style) -> list[str]:
     title = instance_text(dict(outcome.found.instance))
     lines = [style.paint(f"COUNTEREXAMPLE to {clean(outcome.claim)}", "bad"), "", *wrap(title, style.width, first="  ")]
     lines += ["", *wrap(clean(outcome.found.reason), style.width, first="  ")]
+    if outcome.interrupted:
+        lines += wrap("Interrupted: there may be a smaller one.", style.width, first="  ")
     if outcome.status.value == "falsehood":
         lines += wrap("The claim is declared a falsehood: to find this was expected.", style.width, first="  ")
     line = _paste(outcome, claim)
@@ -174,9 +179,10 @@ def _how_to_repeat(outcome: Hunt, claim: Claim, again: str) -> dict[str, Any]:
 
 
 def _again(
-    claim: str, paths: Sequence[str], seconds: float, tries: int | None, profile: str, seed: int, workers: int | None
+    claim: str, paths: Sequence[str], seconds: float | None, tries: int | None, profile: str, seed: int, workers: int | None
 ) -> str:
-    words = ["theoryck", "hunt", claim, *paths, "--time", f"{seconds:g}"]
+    words = ["theoryck", "hunt", claim, *paths]
+    words += ["--time", f"{seconds:g}"] if seconds is not None else []
     words += ["--tries", str(tries)] if tries is not None else []
     words += ["--profile", profile, "--seed", str(seed)]
     return shlex.join([*words, *(["--workers", str(workers)] if workers is not None else [])])
@@ -197,8 +203,9 @@ class _Progress:
         if not self.shown or time.monotonic() - self.last < 0.1:
             return
         self.last = time.monotonic()
+        left = f"{numbers.seconds(look['left'])}s left: " if look["left"] is not None else ""
         state = "smaller ones of a find" if look["found"] else f"{_plural(look['candidates'], 'candidate')}"
-        text = f"{look['tried']} tried, {state}, {numbers.seconds(look['left'])}s left: {instance_text(dict(look['instance']))}"
+        text = f"{look['tried']} tried, {state}, {left}{instance_text(dict(look['instance']))}"
         self._write(shorten(clean(text), self.width))
 
     def __exit__(self, *exception: object) -> None:

@@ -21,6 +21,8 @@ from theoryck.records import Kind, Point, Result, Verdict
 LEVELS = (1 / 64, 1 / 16, 1 / 4)
 """Parts of what a check spends on one instance: every instance is tried on the first, the promising ones on the others."""
 
+DEFAULT_SECONDS = 60.0
+
 PROMISING = 1 / 4
 """The part of all instances tried at one level that goes on to the next."""
 
@@ -60,7 +62,7 @@ def hunt(
     claim: Claim,
     profile: Profile | str = "quick",
     seed: int = 0,
-    seconds: float = 60.0,
+    seconds: float | None = None,
     tries: int | None = None,
     executor: Executor | None = None,
     workers: int | None = None,
@@ -68,9 +70,9 @@ def hunt(
 ) -> Hunt:
     """Search the instances of a claim for one that is REFUTED, for about so many ``seconds`` or at most so many ``tries``.
 
-    With the same seed and ``tries`` the same instances are tried on the same draws, unless the time ends first or the clock
-    sets the budget of a sampler.  One try is never cut short.  Ctrl-C returns what was found so far.  Raises HuntError for a claim
-    without generated arguments.
+    Without either it is a minute; with ``tries`` alone the clock plays no part, and the same seed tries the same instances on the
+    same draws (unless the clock sets the budget of a sampler).  One try is never cut short.  Ctrl-C returns what was found so far.
+    Raises HuntError for a claim without generated arguments.
 
     >>> import theoryck as tc
     >>> from hypothesis.strategies import integers
@@ -88,7 +90,9 @@ def hunt(
             f"claim {claim.id!r} has no generated arguments, so there is nothing to search: put for example "
             "@tc.for_all(depth=integers(1, 4)) directly below its decorator, or measure it as it is with theoryck check"
         )
-    if not (seconds > 0 and math.isfinite(seconds)):
+    if seconds is None:
+        seconds = DEFAULT_SECONDS if tries is None else math.inf
+    elif not (seconds > 0 and math.isfinite(seconds)):
         raise HuntError(f"seconds must be a positive number, got {seconds!r}")
     if tries is not None and tries < 1:
         raise HuntError(f"tries must be at least 1, got {tries!r}")
@@ -125,6 +129,7 @@ class _Hunter:
     progress: Progress | None
     counts: dict[str, int] = field(default_factory=dict)
     refuted: dict[str, tuple[Result, dict[str, Any]] | None] = field(default_factory=dict)
+    paths: dict[str, list[str]] = field(default_factory=dict)
     scores: list[list[float]] = field(default_factory=lambda: [[] for _ in LEVELS])
     scored: dict[str, float] = field(default_factory=dict)
     troubles: dict[str, Trouble] = field(default_factory=dict)
@@ -222,25 +227,30 @@ class _Hunter:
         from hypothesis import currently_in_test_context, target
         from hypothesis.errors import HypothesisException
 
-        single = replace(self.claim, strategies={}, examples=(parameters,))
-        try:
-            each = single.instances(1)
-        except HypothesisException:  # the assumptions are not met
-            raise
-        except Exception as error:
-            self._trouble(_key(describe_instance(parameters)), describe_instance(parameters), error)
-            return
-        for given, statement in each:
-            key = _key(describe_instance(given))
-            if key not in self.refuted:
+        named = _key(describe_instance(parameters))
+        if named not in self.paths:
+            single = replace(self.claim, strategies={}, examples=(parameters,))
+            try:
+                each = single.instances(1)
+            except HypothesisException:  # the assumptions are not met
+                raise
+            except Exception as error:
+                self._trouble(named, describe_instance(parameters), error)
+                each = []
+            for given, statement in each:
+                key = _key(describe_instance(given))
                 self._check_over()
                 result = self._try(key, given, statement)
                 self.refuted[key] = None if result is None else (result, parameters)
-            known = self.refuted[key]
+                if result is not None:
+                    break
+            self.paths[named] = [_key(describe_instance(given)) for given, _ in each]
+        for key in self.paths[named]:
+            known = self.refuted.get(key)
             if known is not None:
                 self.smallest = known  # hypothesis asks last for the smallest one it knows of
                 raise _Counterexample(key)
-        scores = [self.scored[key] for given, _ in each if (key := _key(describe_instance(given))) in self.scored]
+        scores = [self.scored[key] for key in self.paths[named] if key in self.scored]
         if scores and currently_in_test_context():
             target(max(scores))
 
@@ -346,7 +356,7 @@ class _Hunter:
                     "tried": len(self.refuted),
                     "candidates": len(self.rates),
                     "found": len(self.found),
-                    "left": max(self.deadline - time.monotonic(), 0.0),
+                    "left": None if math.isinf(self.seconds) else max(self.deadline - time.monotonic(), 0.0),
                 }
             )
 
