@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from theoryck.report.html import render
+from theoryck.report.layout import Style
+from theoryck.report.text import sum_line
 
 HERE = Path(__file__).parent
 VOID = {"meta", "link", "br", "col", "input", "img", "path", "mspace"}
@@ -104,6 +106,13 @@ def test_what_is_well_is_said_and_what_was_interrupted_is_said_too():
     assert "alarms" not in fragment(render(REPORTS["all-well"]))
     assert "<strong>Interrupted.</strong>" in render(REPORTS["interrupted"])
     assert "No claim was checked" in render(REPORTS["zero-claims"])
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_page_and_text_count_the_same(name):
+    said = sum_line(REPORTS[name], Style(10_000)).partition(": ")[2].partition(" (profile")[0]
+    counted = re.findall(r'<li class="\w+"><b>(\d+)</b>', render(REPORTS[name]))
+    assert counted == re.findall(r"\d+", said.rpartition(": ")[2])
 
 
 def test_untrusted_names_cannot_send_control_characters():

@@ -6,10 +6,11 @@ import math
 import re
 from dataclasses import dataclass
 
-from theoryck.records import About, Kind, Point, Result, Status
+from theoryck.records import About, Enclosure, Point, Result
 from theoryck.report import numbers
 from theoryck.report.claims import ClaimSummary, clean, instance_text, outcome, severity
 from theoryck.report.paragraphs import facts, headline
+from theoryck.report.rows import NOTHING, claim_row
 from theoryck.report.svg import Picture, pictures
 
 _ARXIV = re.compile(r"\d{4}\.\d{4,5}(v\d+)?|[a-z-]+(\.[A-Z]{2})?/\d{7}", re.ASCII)
@@ -107,8 +108,9 @@ def claim_view(summary: ClaimSummary, number: int, anchor: str, about: About, st
     """Return what is shown of a claim, the ``number``-th on its page; the instances come worst first."""
     worst = summary.worst
     folder, _, name = summary.claim.rpartition("/")
-    rejected, rivals = summary.rivals
-    claimed, measured = claimed_and_measured(worst)
+    row = claim_row(summary)
+    rejected, _ = summary.rivals
+    claimed, measured = _keys(worst)
     results = sorted(summary.results, key=severity)
     return ClaimView(
         anchor=anchor,
@@ -122,11 +124,11 @@ def claim_view(summary: ClaimSummary, number: int, anchor: str, about: About, st
         statement=clean(worst.statement),
         reference=clean(worst.reference),
         about=about,
-        claimed=claimed,
-        measured=measured,
-        tightness=Cell(_tightness(worst)),
-        slack=_slack(worst),
-        rivals=Cell(f"{rejected}/{rivals}" if rivals else "-", rejected if rivals else None),
+        claimed=_cell(row.claimed, claimed),
+        measured=_cell(row.measured, measured),
+        tightness=Cell(row.tightness),
+        slack=_cell(row.slack, _finite(worst.slack.estimate) if worst.slack else None),
+        rivals=_cell(row.rivals, rejected),
         number=len(summary.results),
         draws=summary.draws,
         seconds=summary.seconds,
@@ -148,41 +150,23 @@ def instance_view(result: Result, anchor: str) -> InstanceView:
     )
 
 
-def claimed_and_measured(result: Result) -> tuple[Cell, Cell]:
-    """Return exponents where there are any; else the values of an identity or a limit, marked by an equals sign."""
+def _keys(result: Result) -> tuple[float | None, float | None]:
+    """Return the numbers by which what was claimed and what was measured are sorted: exponents, else values."""
     judgement, prediction = result.judgement, result.prediction
     if judgement.exponent is not None or judgement.claimed_exponent is not None:
-        tends = prediction is not None and prediction.kind is Kind.LAW and prediction.rate is None
-        exponent = judgement.claimed_exponent
-        claimed = Cell("< 0" if tends else numbers.plain(exponent), exponent)
-        found = judgement.exponent
-        return claimed, Cell(numbers.measured(found), _finite(found.estimate) if found else None)
-    if prediction is None or prediction.kind not in (Kind.IDENTITY, Kind.LIMIT) or prediction.value is None:
-        return Cell("-"), Cell("-")
-    claimed = Cell(f"= {float(prediction.value):.4g}", _finite(float(prediction.value)))
+        return _finite(judgement.claimed_exponent), _finite(judgement.exponent.estimate if judgement.exponent else None)
     last = result.points[-1] if result.points else None
-    if last is not None and last.exact is not None:
-        return claimed, Cell("= " + numbers.uncertain(last.exact.midpoint, last.exact.radius), _finite(float(last.exact)))
-    if last is not None and last.estimate is not None:
-        mean = last.estimate
-        return claimed, Cell("= " + numbers.uncertain(mean.value, mean.stderr), _finite(mean.value))
-    return claimed, Cell("-")
+    found = None if last is None else last.exact or last.estimate
+    claimed = float(prediction.value) if prediction is not None and prediction.value is not None else None
+    return _finite(claimed), _finite(float(found) if isinstance(found, Enclosure) else found.value if found else None)
 
 
-def _tightness(result: Result) -> str:
-    if result.status is Status.FALSEHOOD or result.tightness is None:
-        return "-"
-    return result.tightness.value.lower()
+def _cell(text: str, key: float | None) -> Cell:
+    return Cell(text, None if text == NOTHING else key)
 
 
-def _slack(result: Result) -> Cell:
-    if result.slack is None or result.status is Status.FALSEHOOD:
-        return Cell("-")
-    return Cell(numbers.measured(result.slack), _finite(result.slack.estimate))
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def point_table(result: Result) -> PointTable | None:

@@ -97,7 +97,7 @@ def overview(report: Report) -> Overview:
         folders=_folders(report, views),
         draws=sum(summary.draws for summary in summaries),
         seconds=sum(summary.seconds for summary in summaries),
-        tightness=_tightness(views),
+        tightness=_tightness(summaries),
         statuses=tuple(status.value for status in Status if any(view.status == status.value for view in views)),
     )
 
@@ -140,10 +140,10 @@ def _counts(views: Sequence[ClaimView]) -> tuple[Count, ...]:
     return tuple(found)
 
 
-def _tightness(views: Sequence[ClaimView]) -> tuple[tuple[str, int], ...]:
+def _tightness(summaries: Sequence[ClaimSummary]) -> tuple[tuple[str, int], ...]:
     """Count the words on tightness among the bounds that stand."""
-    said = [view.tightness.text for view in views if view.outcome == Outcome.WELL.value]
-    return tuple((word.value.lower(), said.count(word.value.lower())) for word in Tightness if word.value.lower() in said)
+    said = [each.worst.tightness for each in summaries if each.outcome is Outcome.WELL and not each.is_falsehood]
+    return tuple((word.value.lower(), said.count(word)) for word in Tightness if word in said)
 
 
 def _alarms(views: Sequence[ClaimView], summaries: Sequence[ClaimSummary], what: Outcome) -> tuple[Alarm, ...]:
