@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -45,7 +46,7 @@ def command(file: str, html: str | None, markdown: str | None, latex: str | None
     _check_outputs(wanted, file)
     report = _read(file)
     for form, path in wanted.items():
-        _write(_renderers()[form](report), path, form)
+        _write(_rendered(report, form), path, form)
     if not wanted:
         from theoryck.report.text import render
 
@@ -84,11 +85,10 @@ def _read(file: str) -> Report:
         raise Usage(f"standard input cannot be read as text: {error}") from error
 
 
-def _renderers() -> dict[str, Callable[[Report], str]]:
-    from theoryck.report import bibtex, latex, markdown
-    from theoryck.report.html import render as page
-
-    return {"html": page, "markdown": markdown.render, "latex": latex.render, "bibtex": bibtex.render}
+def _rendered(report: Report, form: str) -> str:
+    """Return a report in one form; only the module that is needed is loaded."""
+    render: Callable[[Report], str] = importlib.import_module(f"theoryck.report.{form}").render
+    return render(report)
 
 
 def _write(text: str, path: str, form: str) -> None:
