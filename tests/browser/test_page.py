@@ -163,8 +163,8 @@ def test_without_script_all_is_there(visit, everything):
     page = seen.page
     assert page.locator("#controls").is_hidden()
     assert page.locator("#table tbody tr:visible").count() == page.locator("article.claim").count()
-    page.locator("article.claim summary").first.click()
-    assert page.locator("article.claim .body").first.is_visible()
+    page.locator("article.well summary").first.click()
+    assert page.locator("article.well .body").first.is_visible()
     link = page.locator("#table tbody a").last
     link.click()
     assert page.locator(link.get_attribute("href").replace(".", "\\.")).is_visible()
