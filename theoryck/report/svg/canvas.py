@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 WIDTH = 380.0
 FONT = 12.0
-CHARACTER = 6.3  # mean width of a character of the font
+CHARACTER = 6.7  # mean width of a character of the font
+WIDTHS = {"\u2212": 10.1, ".": 3.9, "\u00b7": 4.0, **dict.fromkeys("0123456789", 7.7)}  # of DejaVu Sans, which is wide
 LINE = 17.0
 _INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -43,11 +44,12 @@ Spot = tuple[float, float]
 
 @dataclass
 class Canvas:
-    """Elements of a picture, in drawing order, and the rows of its legend: (sample, text)."""
+    """Elements of a picture, in drawing order, the rows of its legend: (sample, text), and where curves have their names."""
 
     height: float
     elements: list[str] = field(default_factory=list)
     legend: list[tuple[str, str]] = field(default_factory=list)
+    names: list[Spot] = field(default_factory=list)
 
     def path(self, classes: str, data: str) -> None:
         """Add a path, unless it is empty."""
@@ -58,6 +60,14 @@ class Canvas:
         """Add a line of text, cut to ``room``."""
         where = f' text-anchor="{anchor}"' if anchor != "start" else ""
         self.elements.append(f'<text x="{short(x)}" y="{short(y)}"{where}>{escape(cut(text, room))}</text>')
+
+    def name(self, x: float, y: float, text: str, bottom: float) -> None:
+        """Write the short name of a curve, below others that stand there or, above ``bottom``, to their left."""
+        start = y
+        while any(abs(x - there) < 16 and abs(y - level) < 13 for there, level in self.names):
+            x, y = (x, y + 13) if y + 13 < bottom else (x - 17, start)
+        self.names.append((x, y))
+        self.text(x, y, text)
 
     def entry(self, sample: str, text: str) -> None:
         """Add a row to the legend."""
@@ -191,10 +201,19 @@ def escape(text: str) -> str:
     return text
 
 
+def width_of(label: str) -> float:
+    """Return the width of a number as an axis writes it; superscripts are narrow.
+
+    >>> round(width_of("0.25"), 1), round(width_of("10⁻⁷"), 1)
+    (27.0, 26.0)
+    """
+    return sum(WIDTHS.get(character, 5.3) for character in label)
+
+
 def cut(text: str, room: float) -> str:
     """Return as much of a text as fits into ``room``, with an ellipsis where it was cut.
 
-    >>> cut("norm_deviation", 63.0)
+    >>> cut("norm_deviation", 67.0)
     'norm_devi…'
     """
     most = int(room / CHARACTER) if math.isfinite(room) else len(text)
@@ -204,7 +223,7 @@ def cut(text: str, room: float) -> str:
 def with_tail(text: str, tail: str, room: float = WIDTH - 30) -> str:
     """Return a text with something behind it that is kept where the text must be cut.
 
-    >>> with_tail("norm_deviation", " - 1", 63.0)
+    >>> with_tail("norm_deviation", " - 1", 67.0)
     'norm_… - 1'
     """
     return cut(text, max(room - CHARACTER * len(tail), 3 * CHARACTER)) + tail

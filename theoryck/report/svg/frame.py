@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from theoryck.curves import Mark, Signed, Trace
 from theoryck.report.svg import scales
-from theoryck.report.svg.canvas import CHARACTER, WIDTH, Canvas, Spot, band, clipped, path, polyline, short
+from theoryck.report.svg.canvas import WIDTH, Canvas, Spot, band, clipped, path, polyline, short, width_of
 from theoryck.report.svg.scales import Scale
 
 CAPTION = 18.0
@@ -93,7 +93,7 @@ def framed(
 
 def margin(y: Scale) -> float:
     """Return the room that the labels of a vertical axis take."""
-    return 12 + CHARACTER * max((len(label) for _, label in scales.ticks(y)), default=1)
+    return 12 + max((width_of(label) for _, label in scales.ticks(y)), default=8.0)
 
 
 def axes(
@@ -126,7 +126,7 @@ def _labels(frame: Frame, where: Sequence[tuple[float, str]]) -> None:
     frame.canvas.path("tk-a", "".join(f"M{short(x)},{short(frame.bottom)}v4" for x, _ in where))
     free = math.inf
     for x, label in reversed(where):
-        half = CHARACTER * len(label) / 2
+        half = width_of(label) / 2
         middle = min(x, WIDTH - half - 2)
         if middle + half < free:
             frame.canvas.text(middle, frame.bottom + 16, label, "middle")

@@ -180,11 +180,11 @@ def _scale(
     soft = [value for line in (*lines, *rivals) for value in turned(line[1])]
     soft += [value for _, columns in curves for column in columns for value in turned(column)]
     if narrow:
-        return scales.choose(values, ends, soft, kind="linear")
+        return scales.choose(values, ends, soft, kind="linear", flat=scales.FLAT)
     if not positive:
         return scales.choose(values, ends, soft, kind="symlog")
     least = min(value.log for value in reach) - LN10 / 2
-    return scales.choose(reach, [end for end in ends if end.sign > 0 and end.log > least], soft, kind="log")
+    return scales.choose(reach, [end for end in ends if end.sign > 0 and end.log > least], soft, kind="log", flat=scales.FLAT)
 
 
 def _reach(mark: Mark, value: Signed, ends: Sequence[Signed]) -> Signed:
@@ -198,7 +198,7 @@ def _rival(drawn: Frame, line: Line, values: Sequence[Signed], name: str, result
     """Draw a rival and, where there are several, write its name where the curve enters the picture."""
     where = frame.draw_curve(drawn, "tk-r", line.sizes, values)
     if where is not None and name:
-        drawn.canvas.text(where[0] + 4, min(max(where[1] + 4, drawn.top + 11), drawn.bottom - 4), name)
+        drawn.canvas.name(where[0] + 4, min(max(where[1] + 4, drawn.top + 11), drawn.bottom - 4), name, drawn.bottom)
 
 
 def _claims(drawn: Frame, lines: Sequence[tuple[Line, Sequence[Signed]]], result: Result) -> None:

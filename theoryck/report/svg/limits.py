@@ -84,7 +84,7 @@ def _rival(drawn: Frame, value: Signed, name: str, text: str, rejected: bool) ->
     if height is not None:
         drawn.canvas.path("tk-r", f"M{short(drawn.x.start)},{short(height)}H{short(drawn.x.stop)}")
         if name:
-            drawn.canvas.text(drawn.x.start + 4, max(height - 4, drawn.top + 10), name)
+            drawn.canvas.name(drawn.x.start + 4, max(height - 4, drawn.top + 10), name, drawn.bottom)
 
 
 def _fitted(drawn: Frame, limit: Sequence[Signed]) -> None:

@@ -13,6 +13,7 @@ from decimal import Decimal
 from theoryck.curves import Signed
 
 LN10 = math.log(10)
+FLAT = 4e-3  # of the values: the least range of an axis, for what is flat to more digits is to look flat
 PAD = 0.06  # of the span, on either side of what is shown
 MOST_TICKS = 6
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -66,22 +67,24 @@ class Scale:
 
 
 def choose(
-    values: Sequence[Signed], errors: Sequence[Signed] = (), soft: Iterable[Signed] = (), *, kind: str = "", ends: bool = True
+    values: Sequence[Signed], errors: Sequence[Signed] = (), soft: Iterable[Signed] = (), *, kind: str = "", flat: float = 0.0
 ) -> Scale:
     """Return the scale that shows ``values``, the ends of their ``errors``, and of ``soft`` what lies near.
 
     Without ``kind`` it is logarithmic for positive values, else symmetric-logarithmic around 0.  On a logarithmic axis a value
-    that lies deep in its own noise does not stretch the axis, and neither do lower ends.
+    that lies deep in its own noise does not stretch the axis.  The range is at least the share ``flat`` of the values.
     """
     shown = [value for value in values if value.sign]
     if not shown and not errors:
         return Scale(kind if kind == "linear" else "linear", -1.0, 1.0)
     kind = kind or ("log" if len(shown) == len(values) and all(value.sign > 0 for value in shown) else "symlog")
-    everything = [*values, *errors] if ends else [*values]
     scale = Scale(kind, 0.0, 1.0, _unit(kind, shown, errors))
-    units = [scale.units(value) for value in everything]
+    units = [scale.units(value) for value in (*values, *errors)]
     core = [unit for unit in units if math.isfinite(unit)] or [0.0]
     low, high = _stretched(min(core), max(core), [scale.units(value) for value in soft], kind)
+    least = flat * max(abs(low), abs(high)) if kind == "linear" else flat / LN10
+    if high - low < least:
+        low, high = 0.5 * (low + high - least), 0.5 * (low + high + least)
     if high - low < 1e-12 * max(abs(low), abs(high), 1e-300):
         reach = 0.5 if kind == "log" else 0.1 * abs(low) or 1.0
         low, high = low - reach, high + reach
