@@ -1,36 +1,52 @@
-"""Draw a report as the picture of README.md: ``python docs/picture.py results.json docs/report.svg``."""
+"""Make the pictures of README.md, parts of one page of real results in a browser.
 
+``pytest proofs --theoryck-json results.json`` and then ``python docs/picture.py results.json docs``.  The browser is Chromium,
+driven by playwright (in the extra [test]); CHROMIUM names its program where that is not /usr/bin/chromium.
+"""
+
+import os
 import sys
-from html import escape
+import tempfile
+from pathlib import Path
 
+from playwright.sync_api import Page, sync_playwright
+
+from theoryck.report.html import write_html
 from theoryck.report.json import read_json
-from theoryck.report.layout import Style
-from theoryck.report.text import render
 
-LINE, CHARACTER, MARGIN = 17, 7.25, 16
+CLAIM = "camilli2025/deep-reduction-linear"  # the claim whose evidence is shown
+WIDTH, HEIGHT, MARGIN = 1280, 1400, 16
 
 
-def picture(text: str) -> str:
-    """Return lines of monospaced text as an SVG, with the colour of the verdict in each line."""
-    lines = text.splitlines()
-    width, height = max(map(len, lines)) * CHARACTER + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
-    rows = []
-    for number, line in enumerate(lines):
-        word = line.strip().split(" ")[0] if line.strip() else ""
-        colour = {"CERTIFIED": "#7ee787", "SUPPORTED": "#7ee787", "refuted": "#d2a8ff", "!": "#ff7b72", "?": "#e3b341"}.get(
-            word, "#c9d1d9"
-        )
-        rows.append(f'<text x="{MARGIN}" y="{MARGIN + (number + 0.8) * LINE:.0f}" fill="{colour}">{escape(line)}</text>')
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" role="img">\n'
-        "<title>The report of pytest proofs/goldt2021</title>\n"
-        f'<rect width="100%" height="100%" rx="8" fill="#0d1117"/>\n'
-        '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="12" xml:space="preserve"'
-        ' style="white-space: pre">\n' + "\n".join(rows) + "\n</g>\n</svg>\n"
-    )
+def overview(page: Page, rows: int = 7) -> dict[str, float]:
+    """Return the part of the page with the sums and the first rows of the table."""
+    last = page.locator("#claims tbody tr").nth(rows - 1).bounding_box()
+    return {"x": 0, "y": 0, "width": WIDTH, "height": last["y"] + last["height"]}
+
+
+def evidence(page: Page) -> dict[str, float]:
+    """Open the claim, bring it into view, and return the part of the window with its statement and its first pictures."""
+    article = page.locator(f"article[data-claim='claim-{CLAIM.replace('/', '-')}']")
+    article.locator("summary").first.click()
+    article.evaluate("part => part.scrollIntoView()")
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(500)  # pictures are laid out when they come into view
+    top, end = article.bounding_box(), article.locator("figure").first.bounding_box()
+    return {"x": 0, "y": top["y"], "width": WIDTH, "height": end["y"] + end["height"] - top["y"] + MARGIN}
+
+
+def main(source: str, folder: str) -> None:
+    """Write report.png and claim.png, pictures of the results in ``source``, into ``folder``."""
+    with tempfile.TemporaryDirectory() as work, sync_playwright() as playwright:
+        file = Path(work) / "report.html"
+        write_html(read_json(source), str(file))
+        browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
+        page.goto(file.as_uri())
+        for name, part in {"report": overview, "claim": evidence}.items():
+            page.screenshot(path=Path(folder) / f"{name}.png", clip=part(page))
+        browser.close()
 
 
 if __name__ == "__main__":
-    source, target = sys.argv[1:]
-    with open(target, "w", encoding="utf-8") as out:  # noqa: PTH123
-        out.write(picture(render(read_json(source), Style(width=100))))
+    main(*sys.argv[1:])

@@ -48,12 +48,20 @@ def test_links_lead_somewhere(page):
     assert [link for link in links if not (ROOT / page).parent.joinpath(link).is_file()] == []
 
 
+def test_pictures_are_small_and_described():
+    pictures = re.findall(r"!\[([^]]*)\]\(([^)]+)\)", README)
+    assert [name for _, name in pictures] == ["docs/report.png", "docs/claim.png"]
+    assert all(len(text) > 60 for text, _ in pictures)
+    sizes = [(ROOT / name).stat().st_size for _, name in pictures]
+    assert 0 < sum(sizes) < 300_000
+
+
 def test_the_two_commands_come_first():
     assert blocks("sh")[:2] == [
         "python -m pip install -e . && pytest proofs\n",
         "python -m pip install -e '.[test]' && pytest -n 2\n",
     ]
-    assert README.index("docs/report.svg") < README.index("```") < 2000  # what it does and a picture, then the two commands
+    assert README.index("docs/report.png") < README.index("```") < 2000  # what it does and a picture, then the two commands
 
 
 def test_the_conjecture_in_ten_lines(tmp_path):
@@ -87,10 +95,11 @@ def test_the_audit_from_python():
 
 
 def test_the_claim_with_instances():
-    made = executed("docs/claims.md", 0)["overlaps"].instances(2)
-    assert len(made) == 2
-    for parameters, statement in made:
-        assert statement.prediction(parameters).rivals == ("d**(-(k+1)/2)",)
+    claim = executed("docs/claims.md", 0)["overlaps"]
+    assert set(claim.strategies) == {"phi", "k"}
+    parameters = {"phi": tc.activations.sin, "k": 3}
+    prediction = claim(**parameters).prediction(parameters)
+    assert (prediction.path["width"], prediction.rate, prediction.rivals) == ("2*d", "d**(-k/2)", ("d**(-(k+1)/2)",))
 
 
 def test_the_learning_example_is_a_claim_that_can_be_measured():
