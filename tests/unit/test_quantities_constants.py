@@ -168,3 +168,16 @@ def test_closed_forms_are_numbers() -> None:
     with pytest.raises(QuantityError, match="must be a number"):
         closed_form(x + 1)
     assert isinstance(closed_form(sympy.pi), ExactQuantity)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("2*pi", r"a closed form must be a number of sympy such as 2/sympy.pi, got '2\*pi'"),
+        (sympy.asin(sympy.Rational(2, 3)), r"made of functions that can be enclosed, got asin\(2/3\)"),
+        (sympy.Symbol("y") + 1, r"contains \['y'\]"),
+    ],
+)
+def test_closed_forms_that_cannot_be_had_are_told_when_they_are_made(value: object, told: str) -> None:
+    with pytest.raises(QuantityError, match=told):
+        closed_form(value)

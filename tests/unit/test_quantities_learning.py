@@ -457,14 +457,15 @@ def test_a_setting_is_needed(name):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: tq.covariance_gap(LINEAR), "covariance_gap cannot be measured for a linear network: it can for free_entropy"),
-        (lambda: tq.covariance_gap(READOUT), "for a readout that is not linear: it can for free_entropy"),
+        (lambda: tq.covariance_gap(LINEAR), "covariance_gap cannot be measured for a linear network; these can: free_entropy"),
+        (lambda: tq.covariance_gap(READOUT), "for a readout that is not linear; these can: free_entropy"),
         (lambda: tq.gibbs_error(READOUT), "gibbs_error cannot be measured for a readout that is not linear"),
         (lambda: tq.interpolation(READOUT, "1/2", divergence=True), "interpolation_divergence cannot be measured"),
         (lambda: tq.interpolation(NETWORK, 1.5), "time must lie between 0 .* and 1 .*, got 1.5"),
         (lambda: tq.interpolation(NETWORK, -0.1), "time must lie between 0 .* and 1 .*, got -0.1"),
         (lambda: tq.interpolation(NETWORK, "late"), "time must be a number from 0 .* got 'late'"),
         (lambda: tq.interpolation(NETWORK, math.nan), "time must be a number from 0 .* got nan"),
+        (lambda: tq.mutual_information_gap(NETWORK, target_width=1e-12), "target_width must be at least 1e-06 nats, got 1e-12"),
         (lambda: tq.mutual_information_gap(NETWORK, target_width=0), "target_width must be a positive number, got 0"),
         (lambda: tq.mutual_information_gap(NETWORK, target_width="wide"), "target_width must be a positive number, got 'wide'"),
         (lambda: tq.mutual_information_gap(NETWORK, target_width=math.inf), "target_width must be a positive number, got inf"),

@@ -70,11 +70,14 @@ class Channel(Protocol):
         ...
 
 
+TAMER = "take more noise or a readout that varies less"
+
+
 def gaussian_grid(step: float, half: bool, reach: float = REACH) -> tuple[Floats, Floats]:
     """Return nodes and weights of E over V ~ N(0, 1), cut at ``reach``; with ``half`` for even integrands, on V >= 0 only."""
     count = math.ceil(reach / step)
     if count > MOST_POINTS:
-        raise NotConverged(f"a grid of {count} points was needed for V; at most {MOST_POINTS} are used")
+        raise NotConverged(f"a grid of {count} points was needed for V; at most {MOST_POINTS} are used: {TAMER}")
     nodes: Floats = step * np.arange(0 if half else -count, count + 1, dtype=np.float64)
     weights: Floats = step * np.exp(-nodes * nodes / 2) / math.sqrt(2 * math.pi)
     if half:
@@ -89,7 +92,7 @@ def panels(edges: list[float], step: float) -> tuple[Floats, Floats]:
     for left, right in pairwise(edges):
         count = math.ceil((right - left) / (PANEL_NODES * step))
         if count * PANEL_NODES > MOST_POINTS:
-            raise NotConverged(f"a grid of {count * PANEL_NODES} points was needed for t; at most {MOST_POINTS} are used")
+            raise NotConverged(f"a grid of {count * PANEL_NODES} points was needed for t; at most {MOST_POINTS} are used: {TAMER}")
         width = (right - left) / count
         middles = left + width * (np.arange(count) + 0.5)
         nodes.append((middles[:, None] + base * (width / 2)).ravel())
@@ -184,7 +187,7 @@ class GaussianChannel:
         else:
             count = math.ceil(self.reach / step)
             if count > MOST_POINTS:
-                raise NotConverged(f"a grid of {2 * count} points was needed for t; at most {2 * MOST_POINTS} are used")
+                raise NotConverged(f"a grid of {2 * count} points was needed for t; at most {2 * MOST_POINTS} are used: {TAMER}")
             t = step * np.arange(-count, count + 1, dtype=np.float64)
             w = np.full(t.size, step, dtype=np.float64)
         dy, margin = self._dy(level), REACH * math.sqrt(self.noise)
@@ -192,10 +195,10 @@ class GaussianChannel:
         if last - first > MOST_POINTS:
             raise NotConverged(
                 f"a grid of {last - first} points was needed for y, at most {MOST_POINTS} are used: f ranges over "
-                f"[{self._low:.6g}, {self._high:.6g}] with noise {self.noise:.6g}"
+                f"[{self._low:.6g}, {self._high:.6g}] with noise {self.noise:.6g}; {TAMER}"
             )
         if t.size * (last - first) > MOST_ENTRIES:
-            raise NotConverged(f"a grid of {t.size} x {last - first} points was needed; at most {MOST_ENTRIES} are used")
+            raise NotConverged(f"a grid of {t.size} x {last - first} points was needed; at most {MOST_ENTRIES} are used: {TAMER}")
         y = dy * np.arange(first, last + 1)
         return t, w, normal_density(y - self.readout(t)[:, None], self.noise)
 

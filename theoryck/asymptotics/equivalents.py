@@ -134,7 +134,10 @@ def _fixed_point(ratios: Array, width: int) -> Array:
         g = g - step
         if np.all(np.abs(step) <= SETTLED * g):
             return np.asarray(g)
-    raise NotConverged(f"1 + delta moved by {float(np.max(np.abs(step))):.3g} at {float(np.max(g)):.6g} after {NEWTON_STEPS} steps")
+    raise NotConverged(
+        f"1 + delta moved by {float(np.max(np.abs(step))):.3g} at {float(np.max(g)):.6g} "
+        f"after {NEWTON_STEPS} steps: take a larger shift"
+    )
 
 
 def surrogate_covariance(gram: ArrayLike, rho: Any, epsilon: Any) -> Array:

@@ -54,7 +54,9 @@ def enclosed(expression: Any, variance: Any, what: str, digits: int = 18, lost: 
     # A zero has no significant digits: its radius is absolute then.
     if radius * 10 ** (10 + lost) > max(abs(value), Fraction(1, 10**6)):
         shown, error = (Decimal(number.numerator) / number.denominator for number in (value, radius))
-        raise NotConverged(f"E {what} is known to {error:.1g} only, around {shown:.6g}: no number is returned")
+        raise NotConverged(
+            f"E {what} is known to {error:.1g} only, around {shown:.6g}: no number is returned, rescale the activation or its field"
+        )
     return value
 
 
@@ -189,7 +191,7 @@ def window(size: Callable[[Array], Array], what: str, breaks: Iterable[float] = 
     top = float(logs.max())
     kept = np.flatnonzero(logs > top - NEGLIGIBLE)
     if top == -math.inf:
-        raise NotConverged(f"{what} is 0, or not a number, wherever it was looked at")
+        raise NotConverged(f"{what} is 0, or not a number, wherever it was looked at: rescale the activation, or its field")
     first, last = int(kept[0]), int(kept[-1])
     beside = beyond.copy()
     beside[:-1] |= beyond[1:]

@@ -250,7 +250,10 @@ def _scan(alpha: float, channel: Channel) -> list[float]:
             found.append(math.exp(float(brentq(excess, x, ahead, xtol=1e-6)) if math.isfinite(beyond) else ahead))
         x, value = ahead, beyond
         if x > 45:
-            raise NotConverged(f"no fixed point below q = 1 - {math.exp(-x):.1e}: the overlap is 1 to the accuracy of floats")
+            raise NotConverged(
+                f"no fixed point below q = 1 - {math.exp(-x):.1e}: "
+                "the overlap is 1 to the accuracy of floats; take more noise or a smaller alpha"
+            )
         if not math.isfinite(top) and value < 0 and len(found) and x > math.log(found[-1] + 1e-300) + 6 * SCAN:
             break
     return found
@@ -277,4 +280,7 @@ def _polish(alpha: float, channel: Channel, start: float, level: float) -> tuple
             slope = (change - value) / (new - x)
         x, value = new, change
     q = 1 / (1 + math.exp(-x))
-    raise NotConverged(f"the fixed point was not reached: at q = {q:.15g} the equation log(alpha E g^2) = log r misses {value:.3g}")
+    raise NotConverged(
+        f"the fixed point was not reached: at q = {q:.15g} the equation log(alpha E g^2) = "
+        f"log r misses {value:.3g}; take another alpha, or more noise"
+    )

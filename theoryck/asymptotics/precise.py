@@ -249,7 +249,10 @@ def solve(alpha: Any, channel: PreciseGaussian | PreciseSign, start: Any, slope:
         before, x = (x, excess), x + step
     else:
         reached = mp.dps - GUARD
-        raise NotConverged(f"the fixed point was not reached to {reached} digits: the last step in log r was {mp.nstr(step, 3)}")
+        raise NotConverged(
+            f"the fixed point was not reached to {reached} digits: "
+            f"the last step in log r was {mp.nstr(step, 3)}; ask for fewer digits"
+        )
     r = mp.exp(x) if x is not None else mp.mpf(0)
     error, conditional = channel.finish(values)
     entropy = (r / (1 + r) - mp.log1p(r)) / (2 * alpha) + values.psi

@@ -6,6 +6,7 @@ unless it says ``rigorous=False``.  Names are loaded on first use.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from typing import Any
 
@@ -46,7 +47,9 @@ __all__ = sorted(_HOME)
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; public names: {', '.join(__all__)}")
+        close = difflib.get_close_matches(name, __all__, n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"public names: {', '.join(__all__)}"
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {hint}")
     value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value

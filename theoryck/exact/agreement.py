@@ -92,7 +92,10 @@ def _must_decay(expression: Expr, integrand: object, cut: mpmath.mpf) -> None:
     for sign in (-1, 1):
         near, far = (abs(integrand(sign * cut * stretch)) for stretch in (1, mpmath.mpf(3) / 2))  # type: ignore[operator]
         if near > mpmath.mpf(10) ** -6 or far > near + mpmath.mpf(10) ** (-mpmath.mp.dps):
-            raise NotIntegrable(f"E of {expression} does not converge: weighted, it is {mpmath.nstr(near, 5)} in the tail")
+            raise NotIntegrable(
+                f"E of {expression} does not converge: weighted, it is {mpmath.nstr(near, 5)} in the tail; "
+                "take a smaller variance or one that grows more slowly"
+            )
 
 
 def _edges(expression: Expr, root: mpmath.mpf, cut: mpmath.mpf) -> tuple[list[mpmath.mpf], bool]:

@@ -46,7 +46,7 @@ class NotConverged(ExactError):
     Traceback (most recent call last):
         ...
     theoryck.exact.balls.NotConverged: the moments of phi(x) = Max(1/3, tanh(x)), which has kinks or no bound and is no
-    piecewise polynomial, need 2210 integrals: there is no exact value in reasonable time
+    piecewise polynomial, need 2210 integrals: no exact value in reasonable time, draw instead
     """
 
 
@@ -57,7 +57,8 @@ class NotIntegrable(ExactError):
     >>> gaussian_expectation("exp(x**2)")
     Traceback (most recent call last):
         ...
-    theoryck.exact.balls.NotIntegrable: E of exp(x**2) does not converge: weighted, it is 2.8777e+48 in the tail
+    theoryck.exact.balls.NotIntegrable: E of exp(x**2) does not converge: weighted, it is 2.8777e+48 in the
+    tail; take a smaller variance or one that grows more slowly
     """
 
 
@@ -140,7 +141,7 @@ def from_ball(ball: arb, digits: int, rigorous: bool = True) -> Enclosure:
     {'value': '0.25', 'radius': '0', 'rigorous': True}
     """
     if not ball.is_finite():
-        raise NotIntegrable(f"the enclosure is not finite: {ball}")
+        raise NotIntegrable(f"no finite enclosure was found, only {ball}: take a smaller variance, or draw instead")
     midpoint, radius, exponent = (int(part) for part in ball.mid_rad_10exp(digits + 3))
     if radius == 0:
         while midpoint and midpoint % 10 == 0:

@@ -70,7 +70,7 @@ def hermite_table(activation: Any, variance: Any, powers: int, orders: int, prec
     if not proved and (powers + 1) * (orders + 1) > MOST_INTEGRALS:
         raise NotConverged(
             f"the moments of phi(x) = {expression}, which has kinks or no bound and is no piecewise polynomial, need "
-            f"{powers * (orders + 1)} integrals: there is no exact value in reasonable time"
+            f"{powers * (orders + 1)} integrals: no exact value in reasonable time, draw instead"
         )
     return _integrated_table(expression, variance, powers, orders, prec)
 

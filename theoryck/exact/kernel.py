@@ -103,7 +103,7 @@ def _extreme(s1: Any, s2: Any, c: Any, given: str) -> int | None:
     if not all(isinstance(number, Expr) for number in (s1, s2, c)):
         return None
     if sympy.simplify(s1 * s2 - c * c) != 0:
-        raise ExactError(f"cannot tell |c| from sqrt(s1 s2): {given}")
+        raise ExactError(f"cannot tell |c| from sqrt(s1 s2): {given}; give exact numbers, or more digits")
     return 0 if s1 * s2 == 0 else 1 if cross > 0 else -1
 
 

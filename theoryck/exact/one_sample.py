@@ -149,7 +149,8 @@ def _computed(phi: Activation, widths: tuple[int, ...], noise: Any, f: Activatio
 
 def _agreed(value: float, difference: float) -> Enclosure:
     if not (math.isfinite(value) and difference <= LOOSE):
-        raise NotConverged(f"two resolutions of the information of one sample differ by {difference:.2g} around {value:.6g}")
+        found = f"differ by {difference:.2g} around {value:.6g}"
+        raise NotConverged(f"two resolutions of the information of one sample {found}: take more noise")
     return Enclosure(Decimal(value), Decimal(f"{SAFETY * difference + FLOOR:.3g}"), rigorous=False)
 
 

@@ -201,7 +201,9 @@ def output_distance(activation: Any, widths: tuple[int, ...]) -> Enclosure:
     # An error e of G - F, on average over F, changes the distance by at most 2 e sqrt(distance) + e^2.
     error = SAFETY * abs(first - value) + 2 * FLOOR * math.sqrt(abs(value)) + FLOOR**2
     if not error < abs(value) / 100:
-        raise NotConverged(f"two resolutions of the distance at widths {sizes} differ too much: {first:.6g} and {value:.6g}")
+        raise NotConverged(
+            f"two resolutions of the distance at widths {sizes} differ too much: {first:.6g} and {value:.6g}; take larger widths"
+        )
     return Enclosure(Decimal(value), Decimal(f"{error:.3g}"), rigorous=False)
 
 

@@ -95,7 +95,8 @@ def _lookup(name: str, sizes: Mapping[str, int], where: str) -> int:
     if name not in sizes:
         close = difflib.get_close_matches(name, list(sizes), n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise ValueError(f"the width {where!r} needs a size {name!r}: {hint}sizes given: {', '.join(sizes) or 'none'}")
+        given = ", ".join(sizes) or "none"
+        raise ValueError(f"the width {where!r} needs a size {name!r}: {hint}sizes given: {given}; a path gives it as {name}=...")
     value = sizes[name]
     if isinstance(value, bool) or int(value) != value or value < 1:
         raise ValueError(f"the size {name!r} must be an integer >= 1, got {value!r}")

@@ -96,7 +96,7 @@ class BlockFormatError(ValueError):
     >>> unpack(b"no block")
     Traceback (most recent call last):
         ...
-    theoryck.montecarlo.blocks.BlockFormatError: a block of 8 bytes is too short
+    theoryck.montecarlo.blocks.BlockFormatError: a block of 8 bytes is too short, it has 26 at least: draw it again
     """
 
 
@@ -134,10 +134,10 @@ def unpack(data: bytes, bins: Sequence[float] | None = None) -> Block:
 
     >>> unpack(b"no block")
     Traceback (most recent call last):
-    theoryck.montecarlo.blocks.BlockFormatError: a block of 8 bytes is too short
+    theoryck.montecarlo.blocks.BlockFormatError: a block of 8 bytes is too short, it has 26 at least: draw it again
     """
     if len(data) < _HEAD.size:
-        raise BlockFormatError(f"a block of {len(data)} bytes is too short")
+        raise BlockFormatError(f"a block of {len(data)} bytes is too short, it has {_HEAD.size} at least: draw it again")
     version, kind, fingerprint, coincidence = _HEAD.unpack_from(data)
     if version != _VERSION or kind not in (1, 2):
         raise BlockFormatError(f"a block of version {version}, kind {kind}: this theoryck reads version {_VERSION}, kinds 1 and 2")

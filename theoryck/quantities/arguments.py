@@ -43,6 +43,21 @@ def positive(value: Any, name: str) -> float | None:
     return float(value)
 
 
+NARROWEST = 1e-6
+"""Nats: the work for one data set grows like the inverse of the width aimed at, and is minutes below."""
+
+
+def aimed_width(value: Any) -> float | None:
+    """Return the width at which brackets aim, None as it is; QuantityError for what is no number or would take for ever."""
+    width = positive(value, "target_width")
+    if width is not None and width < NARROWEST:
+        raise QuantityError(
+            f"target_width must be at least {NARROWEST:g} nats, got {value!r}: the work for a draw grows like its inverse, and "
+            "more draws make the error of the mean small"
+        )
+    return width
+
+
 def other_constants(value: Any, setting: TeacherStudent) -> tuple[float, float] | None:
     """Return (eta_0, gamma_0) of another linear model, None as it is; QuantityError for what is no such pair or has no use."""
     check_setting(setting)

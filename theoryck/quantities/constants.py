@@ -305,18 +305,30 @@ def kernel(activation: Activation | str, s1: Any, s2: Any, c: Any) -> ExactQuant
 def closed_form(expression: Any) -> ExactQuantity:
     """Return a sympy number (no free symbols) as an exact quantity, evaluated with outward rounding.
 
+    Rational numbers, pi, e, roots and the functions of activations (exp, log, erf, atan, ...) may occur in it.  Raises
+    QuantityError for anything else.
+
     >>> import sympy
     >>> str(closed_form(sympy.sqrt(2)).exact({}, 10).midpoint)[:11]
     '1.414213562'
     """
     import sympy
 
-    value = sympy.sympify(expression, strict=True)
+    from theoryck.exact.balls import ExactError, to_ball
+
+    try:
+        value = sympy.sympify(expression, strict=True)
+    except sympy.SympifyError:
+        raise QuantityError(f"a closed form must be a number of sympy such as 2/sympy.pi, got {expression!r}") from None
     if value.free_symbols:
         raise QuantityError(f"a closed form must be a number, but {value} contains {sorted(map(str, value.free_symbols))}")
+    try:
+        to_ball(value)
+    except ExactError as error:
+        raise QuantityError(f"a closed form must be made of functions that can be enclosed, got {value}: {error}") from None
 
     def compute(digits: int) -> Enclosure:
-        from theoryck.exact.balls import bits_for, from_ball, precision, to_ball
+        from theoryck.exact.balls import bits_for, from_ball, precision
 
         with precision(bits_for(digits)):
             return from_ball(to_ball(value), digits)

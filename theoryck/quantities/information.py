@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from theoryck.montecarlo import Executor, Sampler
-from theoryck.quantities.arguments import check_setting, known_options, other_constants, positive, time_of
+from theoryck.quantities.arguments import aimed_width, check_setting, known_options, other_constants, positive, time_of
 from theoryck.quantities.base import LARGEST_BLOCK, NUMBERS_PER_BLOCK, Quantity, QuantityError, Sizes
 from theoryck.quantities.learning import Problem, exact_value, make_sampler, method_of, problem
 from theoryck.records import Enclosure
@@ -308,7 +308,7 @@ def free_entropy_variance(
     """
     if equivalent and target_width is not None:
         raise QuantityError("target_width is for the evidence of a network: the equivalent linear model's is known, leave it out")
-    options = known_options(setting, target_width=positive(target_width, "target_width"))
+    options = known_options(setting, target_width=aimed_width(target_width))
     return FreeEntropyVariance(setting, equivalent=equivalent, options=options)
 
 
@@ -351,7 +351,7 @@ def mutual_information_gap(
     >>> bool(mutual_information_gap(setting).draw(np.random.default_rng(0), 100, {}).max() <= 0)  # linear depth never adds any
     True
     """
-    options = known_options(setting, target_width=positive(target_width, "target_width"))
+    options = known_options(setting, target_width=aimed_width(target_width))
     return MutualInformationGap(
         setting, per_sample=per_sample, against=other_constants(against, setting), options=options, exact_only=exact_only
     )

@@ -144,7 +144,7 @@ def method_of(kind: str, setting: TeacherStudent, equivalent: bool, time: Fracti
     else:
         table, what, range_ = NETWORK, "a network that is not linear", NOISE_RANGE
     if kind not in table:
-        raise QuantityError(f"{kind} cannot be measured for {what}: it can for {', '.join(name for name in table)}")
+        raise QuantityError(f"{kind} cannot be measured for {what}; these can: {', '.join(table)}")
     method = table[kind]
     return replace(method, exact=kind in EXACT, least_noise=range_[0], most_noise=range_[1])
 
