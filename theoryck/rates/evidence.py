@@ -161,7 +161,8 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
             continue
         if not math.isfinite(point.estimate.value):
             raise ValueError(
-                f"the estimate at {dict(point.sizes)} is {point.estimate.value}: the sampler returned a value that is not finite"
+                f"the estimate at {dict(point.sizes)} is {point.estimate.value}: the sampler returned a value that is not finite; "
+                "mend the sampler, every draw counts"
             )
         if math.isfinite(point.estimate.stderr):
             estimates.append((point.sizes, point.estimate))
