@@ -70,8 +70,10 @@ def find_chromium():
     return chromium
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    """One browser for a module, closed before the next: while Playwright runs, its event loop is the running one of the thread,
+    in which the notebooks' tests could not start theirs."""
     path = chromium()
     from playwright.sync_api import sync_playwright
 

@@ -155,6 +155,8 @@ def test_keyboard_reaches_the_table_and_opens_a_claim(visit, everything):
     body = page.locator(link.get_attribute("href").replace(".", "\\."))
     assert body.is_visible()
     assert body.evaluate("body => body.closest('details').open")
+    body.get_by_role("button", name="Copy").first.press("Enter")
+    assert page.evaluate("String(getSelection())") == body.locator(".repeat code").first.inner_text()
 
 
 def test_without_script_all_is_there(visit, everything):

@@ -17,7 +17,7 @@
 
   // A link to a claim opens it, also where the browser does not.
   const reveal = () => {
-    const target = location.hash && byId(decodeURIComponent(location.hash.slice(1)));
+    const target = location.hash && byId(location.hash.slice(1));
     if (!target) return;
     for (let box = target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
     target.scrollIntoView();
