@@ -121,7 +121,14 @@ def test_html_stays_text():
 
 def test_prose_stays_outside_of_formulas_so_that_lines_can_break():
     assert mathml("not known") == "not known"
-    assert mathml("at n = d, linear phi").count("<math>") == 3
+    assert mathml("at n = d, linear phi").count("<math>") == 2
+
+
+def test_long_formulas_may_break_at_relations_and_signs_and_short_ones_do_not():
+    assert mathml("E |x|^k = O(d^(-k/2))").count("<math>") == 2
+    assert mathml("n = d = 8").count("<math>") == 1
+    assert mathml("x = " + " + ".join(["a_1 phi(b_1 x)"] * 4)).count("<math>") == 4
+    assert mathml("x = " + " + ".join(["a_1"] * 4)).count("<math>") == 1
 
 
 def test_display_style_is_asked_for():

@@ -13,6 +13,7 @@ from theoryck.report.formula.tree import AnyNode
 from theoryck.report.formula.words import mathematical
 
 Piece = str | AnyNode
+SHORT = 5  # tokens of what need not stand on a line of its own
 LONG = 24  # tokens of a formula that fits the line of a telephone
 
 
@@ -30,7 +31,7 @@ def _pieces(items: list[Item]) -> list[Piece]:
     run: list[Item] = []
     for item, known in zip(items, mathematical(items), strict=True):
         if known:
-            if run and _breaks(item, run):
+            if _breaks(item, run):
                 _finish(pieces, run)
             run.append(item)
             continue
@@ -41,8 +42,9 @@ def _pieces(items: list[Item]) -> list[Piece]:
 
 
 def _breaks(item: Item, run: list[Item]) -> bool:
-    """Whether a line may be broken before an item: at a relation that has something before it."""
-    return item.kind == "op" and item.text in RELATIONS and item.text != "in" and item.space and len(run) > 0
+    """Whether a line may be broken before an item: at a relation that has enough before it; ``n = d`` stays together."""
+    relation = item.kind == "op" and item.text in RELATIONS and item.text != "in" and item.space
+    return relation and sum(map(_size, run)) >= SHORT
 
 
 def _finish(pieces: list[Piece], run: list[Item]) -> None:

@@ -26,7 +26,7 @@ def mathml(text: str, *, display: bool = False) -> str:
     ``display`` sets sums and fractions large.  Lines break between the formulas, at relations and at words.
 
     >>> mathml("at n = d")
-    'at <math><mi>n</mi></math> <math>...</math>'
+    'at <math><mi>n</mi><mo ...>=</mo><mi>d</mi></math>'
     """
     return elements.pieces(_read(text), display=display)
 
