@@ -108,14 +108,14 @@ def advised(lines):
 def test_ctrl_c_under_pytest(slow_project):
     words = ["proofs/toy/results.py", "proofs/toy/later.py", "--theoryck-json", "r.json", "--theoryck-html", "r.html"]
     written, status = on_terminal([*PYTEST, *words], slow_project.path, interrupt_at="3/3 toy/slow", TOY_SLEEP="60")
-    assert status == pytest.ExitCode.INTERRUPTED
+    assert status == pytest.ExitCode.INTERRUPTED, written
     assert "1/3 toy/supported: exponent -" in written
     lines = screen(written)
     text = "\n".join(lines)
     assert "proofs/toy/results.py .F" in text
     assert "3/3" not in text  # the line of progress is gone
     assert "  SUPPORTED   supported" in text
-    assert "! REFUTED     refuted" in text
+    assert "! REFUTED     refuted" in text, text
     assert "Interrupted with 1 of 3 claims to go. To check it:" in lines
     paths = ["proofs/toy/results.py", "proofs/toy/later.py"]
     options = ["--profile", "quick", "--seed", "0", "--workers", "1", "--draws", "2000", "--sharing", "3"]
@@ -130,7 +130,7 @@ def test_ctrl_c_under_check_and_the_command_that_goes_on(slow_project):
     words = ["proofs", "--workers", "1", "--draws", "2000", "--html", "r.html", "--only", "toy/s*"]
     (slow_project.path / "proofs/toy/later.py").rename(slow_project.path / "proofs/toy/a_first.py")
     written, status = on_terminal([*CHECK, *words], slow_project.path, interrupt_at="1/2 toy/slow", TOY_SLEEP="60")
-    assert status == 130
+    assert status == 130, written
     lines = screen(written)
     assert "1/2" not in "\n".join(lines)
     assert "Interrupted before any claim was judged." in lines
@@ -139,18 +139,34 @@ def test_ctrl_c_under_check_and_the_command_that_goes_on(slow_project):
     assert command[3:7] == ["--only", "toy/slow", "--only", "toy/supported"]
     assert (slow_project.path / "r.html").exists()
     again, status = on_terminal([*CHECK, *command[2:]], slow_project.path)
-    assert status == 0
+    assert status == 0, again
     assert "2/2 toy/supported: exponent -" in again
     assert "2 claims, 2 instances: 2 supported (profile quick, seed 0)." in screen(again)
 
 
-@pytest.mark.parametrize("arguments", [["-s"], ["-p", "no:terminal"]])
-def test_silent_where_the_tests_write_themselves(project, arguments, monkeypatch):
+@pytest.mark.parametrize(
+    ("arguments", "terminal", "name", "shown"),
+    [
+        ([], True, "xterm", True),
+        (["-v"], True, "xterm", True),
+        (["-q"], True, "xterm", True),
+        ([], False, "xterm", False),
+        ([], True, "dumb", False),
+        (["-s"], True, "xterm", False),
+        (["-p", "no:terminal"], True, "xterm", False),
+    ],
+)
+def test_where_progress_is_shown(project, arguments, terminal, name, shown, monkeypatch):
     from theoryck.pytest_plugin.live import Live
 
     config = project.pytester.parseconfigure(*arguments)
-    monkeypatch.setenv("TERM", "xterm")
-    assert not Live(config, 3).shown
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.isatty = terminal
+    monkeypatch.setenv("TERM", name)
+    live = Live(config, 3)
+    assert live.shown is shown
+    live.erase()
 
 
 class Writer:

@@ -256,6 +256,11 @@ def _stacked(row: Row, style: Style) -> list[str]:
     return lines + wrap(", ".join(facts), style.width, first=" " * 6)
 
 
+def _values(claim: ClaimSummary, verbose: bool) -> list[str]:
+    """What stands in the column of what was measured."""
+    return [_claimed_and_measured(result)[1] for result in (claim.results if verbose else (claim.worst,))]
+
+
 def _legend(claims: Sequence[ClaimSummary], *, verbose: bool, head: str) -> str:
     """Say what the table's shorthand means, where it is used."""
     said = []
@@ -263,6 +268,8 @@ def _legend(claims: Sequence[ClaimSummary], *, verbose: bool, head: str) -> str:
     if levels:
         level = " or ".join(f"{100 * level:g}%" for level in sorted(levels))
         said.append(f"-0.502(8): -0.502 +/- 0.008 at level {level}")
+    if any(measured.startswith("=") and "(" in measured for claim in claims for measured in _values(claim, verbose)):
+        said.append("=1.57(2): a value, with its standard error or error bound")
     if any(len(claim.results) > 1 for claim in claims) and not verbose:
         said.append(f"{head} 4: the worst of 4 is shown, -v lists all")
     return f"({'; '.join(said)})" if said else ""
