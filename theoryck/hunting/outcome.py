@@ -11,7 +11,11 @@ from theoryck.records import Result, Status
 
 @dataclass(frozen=True)
 class Trouble:
-    """An instance that could not be judged: the statement or the measurement raised, or the two routes disagree."""
+    """An instance that could not be judged: the statement or the measurement raised, or the two routes disagree.
+
+    >>> Trouble({"depth": 3}, "ValueError: depth 3 is not implemented").to_json()["instance"]
+    {'depth': 3}
+    """
 
     instance: Mapping[str, Any]
     message: str

@@ -38,7 +38,19 @@ Progress = Callable[[Mapping[str, Any]], None]
 
 
 class HuntError(ValueError):
-    """A claim in which there is nothing to search."""
+    """A claim in which there is nothing to search, or a budget that is none.
+
+    >>> import theoryck as tc
+    >>> @tc.conjecture("example/alone")
+    ... def alone():
+    ...     "sigma_1 = 1 for phi(x) = x"
+    ...     return tc.Identity(tc.quantities.sigma(tc.Activation("x"), 1), 1)
+    >>> hunt(alone)
+    Traceback (most recent call last):
+        ...
+    theoryck.hunting.search.HuntError: claim 'example/alone' has no generated arguments, so there is nothing to search: put for
+    example @tc.for_all(depth=integers(1, 4)) directly below its decorator, or measure it as it is with theoryck check
+    """
 
 
 class _Over(BaseException):
