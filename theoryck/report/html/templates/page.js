@@ -41,6 +41,7 @@
     }
   };
   document.addEventListener("toggle", (event) => { if (event.target.open) offer(event.target); }, true);
+  for (const box of document.querySelectorAll("article > details[open]")) offer(box);
   addEventListener("beforeprint", () => {
     if (!CSS.supports("selector(::details-content)")) for (const box of document.querySelectorAll("details")) box.open = true;
   });
