@@ -83,6 +83,8 @@ def pennington_worah(z: complex, phi: Number, psi: Number, eta: Number, zeta: Nu
 def quartic_transform(root: complex, z: complex, psi: float) -> complex:
     """Return G = psi P/z + (1 - psi)/z for a root P.
 
+    Raises ValueError for z = 0.
+
     >>> quartic_transform(1.0, 2.0, 0.5)
     0.5
     """

@@ -101,6 +101,8 @@ def covariate_path(
 ) -> list[CovariateLimit]:
     """Return the limits along a sequence of ``alpha`` or of ``penalty``, each from the last; errors as in :func:`covariate_limit`.
 
+    Raises ValueError unless exactly one of the two is a list.
+
     >>> isotropic = CovariateModel(omega=[1.0], diagonal=[1.0], rho=1, gamma=1)
     >>> [round(point.test_error, 4) for point in covariate_path(isotropic, [0.5, 1, 2], 0.1, "logistic")]
     [0.3228, 0.2559, 0.1797]

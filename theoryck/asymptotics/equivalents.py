@@ -143,6 +143,8 @@ def _fixed_point(ratios: Array, width: int) -> Array:
 def surrogate_covariance(gram: ArrayLike, rho: Any, epsilon: Any) -> Array:
     """Return rho^2 X^T X + eps, the covariance of the linear model of a layer, for a Gram matrix (..., n, n).
 
+    Raises ValueError for another shape and for a rho whose square fits no float.
+
     >>> surrogate_covariance(np.eye(2), 0.5, 1).tolist()
     [[1.25, 0.0], [0.0, 1.25]]
     """

@@ -143,7 +143,8 @@ class LayerKernel:
 class DeepKernel:
     """The layer kernel applied ``depth`` times: the Gram matrix of an infinitely wide network.
 
-    At depth 1 it is E[K_W | X] for every width; from depth 2 on it is that of wide hidden layers only.
+    At depth 1 it is E[K_W | X] for every width; from depth 2 on it is that of wide hidden layers only.  Raises ValueError
+    unless ``depth`` is an integer >= 0.
 
     >>> kernel = DeepKernel(Activation("x"), 3)
     >>> kernel(np.eye(2)).tolist()

@@ -65,7 +65,10 @@ class PowerLaw:
         return math.inf
 
     def kernel_sum(self, shift: float, power: float, order: float) -> float:
-        """Return sum_k eta_k^power/(eta_k + shift)^order, power >= 1."""
+        """Return sum_k eta_k^power/(eta_k + shift)^order, power >= 1.
+
+        Raises ValueError for a power below 1, whose sum diverges.
+        """
         shift, power, order = positive(shift, "shift"), nonnegative(power, "power"), nonnegative(order, "order")
         if power < 1:
             raise ValueError(f"power must be a number >= 1: the sum over infinitely many eigenvalues diverges, got {power:g}")
@@ -228,6 +231,8 @@ def variance_exponent(capacity: Any, ridge: Any) -> Fraction:
 
 def risk_exponent(capacity: Any, source: Any, ridge: Any, noisy: bool) -> Fraction:
     """Return gamma of the excess risk of kernel ridge regression: that of the bias without noise, else the smaller of the two.
+
+    Raises ValueError unless ``noisy`` is True or False.
 
     >>> [str(risk_exponent(2, "1/2", ell, True)) for ell in ("1/2", "2/3", 1, 3)]
     ['1/2', '2/3', '1/2', '0']

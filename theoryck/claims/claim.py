@@ -169,7 +169,10 @@ class Claim:
         )
 
     def build(self, parameters: Mapping[str, Any]) -> Statement:
-        """Return the statement at one instance, with its prediction checked; errors name the claim."""
+        """Return the statement at one instance, with its prediction checked; errors name the claim.
+
+        Raises ClaimError for what is no statement, and whatever the function raises.
+        """
         statement = self.function(**parameters)
         if not isinstance(statement, Statement):
             raise ClaimError(

@@ -87,7 +87,10 @@ class Statement:
         return tuple(replace(self, along=path) for path in self.paths())  # type: ignore[call-arg]
 
     def path(self) -> ScalingPath | None:
-        """Return the one path along which it is measured, None for a statement about one instance."""
+        """Return the one path along which it is measured, None for a statement about one instance.
+
+        Raises ClaimError where there are several.
+        """
         several = self.paths()
         if len(several) > 1:
             raise ClaimError(f"a statement along {len(several)} paths is measured along one at a time: see along_each()")

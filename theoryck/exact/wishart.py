@@ -56,8 +56,8 @@ def glm_information(eta0: Any, gamma0: Any, noise: Any, n: int, input_dim: int, 
     """Return the mutual information (nats, of all n samples) of the linear model with both v and xi unknown.
 
     I_n = n/2 log(1 + gamma_0/Delta) + J at lam = eta_0^2/(gamma_0 + Delta), J of :func:`wishart_log_determinant`.  ``eta0``,
-    ``gamma0`` and ``noise`` = Delta > 0 are numbers or Enclosures (``theoryck.exact.network_constants``); rigorous when these are.
-     Depth 0 is eta0 = 1, gamma0 = 0.
+    ``gamma0`` and ``noise`` = Delta > 0 are numbers or Enclosures (``theoryck.exact.network_constants``); rigorous when these
+    are.  Depth 0 is eta0 = 1, gamma0 = 0.  Raises ExactError unless the noise is > 0.
 
     >>> float(glm_information(1, 0, 1, 1, 1))
     0.26672...

@@ -87,6 +87,8 @@ class Activation:
     def into(self, buffer: NDArray[Any]) -> None:
         """Overwrite ``buffer`` (float64 or float32, any shape) with phi of its entries.
 
+        Raises TypeError for what is no such array.
+
         >>> buffer = np.array([-1.0, 2.0])
         >>> Activation("relu").into(buffer); buffer
         array([0., 2.])
@@ -98,6 +100,8 @@ class Activation:
 
     def derivative(self, order: int = 1) -> Activation:
         """Return phi^(order), almost everywhere: at a kink the mean of the two sides, and a jump has derivative 0.
+
+        Raises ValueError unless ``order`` is an integer >= 0.
 
         >>> Activation("relu").derivative(), Activation("sin(2*x)").derivative(2)
         (Activation('heaviside(x)'), Activation('-4*sin(2*x)'))

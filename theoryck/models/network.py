@@ -19,6 +19,8 @@ _MAX_TEXT = 200
 class SizeExpression:
     """A width as a monomial in named sizes: coefficient * prod name^power, coefficient > 0 rational, powers integers.
 
+    Raises ValueError for a coefficient that is not positive.
+
     >>> d = size("d")
     >>> str(3 * d / 2), (2 * d).value({"d": 8})
     ('3*d/2', 16)
@@ -106,6 +108,8 @@ def _lookup(name: str, sizes: Mapping[str, int], where: str) -> int:
 def size(text: str) -> SizeExpression:
     """Return the width that ``text`` spells: a product or quotient of names and positive integers, such as "d" or "3*d/2".
 
+    Raises ValueError for a text that is no such product.
+
     >>> (1, 2) * size("d")
     (SizeExpression(coefficient=Fraction(1, 1), powers=(('d', 1),)), SizeExpression(coefficient=Fraction(2, 1), powers=(('d', 1),)))
     """
@@ -144,7 +148,8 @@ class DeepNetwork:
     """The random network x_0 ~ N(0, I/d_0), x_l = phi(W_l x_{l-1})/sqrt(d_l), l = 1..L, entries of W_l iid N(0, 1).
 
     ``activation`` is an :class:`Activation` or anything that makes one, ``depth`` is L >= 0, ``widths`` has the L + 1 entries
-    d_0, ..., d_L: integers, texts ("2*d") or size expressions; without ``widths`` they are the path's ``input_dim`` and ``width``.
+    d_0, ..., d_L: integers, texts ("2*d") or size expressions; without ``widths`` they are the path's ``input_dim`` and
+    ``width``.  Raises ValueError for a depth or widths that are not such.
 
     >>> network = DeepNetwork("tanh", depth=3, widths=(1, 2, 1, 3) * size("d"))
     >>> network.layer_widths({"d": 16}), network.names

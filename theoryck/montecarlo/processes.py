@@ -140,7 +140,10 @@ class ProcessExecutor(_Closing):
         self._finalizer = weakref.finalize(self, _stop, self._pool, _PATIENCE)
 
     def map(self, function: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
-        """Yield ``function(item)`` for every item, in order; leaving early forgets what is still running."""
+        """Yield ``function(item)`` for every item, in order; leaving early forgets what is still running.
+
+        Raises RuntimeError while another map is running.
+        """
         if os.environ.get(WORKER_VARIABLE):
             yield from SerialExecutor().map(function, items)
             return

@@ -77,7 +77,10 @@ class Key:
         object.__setattr__(self, "sizes", canonical(self.sizes, "sizes"))
 
     def generator(self, block: int) -> np.random.Generator:
-        """Return the SFC64 generator of block number ``block`` (>= 0)."""
+        """Return the SFC64 generator of block number ``block`` (>= 0).
+
+        Raises ValueError unless ``block`` is an integer >= 0.
+        """
         if isinstance(block, bool) or not isinstance(block, int | np.integer) or block < 0:
             raise ValueError(f"block must be an integer >= 0, got {block!r}")
         return _generator(self._entropy("draws"), int(block))

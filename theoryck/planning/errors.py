@@ -15,6 +15,8 @@ DEFAULT_FRACTIONS = (1 / 16, 1 / 4, 1.0)
 def share(rate: float, among: int) -> float:
     """Return ``rate / among``: by the union bound the whole errs with probability at most ``rate``, whatever the dependence.
 
+    Raises ValueError unless the rate lies between 0 and 1 and ``among`` is at least 1.
+
     >>> share(0.01, 4)
     0.0025
     """
@@ -49,12 +51,13 @@ def _rates_of(p_values: Sequence[float]) -> None:
 def holm_rates(rate: float, weights: Sequence[float], rejected: Sequence[bool], others: float = 0.0) -> tuple[float, ...]:
     """Return the error rate at which each hypothesis may be tested, those ``rejected`` so far being out of the way.
 
-    ``rate * w_i / (sum of the weights of all that are not rejected)``, for rejected ones at least the rate they were rejected at;
-    with equal weights ``rate / (m - R)``.  ``others`` is the weight of hypotheses that are not listed and not rejected.  Repeated
-    until nothing more is rejected it keeps the probability of any false rejection below ``rate``, whatever the dependence, for
-    tests that are nested (what is rejected at a rate is rejected at every larger one): when the first true hypothesis is
-    rejected, the weights of all true ones are still in the sum, so it was tested at ``rate * w_i / (sum over true hypotheses)``
-    at most, and the union bound over these gives ``rate`` (Holm 1979).
+    ``rate * w_i / (sum of the weights of all that are not rejected)``, for rejected ones at least the rate they were rejected
+    at; with equal weights ``rate / (m - R)``.  ``others`` is the weight of hypotheses that are not listed and not rejected.
+    Repeated until nothing more is rejected it keeps the probability of any false rejection below ``rate``, whatever the
+    dependence, for tests that are nested (what is rejected at a rate is rejected at every larger one): when the first true
+    hypothesis is rejected, the weights of all true ones are still in the sum, so it was tested at ``rate * w_i / (sum over true
+    hypotheses)`` at most, and the union bound over these gives ``rate`` (Holm 1979).  Raises ValueError for weights that are
+    not positive or another number of them.
 
     >>> holm_rates(0.06, [1, 1, 1], [True, False, False])
     (0.03, 0.03, 0.03)
@@ -85,7 +88,8 @@ class Look:
 def looks(contract: Contract, fractions: Sequence[float] = DEFAULT_FRACTIONS, *, power: float = 0.5) -> tuple[Look, ...]:
     """Return the schedule of looks: after a fraction t of the budget, ``rate * t**power`` of each error rate may have been spent.
 
-    ``fractions`` must increase to 1.  Each look gets the increment, so the rates sum to those of ``contract``.
+    ``fractions`` must increase to 1.  Each look gets the increment, so the rates sum to those of ``contract``.  Raises
+    ValueError for other fractions, or a power that is not positive.
 
     >>> [round(look.contract.false_refute_rate, 6) for look in looks(Contract(false_refute_rate=0.001))]
     [0.00025, 0.00025, 0.0005]

@@ -175,7 +175,8 @@ def best_readout_gain(features: RandomFeatures, degree: int = 1) -> BestReadout:
 def best_product_gain(features: RandomFeatures, learned: Any = Fraction(1, 2)) -> BestReadout:
     """Return E Var(f* | theta_1 . x) - min_a E (f* - f)^2 for f* = (theta_1 . x)(theta_2 . x), E Var(f* | theta_1 . x) = 1.
 
-    The rows sqrt(t) theta_1 + sqrt(1 - t) u_j, t = ``learned`` in (0, 1), have learnt theta_1 and nothing of theta_2.
+    The rows sqrt(t) theta_1 + sqrt(1 - t) u_j, t = ``learned`` in (0, 1), have learnt theta_1 and nothing of theta_2.  Raises
+    QuantityError for a share that is no such number.
 
     >>> q = best_product_gain(RandomFeatures("relu", features=2))
     >>> bool(0 < q.draw(np.random.default_rng(0), 100, {"d": 64}).mean() < 0.1)

@@ -43,7 +43,10 @@ class Formula(Quantity):
         return self._size_names
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure:
-        """Return the value at ``sizes`` with its declared error: not rigorous, since floating point proves nothing."""
+        """Return the value at ``sizes`` with its declared error: not rigorous, since floating point proves nothing.
+
+        Raises QuantityError for a value that is no finite number.
+        """
         need_sizes(self.name, self._size_names, sizes)
         value = self._function(**{name: sizes[name] for name in self._size_names})
         if isinstance(value, bool) or not isinstance(value, float | int) or not math.isfinite(value):

@@ -141,7 +141,10 @@ class LearningQuantity(Quantity):
         return problem(self.kind, self.setting, sizes, self.equivalent, self.per_sample, self.time, self.against, self.options)
 
     def sampler(self, sizes: Sizes) -> Sampler:
-        """Return the callable (rng, draws) -> array (draws,) or, two-sided, (draws, 3)."""
+        """Return the callable (rng, draws) -> array (draws,) or, two-sided, (draws, 3).
+
+        Raises QuantityError where only the exact value was asked for.
+        """
         if self.exact_only:
             raise QuantityError(f"{self.name} was asked for its exact value only: leave out exact_only to draw from it")
         key = self.problem(sizes)
@@ -296,7 +299,8 @@ def free_entropy_variance(
 ) -> FreeEntropyVariance:
     """Return Var((1/n) log Z(D)) over data sets, which the concentration theorem bounds by C (1/n + 1/d_min).
 
-    One draw is the unbiased sample variance of eight independent data sets; ``target_width`` as in :func:`mutual_information_gap`.
+    One draw is the unbiased sample variance of eight independent data sets; ``target_width`` as in
+    :func:`mutual_information_gap`.  Raises QuantityError for a width where there is no bracket.
 
     Source: arXiv:2505.03577, concentration of the free entropy.
 
@@ -340,7 +344,8 @@ def mutual_information_gap(
 
     For f linear it is T_1 - KL (the covariances' part, less a divergence), so that two large numbers are never subtracted.
     ``against`` compares with a linear model of other constants (eta_0, gamma_0) than the network's own, for phi not linear;
-    ``target_width`` is the width in nats, of all samples together, at which the two ends of a network's interval aim (0.01);
+    ``target_width`` is the width in nats, of all samples together, at which the two ends of a network's interval aim: 0.01 if
+    not given, at least 1e-6;
     ``exact_only`` takes the exact route alone, for one sample.
 
     Source: arXiv:2505.03577, one-layer and deep reduction.
@@ -432,9 +437,10 @@ def nishimori_defect(
 ) -> NishimoriDefect:
     """Return E q(theta_k; D) - E q(theta*; D), theta_k after ``moves`` moves of a posterior chain that starts at the teacher: 0.
 
-    The teacher is a sample of the posterior of a student who knows the model, so every statistic keeps its mean along the chain.
-    ``statistic`` is "likelihood", "residual" |Y - a . x_L|^2/n, "alignment" with the linear predictor or "power" of the predicted
-    signal; ``student_noise`` is what the student believes of Delta, the truth if not given.  phi not linear, f linear.
+    The teacher is a sample of the posterior of a student who knows the model, so every statistic keeps its mean along the
+    chain. ``statistic`` is "likelihood", "residual" |Y - a . x_L|^2/n, "alignment" with the linear predictor or "power" of the
+    predicted signal; ``student_noise`` is what the student believes of Delta, the truth if not given.  phi not linear, f
+    linear.  Raises QuantityError for another statistic or moves below 1.
 
     >>> import numpy as np
     >>> from theoryck.models import DeepNetwork, TeacherStudent

@@ -90,7 +90,10 @@ class UserQuantity(Quantity):
         return {"the sampler": self.function}
 
     def cost(self, sizes: Sizes) -> float | None:
-        """Return the declared cost: a number, or the function of the sizes evaluated."""
+        """Return the declared cost: a number, or the function of the sizes evaluated.
+
+        Raises QuantityError for what is no positive number.
+        """
         value = self._declared_cost(sizes)
         if value is None:
             return None
@@ -109,7 +112,10 @@ class UserQuantity(Quantity):
             raise QuantityError(told) from error
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
-        """Return what the declared ``exact(sizes, digits)`` gives; an exact int, Fraction or Decimal becomes an Enclosure."""
+        """Return what the declared ``exact(sizes, digits)`` gives; an exact int, Fraction or Decimal becomes an Enclosure.
+
+        Raises QuantityError for a float, or anything else.
+        """
         if self._exact is None:
             return None
         value = _quietly(f"exact of {self._name!r}", self._exact, dict(sizes), digits)

@@ -31,6 +31,8 @@ class PathError(ValueError):
 def doubling(start: int, stop: int) -> tuple[int, ...]:
     """Return ``(start, 2 start, 4 start, ...)`` up to and including ``stop`` where it is reached.
 
+    Raises PathError for what is no integer >= 1 and where no second size fits.
+
     >>> doubling(16, 128)
     (16, 32, 64, 128)
     """

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class Rate:
     """A rate such as ``d**(-k/2)`` or ``(1 + sqrt(n/d) + n/d)/sqrt(d)``, made by :meth:`parse`.
 
-    Two rates are equal if they have the same terms; ``str`` gives a text that parses back to an equal rate.
+    Two rates are equal if they have the same terms; ``str`` gives a text that parses back to an equal rate.  Raises RateError
+    for what cannot be read.
 
     >>> rate = Rate.parse("(1 + sqrt(n/d) + n/d)/sqrt(d)")
     >>> rate.names
@@ -81,6 +82,8 @@ class Rate:
 
     def log_value(self, sizes: Mapping[str, int]) -> float:
         """Return log(rate) at ``sizes`` (positive numbers), without overflow.
+
+        Raises RateError for a size that is missing or not positive, and where the rate is 0.
 
         >>> Rate.parse("d**(-400)").log_value({"d": 10}) / math.log(10)
         -400.0

@@ -146,7 +146,10 @@ class Estimate:
     skewness: float = 0.0
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Return the Gaussian two-sided interval at confidence ``level``."""
+        """Return the Gaussian two-sided interval at confidence ``level``.
+
+        Raises ValueError unless 0 < level < 1.
+        """
         if not 0 < level < 1:
             raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
         reach = NormalDist().inv_cdf(0.5 + level / 2) * self.stderr
