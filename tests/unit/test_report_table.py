@@ -32,10 +32,22 @@ def result(claim, verdict=Verdict.SUPPORTED, **instance):
 def test_every_name_is_printed_whole_and_once(width, several, verbose):
     results = [result(name, k=k, phi="x" * 30 * k) for name in NAMES for k in range(several)]
     text = table(summarise(results), Style(width), verbose=verbose)
-    words = text.split()
+    words, columns = text.split(), text.startswith("  verdict")
     for name in NAMES:
-        shown = name if width < 100 else name.rpartition("/")[2]
-        assert words.count(shown) == (several if verbose and width < 100 else 1)
+        times = sum(words.count(shown) for shown in {name, name.rpartition("/")[2]})
+        assert times == (several if verbose and not columns else 1)
+
+
+def test_a_narrow_terminal_shows_less_of_each_claim_and_says_so():
+    results = [result("paper/claim-with-a-long-name", Verdict.INCONCLUSIVE, k=k) for k in range(3)]
+    heads = {width: table(summarise(results), Style(width)).splitlines()[0].split() for width in (100, 80, 70, 50)}
+    assert heads[100] == ["verdict", "claim", "instance", "claimed", "measured", "tightness", "rivals", "draws", "sec"]
+    assert heads[80][-2:] == ["tightness", "rivals"]
+    assert "a wider terminal shows draws, sec" in " ".join(table(summarise(results), Style(80)).split())
+    assert heads[70][-2:] == ["measured", "tightness"]
+    assert "a wider terminal shows rivals, draws, sec" in " ".join(table(summarise(results), Style(70)).split())
+    assert heads[50][:2] == ["?", "INCONCLUSIVE"]  # two lines a claim, with everything
+    assert "100 draws, 1.0s" in table(summarise(results[:1]), Style(50))
 
 
 def test_an_instance_is_told_in_full_where_all_are_listed():

@@ -7,7 +7,7 @@ look alike and every name can be copied.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from theoryck.records import Kind, Result, Status, Tightness, Verdict
 from theoryck.report import numbers
@@ -20,6 +20,8 @@ _NUMBERS = ("claimed", "measured", "tightness", "rivals", "draws", "sec")
 _RIGHT = (True, False, False, True, True, True)
 _SHORTEST_INSTANCE = 10  # the beginning of a worst instance says nothing below that
 _COUNT = "inst"
+_FEWEST_NUMBERS = 3  # claimed, measured and tightness
+_ROOM_FOR_NAMES = 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +59,13 @@ class Row:
 
 
 def table(claims: Sequence[ClaimSummary], style: Style | None = None, *, verbose: bool = False, legend: bool = True) -> str:
-    """Return the table; below 100 columns each row takes two lines that say the same without columns."""
+    """Return the table; below 100 columns without what matters least, and where that is too wide still, without columns."""
     style = style or Style()
     rows = [row for claim in claims for row in (_instance_rows(claim) if verbose else [_claim_row(claim)])]
-    if style.width < WIDTH:
+    kept = _kept(rows, style.width)
+    if not kept:
         return "\n".join(line for row in rows for line in _stacked(row, style))
+    rows = [replace(row, numbers=row.numbers[:kept]) for row in rows]
     counted = False
     if verbose:
         lines = list(_every_instance(rows, style))
@@ -69,8 +73,18 @@ def table(claims: Sequence[ClaimSummary], style: Style | None = None, *, verbose
         columns = _Columns.fitting(rows, style.width)
         counted = columns.head == _COUNT
         lines = list(_one_line_each(rows, columns, style))
-    said = _legend(claims, verbose=verbose, head=_COUNT if counted else "instance") if legend else ""
+    said = _legend(claims, verbose=verbose, head=_COUNT if counted else "instance", left_out=_NUMBERS[kept:]) if legend else ""
     return "\n".join([*lines, *(wrap(said, style.width, first="  ", rest="   ") if said else ())])
+
+
+def _kept(rows: Sequence[Row], width: int) -> int:
+    """How many of the columns of numbers are shown: all of them in 100 columns, fewer where names need the room, or none."""
+    if width >= WIDTH:
+        return len(_NUMBERS)
+    for kept in range(len(_NUMBERS), _FEWEST_NUMBERS - 1, -1):
+        if _fixed([replace(row, numbers=row.numbers[:kept]) for row in rows], width)[2] >= _ROOM_FOR_NAMES:
+            return kept
+    return 0
 
 
 def _claim_row(claim: ClaimSummary) -> Row:
@@ -165,14 +179,15 @@ class _Columns:
         """One line: texts to the left, numbers to the right."""
         parts = [pad(verdict, self.verdict), pad(claim, self.claim)]
         parts += [pad(shorten(instance, self.instance), self.instance)] if self.head else []
-        parts += [pad(text, width, right=right) for text, width, right in zip(values, self.numbers, _RIGHT, strict=True)]
+        parts += [pad(text, width, right=right) for text, width, right in zip(values, self.numbers, _RIGHT)]
         return " ".join(parts).rstrip()
 
 
 def _fixed(rows: Sequence[Row], width: int) -> tuple[int, tuple[int, ...], int]:
     """Widths of the verdict and of the numbers, and the room that they leave for the rest."""
     verdict = max(cells(text) for text in ("  verdict", *(row.verdict for row in rows)))
-    of_numbers = tuple(max(cells(text) for text in (head, *(row.numbers[i] for row in rows))) for i, head in enumerate(_NUMBERS))
+    heads = _NUMBERS[: len(rows[0].numbers)]
+    of_numbers = tuple(max(cells(text) for text in (head, *(row.numbers[i] for row in rows))) for i, head in enumerate(heads))
     return verdict, of_numbers, width - verdict - sum(of_numbers) - len(of_numbers) - 1
 
 
@@ -261,7 +276,7 @@ def _values(claim: ClaimSummary, verbose: bool) -> list[str]:
     return [_claimed_and_measured(result)[1] for result in (claim.results if verbose else (claim.worst,))]
 
 
-def _legend(claims: Sequence[ClaimSummary], *, verbose: bool, head: str) -> str:
+def _legend(claims: Sequence[ClaimSummary], *, verbose: bool, head: str, left_out: Sequence[str]) -> str:
     """Say what the table's shorthand means, where it is used."""
     said = []
     levels = {r.exponent.level for claim in claims for r in claim.results if r.exponent is not None}
@@ -272,4 +287,6 @@ def _legend(claims: Sequence[ClaimSummary], *, verbose: bool, head: str) -> str:
         said.append("=1.57(2): a value, with its standard error or error bound")
     if any(len(claim.results) > 1 for claim in claims) and not verbose:
         said.append(f"{head} 4: the worst of 4 is shown, -v lists all")
+    if left_out:
+        said.append(f"a wider terminal shows {', '.join(left_out)}")
     return f"({'; '.join(said)})" if said else ""
