@@ -110,7 +110,7 @@ class MarchenkoPastur:
         return np.sqrt(np.minimum(np.maximum(part, 0), 1)), np.sqrt(np.minimum(np.maximum(rest, 0), 1))
 
     def ppf(self, probability: ArrayLike) -> Any:
-        """Return the smallest x with P(eigenvalue <= x) >= probability in [0, 1], by bisection; ValueError outside."""
+        """Return the smallest x with P(eigenvalue <= x) >= probability in [0, 1] (any shape), by bisection; ValueError outside."""
         wanted, law = real_array(probability, "probability"), self.nonzero()
         if np.any(~((wanted >= 0) & (wanted <= 1))):
             raise ValueError(f"probability must lie between 0 and 1, got {probability!r}")

@@ -310,7 +310,7 @@ class SpectralLaw:
         return total[()]
 
     def ppf(self, probability: ArrayLike) -> Any:
-        """Return the smallest x with P(eigenvalue <= x) >= probability in [0, 1], by bisection on theta; ValueError outside."""
+        """Return the smallest x with P(eigenvalue <= x) >= probability in [0, 1] (any shape), by bisection; ValueError outside."""
         wanted = real_array(probability, "probability")
         if np.any(~((wanted >= 0) & (wanted <= 1))):
             raise ValueError(f"probability must lie between 0 and 1, got {probability!r}")

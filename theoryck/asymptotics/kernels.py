@@ -107,7 +107,7 @@ class LayerKernel:
         return self._entries(_diagonal(real_array(gram, "gram")), real_array(s_new, "s_new"), real_array(cross, "cross"))
 
     def variance(self, s: ArrayLike) -> Array:
-        """Return g(s) = E phi(sqrt(s) Z)^2 for an array of variances s >= 0; ValueError where it is infinite."""
+        """Return g(s) = E phi(sqrt(s) Z)^2 for variances s >= 0 of any shape; ValueError where it is infinite."""
         s = _checked_variances(real_array(s, "s"))
         closed = closed_form(self.activation)
         return self._finite(closed(s, s, s)) if closed is not None else _series(self.activation).variance(s)
