@@ -56,7 +56,7 @@ def folder_for_laws(path: str | os.PathLike[str]) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise PlotError(f"the folder {folder} cannot be made: {error.strerror or error}") from error
+        raise PlotError(f"the folder {folder} cannot be made: {error.strerror or error}; name another folder") from error
     check_plot(folder / "law.svg")
     return folder
 
