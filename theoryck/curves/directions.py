@@ -12,7 +12,13 @@ from theoryck.records import Point
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """Points along which ``base`` grows; ``fixed`` are the other sizes, if they are held fixed."""
+    """Points along which ``base`` grows; ``fixed`` are the other sizes, if they are held fixed.
+
+    >>> from theoryck.records import Estimate
+    >>> line = Direction("d", tuple(Point({"d": d, "n": 8}, Estimate(1 / d, 0.01, 100)) for d in (16, 32, 64)), {"n": 8})
+    >>> line.description
+    {'d': '16, 32, 64', 'n': '8'}
+    """
 
     base: str
     points: tuple[Point, ...]

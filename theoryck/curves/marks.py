@@ -20,6 +20,10 @@ class Mark:
 
     ``residual`` is its distance from the fitted curve in units of its error as the fit took it, ``log_rate`` the logarithm of the
     claimed rate at its sizes.
+
+    >>> mark = Mark({"d": 16}, 16, Decimal("0.02"), Decimal("0.01"))
+    >>> mark.in_noise, [str(end) for end in mark.ends], mark.signed.sign
+    (True, ['0.01', '0.03'], 1)
     """
 
     sizes: Mapping[str, int]
@@ -48,7 +52,12 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The marks of one route (one of ROUTES), by increasing size."""
+    """The marks of one route (one of ROUTES), by increasing size.
+
+    >>> trace = Trace("exact", (Mark({"d": 16}, 16, Decimal("0.75"), Decimal(0)),))
+    >>> trace.minus(Decimal("0.5")).marks[0].value
+    Decimal('0.25')
+    """
 
     route: str
     marks: tuple[Mark, ...]
