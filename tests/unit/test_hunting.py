@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 import theoryck as tc
 from theoryck.cli import main
+from theoryck.cli.hunt import _Progress as Progress
 from theoryck.cli.written import example_line
 from theoryck.hunting import HuntError, confirmation_rate, hunt, search
 from theoryck.montecarlo import SerialExecutor
@@ -287,3 +288,25 @@ def test_what_has_no_code_is_left_open():
     line = example_line({"widths": (tc.size("d"), 2 * tc.size("d")), "law": object(), "x": [1, (2.5,)], "inf": float("inf")})
     assert line.text == '@tc.example(widths=(tc.size("d"), 2*tc.size("d")), law=..., x=[1, (2.5,)], inf=float("inf"))'
     assert line.unwritten == ("law",)
+
+
+def test_networks_are_written_with_their_widths():
+    network = tc.DeepNetwork("tanh(x)", depth=1, widths=(tc.size("d"), 3 * tc.size("d")))
+    assert example_line({"network": network}).text == (
+        '@tc.example(network=tc.DeepNetwork(tc.Activation("tanh(x)"), depth=1, widths=(tc.size("d"), 3*tc.size("d"))))'
+    )
+
+
+def test_progress_is_one_line_on_a_terminal_and_nothing_elsewhere(monkeypatch, capsys):
+    look = {"instance": {"depth": 3}, "tried": 4, "candidates": 1, "found": 0, "left": 12.0, "claim": "x", "verdict": "SUPPORTED"}
+    with Progress() as quiet:
+        quiet(look)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with Progress() as shown:
+        shown(look)
+        shown(look | {"tried": 5})  # too soon to be read
+    written = capsys.readouterr().err
+    assert "4 tried, 1 candidate, 12.0s left: depth=3" in written
+    assert "5 tried" not in written
+    assert written.endswith("\r\x1b[K")
