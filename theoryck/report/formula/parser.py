@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theoryck.report.formula.symbols import BIG, FENCES, FUNCTIONS, GREEK, OPERATORS, RELATIONS, is_letter
+from theoryck.report.formula.symbols import BIG, FENCES, FUNCTIONS, GREEK, OPERATORS, is_letter
 from theoryck.report.formula.tokens import Group, Item
 from theoryck.report.formula.tree import (
     Accent,
@@ -32,6 +32,7 @@ class _Parser:
     def __init__(self, items: list[Item]) -> None:
         self.items = items
         self.at = 0
+        self.cross = _cross(items)
 
     def peek(self, ahead: int = 0) -> Item | None:
         at = self.at + ahead
@@ -44,7 +45,9 @@ class _Parser:
     def everything(self, *, goes_on: bool) -> AnyNode:
         found: list[AnyNode] = []
         while (item := self.peek()) is not None:
-            if self.starts_operand(item):
+            if self.at == self.cross:
+                found.append(_operator(self.next(), prefix=False))
+            elif self.starts_operand(item):
                 found.append(self.product())
             else:
                 self.next()
@@ -61,10 +64,11 @@ class _Parser:
         """Factors side by side, with the quotients among them: a slash divides all factors since the last sum or integral."""
         factors: list[AnyNode] = []
         start = 0
-        while (item := self.peek()) is not None:
+        while (item := self.peek()) is not None and self.at != self.cross:
             if self.starts_operand(item):
                 factor = self.factor()
-                if isinstance(factor, Number) and factors and not isinstance(factors[-1], Operator | Symbol):
+                apart = bool(factors) and not isinstance(factors[-1], Operator | Symbol) and not _is_big(factors[-1])
+                if isinstance(factor, Number) and apart:
                     factors.append(Operator("*"))
                 factors.append(factor)
                 if _is_big(factor):
@@ -101,6 +105,8 @@ class _Parser:
             body = parse(following.items)
             fenced: AnyNode = Root(body) if item.text == "sqrt" else Fence(f"{item.text}(", f"{item.text})", body)
             return self.scripts(fenced)
+        if item.text == "sqrt" and following is not None and following.kind in ("name", "number"):
+            return Root(self.factor())
         name = self.scripts(named(item.text))
         following = self.peek()
         if item.text in ("E", "N", "P"):
@@ -208,6 +214,23 @@ class _Parser:
         return named(item.text)
 
 
+def _cross(items: list[Item]) -> int:
+    """Where an x between spaces is the cross of a shape, -1 where none is: ``n x n`` alone, ``W d_0 x d_1`` anywhere."""
+    for at in range(1, len(items) - 1):
+        if items[at].text == "x" and items[at].space and items[at + 1].space:
+            before, after = items[:at], items[at + 1 :]
+            indexed = _is_size(before[-3:]) and _is_size(after[:3]) and len(before) > 2 and len(after) > 2
+            if indexed or (_is_size(before) and _is_size(after)):
+                return at
+    return -1
+
+
+def _is_size(items: list[Item]) -> bool:
+    """Whether items are a number or a letter, with an index or without."""
+    letter = items[0].kind == "number" or (items[0].kind == "name" and is_letter(items[0].text))
+    return letter and (len(items) == 1 or (len(items) == 3 and items[1].text == "_"))
+
+
 def _is_index(items: list[Item]) -> bool:
     """Whether a superscript in parentheses counts layers, as in ``K^(l+1)``, and is no power."""
     texts = [item.text for item in items]
@@ -244,7 +267,7 @@ def named(name: str) -> AnyNode:
 
 
 def _operator(item: Item, *, prefix: bool) -> AnyNode:
-    if item.kind == "op" and (item.text in OPERATORS or item.text in RELATIONS):
+    if item.text == "x" or (item.kind == "op" and item.text in OPERATORS):
         return Operator(item.text, prefix=prefix)
     if item.kind == "op" and item.text in FENCES:
         return Operator(item.text, prefix=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from theoryck.report.formula.symbols import LETTERS, SPELLINGS, is_letter
+from theoryck.report.formula.symbols import BIG, FUNCTIONS, LETTERS, SPELLINGS, is_letter
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -81,6 +81,8 @@ def _goes_on(token: Token, following: list[Token]) -> bool:
     mark, rest = following[0].text, following[1].text
     if mark == "-":
         return not is_letter(token.text) or rest == "th" or (len(token.text) == 1 and not is_letter(rest))
+    if mark == "_":  # the name of something in code, such as input_dim
+        return not is_letter(token.text) and token.text not in {*FUNCTIONS, *BIG} and not is_letter(rest)
     return mark == "'" and not is_letter(token.text) and rest in ("s", "t", "re", "ll", "ve")
 
 
@@ -170,7 +172,8 @@ def _bars(items: list[Item], bar: str) -> list[Item]:
 
 
 def _bar_opens(before: Item, bar: Item, after: list[Item]) -> bool:
-    if before.kind == "op" and before.text not in ("'", "!", "!!", "*", ")"):
+    accent = before.text in ("~", "^") and not before.space
+    if before.kind == "op" and before.text not in ("'", "!", "!!", "*", ")") and not accent:
         return True
     return bar.space and bool(after) and not after[0].space and after[0].kind != "op"
 
