@@ -14,13 +14,17 @@ from theoryck.report.formula import mathml, prediction_mathml
 from theoryck.report.svg import Picture
 from theoryck.report.svg.canvas import STYLE
 
+_PUNCTUATED = re.compile(r"<math[^>]*>(?:(?!</math>).)*</math>[,.;:)]+", re.DOTALL)
 _LABEL = re.compile(r"([A-Z][A-Za-z ]{2,30}\.)\s+(?=\S)")
 _ENTRY = re.compile(r"\s+(\S+)\s{2,}(\S.*)")
 
 
 def formula(text: str) -> Markup:
-    """Return a statement, in which prose and mathematics are mixed, as markup; the formulas escape what they are given."""
-    return Markup(mathml(clean(text)))
+    """Return a statement, in which prose and mathematics are mixed, as markup; the formulas escape what they are given.
+
+    A formula and the punctuation behind it are kept on one line, which browsers would not do.
+    """
+    return Markup(_PUNCTUATED.sub(r'<span class="whole">\g<0></span>', mathml(clean(text))))
 
 
 def expectation(prediction: Prediction) -> Markup:
