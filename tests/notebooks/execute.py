@@ -30,10 +30,12 @@ def main(source: Path, target: Path) -> None:
     book = nbformat.read(source, as_version=4)
     folder = target.parent  # nothing of a user's own configuration is read or written
     environment = {**os.environ, "IPYTHONDIR": str(folder / "ipython"), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
-    client = nbclient.NotebookClient(book, km=ThisPython(), timeout=TIMEOUT, resources={"metadata": {"path": str(folder)}})
+    manager = ThisPython()
+    client = nbclient.NotebookClient(book, km=manager, timeout=TIMEOUT, resources={"metadata": {"path": str(folder)}})
     try:
         client.execute(env=environment)
     finally:
+        manager.shutdown_kernel(now=True)
         nbformat.write(book, target)
 
 
