@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+import numpy as np
+
 from theoryck.curves.directions import Direction
-from theoryck.curves.fitted import directions, grid
+from theoryck.curves.fitted import BEYOND, directions, grid
 from theoryck.curves.marks import Trace, place, read
 from theoryck.judge.numbers import fit_gaps, limit_tolerance
 from theoryck.judge.routes import as_judged
@@ -64,7 +66,8 @@ def approach(result: Result) -> Approach | None:
     if not line.base:
         return replace(found, reason=f"a limit needs sizes that grow, got {place(line.points[0].sizes)}")
     try:
-        return _fitted(found, result, line)
+        with np.errstate(all="ignore"):  # what leaves the range of floats is infinite, and then no curve is given
+            return _fitted(found, result, line)
     except (ValueError, ArithmeticError) as error:  # values that are not finite: the judge refuses them too
         return replace(found, reason=str(error))
 
@@ -101,10 +104,10 @@ def _fitted(found: Approach, result: Result, line: Direction) -> Approach:
     values = [fit.value_at(float(size), found.level) for size in sizes]
     ends = ([getattr(value, end) for value in values] for end in ("estimate", "low", "high"))
     centre, low, high = (tuple(map(float, end)) for end in ends)
-    listed = tuple(map(float, sizes))
-    return replace(
-        found, route=deciding, sizes=listed, centre=centre, low=low, high=high, limit=fit.interval(found.level), reason=""
-    )
+    if not all(map(math.isfinite, (*centre, *low, *high))):
+        return replace(found, reason=BEYOND)
+    found = replace(found, route=deciding, sizes=tuple(map(float, sizes)), limit=fit.interval(found.level))
+    return replace(found, centre=centre, low=low, high=high)
 
 
 def _told(trace: Trace, fits: Mapping[str, tuple[Series, LimitFit]], common: LimitFit | None, base: str) -> Trace:

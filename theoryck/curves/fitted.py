@@ -30,6 +30,7 @@ from theoryck.records import Interval, Kind, Prediction, Result
 
 Array = NDArray[np.float64]
 STEPS = 24  # sizes at which a curve is given, besides those measured
+BEYOND = "the fitted curve leaves the range of floats"
 GROWING = (Kind.BOUND, Kind.LAW, Kind.SCALING)
 
 
@@ -162,7 +163,8 @@ def _along(result: Result, line: Direction, of: int) -> Fitted:
     if trouble:
         return replace(found, reason=trouble[0], claims=False)
     try:
-        found = _with_curves(found, result, prediction, line)
+        with np.errstate(all="ignore"):  # what leaves the range of floats is infinite, and then no curve is given
+            found = _with_curves(found, result, prediction, line)
     except (
         ValueError,
         ArithmeticError,
@@ -232,6 +234,8 @@ def _with_curves(found: Fitted, result: Result, prediction: Prediction, line: Di
     curves = tuple(
         _curve(label, growth, sizes, known, claimed, found.level) for label, growth in zip(labels, growths[deciding], strict=True)
     )
+    if not all(math.isfinite(end) for curve in curves for end in (*curve.centre, *curve.low, *curve.high)):
+        return replace(found, traces=traces, reason=BEYOND)
     return replace(found, traces=traces, curves=curves, exponent=curves[0].exponent if len(curves) == 1 else _hull(curves))
 
 

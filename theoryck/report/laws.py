@@ -87,7 +87,8 @@ def densities(counts: Counts, axis: Axis) -> tuple[list[float], list[float]]:
 
 
 def _over(share: float, width: float) -> float:
-    return share / width if width > 0 and math.isfinite(width) else 0.0
+    density = share / width if width > 0 else 0.0
+    return density if math.isfinite(density) else 0.0
 
 
 def differences(counts: Counts) -> list[float]:

@@ -69,6 +69,10 @@ class Frame:
         span = self.y.high - self.y.low
         return self.y.at(min(max(units, self.y.low - 50 * span), self.y.high + 50 * span))
 
+    def level(self, style: str, value: Signed) -> None:
+        """Draw a value from edge to edge."""
+        self.canvas.path(style, f"M{short(self.x.start)},{short(self.height(value))}H{short(self.x.stop)}")
+
     def seen(self, value: Signed) -> bool:
         """Whether the axis reaches a value."""
         return self.y.holds(self.y.units(Signed(value.sign * self.flip, value.log)))

@@ -71,9 +71,7 @@ def residuals(found: Fitted | Approach) -> tuple[Canvas, str] | None:
     reach = Signed.of(max(1.08 * largest, 2.6))
     scale = scales.choose([Signed(-1, reach.log), reach], kind="linear")
     drawn = frame.framed(canvas, _sizes(shown), scale, "(measured \u2212 fit) / standard error", found.base)
-    for level, style in ((0, "tk-a"), (2, "tk-g"), (-2, "tk-g")):
-        line = [Signed.of(float(level))] * 2
-        frame.draw_curve(drawn, style, [min(_sizes(shown)), max(_sizes(shown))], line)
+    drawn.level("tk-a", Signed.of(0.0))
     for trace in shown:
         spots = []
         for mark in trace.marks:
@@ -140,8 +138,7 @@ def _growth(
     caption = caption if flip > 0 else f"{scales.MINUS} {caption}"
     drawn = frame.framed(canvas, found.sizes, scale, caption, words.below(found, result), flip)
     if scale.kind == "symlog" or (scale.kind == "linear" and scale.low < 0 < scale.high):
-        zero = [Signed(0, -math.inf)] * 2
-        frame.draw_curve(drawn, "tk-a", [found.sizes[0], found.sizes[-1]], zero)
+        drawn.level("tk-a", Signed.of(0.0))
     for curve, (_, low, high) in curves:
         frame.draw_band(drawn, curve.sizes, low, high)
     for curve, (centre, _, _) in curves:

@@ -10,7 +10,7 @@ from theoryck.records import Counts, Point, Result
 from theoryck.report import laws, numbers
 from theoryck.report.laws import Axis
 from theoryck.report.svg import frame, scales, words
-from theoryck.report.svg.canvas import Canvas, path, polyline, short, staircase
+from theoryck.report.svg.canvas import Canvas, path, polyline, staircase
 from theoryck.report.svg.frame import Frame
 from theoryck.report.svg.scales import Scale
 
@@ -117,8 +117,7 @@ def _difference(
     caption = "measured \u2212 claimed distribution function"
     drawn = frame.axes(canvas, *axes, caption, words.quantity(result), height=PANEL * 0.75, left=left)
     frame.number_labels(drawn)
-    zero = short(drawn.height(Signed(0, -math.inf)))
-    canvas.path("tk-a", f"M{short(drawn.x.start)},{zero}H{short(drawn.x.stop)}")
+    drawn.level("tk-a", Signed.of(0.0))
     for style, (point, counts) in zip(DASHES, shown):
         same, values = _same(axis, counts), laws.differences(counts)
         kept = zip(counts.edges[same.first : same.last + 1], values[same.first : same.last + 1])

@@ -72,7 +72,7 @@ def _claim(drawn: Frame, target: Signed, band: Sequence[Signed], claim: str) -> 
     left, right = drawn.x.start, drawn.x.stop
     top, bottom = sorted(min(max(drawn.height(end), drawn.top), drawn.bottom) for end in band)
     drawn.canvas.path("tk-t", f"M{short(left)},{short(top)}H{short(right)}V{short(bottom)}H{short(left)}z")
-    drawn.canvas.path("tk-c", f"M{short(left)},{short(drawn.height(target))}H{short(right)}")
+    drawn.level("tk-c", target)
     drawn.canvas.entry(TOLERANCE, f"claimed {claim}, tolerance")
 
 
@@ -82,7 +82,7 @@ def _rival(drawn: Frame, value: Signed, name: str, text: str, rejected: bool) ->
     beyond = "" if height is not None else " (beyond the axis)"
     drawn.canvas.entry(SAMPLES["rival"], f"{label}{text}, {'rejected' if rejected else 'NOT rejected'}{beyond}")
     if height is not None:
-        drawn.canvas.path("tk-r", f"M{short(drawn.x.start)},{short(height)}H{short(drawn.x.stop)}")
+        drawn.level("tk-r", value)
         if name:
             drawn.canvas.name(drawn.x.start + 4, max(height - 4, drawn.top + 10), name, drawn.bottom)
 

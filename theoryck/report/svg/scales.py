@@ -93,11 +93,11 @@ def choose(
 
 
 def _unit(kind: str, shown: Sequence[Signed], errors: Sequence[Signed]) -> float:
-    decades = [value.log / LN10 for value in (*shown, *errors) if value.sign]
+    decades = [value.log / LN10 for value in (*shown, *errors) if value.sign and math.isfinite(value.log)]
     if kind == "log" or not decades:
         return 0.0
     if kind == "symlog":
-        own = [value.log / LN10 for value in shown]
+        own = [value.log / LN10 for value in shown if math.isfinite(value.log)]
         return min(own) if own else min(decades)
     return float(math.floor(max(decades)))
 
