@@ -208,8 +208,7 @@ def check_claims(
     >>> [result.verdict.value for result in report.results], report.exit_code
     (['SUPPORTED', 'CERTIFIED'], 0)
     >>> print(report.results[1].reason)
-    exact values on d = 4..16: the quantity is at most 0.666667 times the bound 3 * (d**(-1)), reached at d = 4,
-    input_dim = 4
+    exact values on d = 4..16: the quantity is at most 0.666667 times the bound 3 * (d**(-1)), reached at d = 4
     >>> print(report.results[1].draws, report.seed, report.profile)
     300 0 quick
     >>> check_claims(norm, profile="quik")

@@ -74,7 +74,7 @@ def test_whatever_decays_too_slowly_is_refuted(power: float, rate: str) -> None:
     """d^(+1) against any decaying bound is REFUTED: no absolute value of a slope anywhere."""
     found = judge(bound(rate, rivals=("d**(-6)",)), estimates(lambda d: d**power), CONTRACT)
     assert (found.verdict, found.tightness, found.settled) == (Verdict.REFUTED, None, True)
-    assert "is above 0.1" in found.reason
+    assert "is above the tolerated 0.1" in found.reason
 
 
 def test_inconclusive_names_the_budget_and_the_budget_decides() -> None:

@@ -95,12 +95,14 @@ def test_what_was_claimed_and_what_was_found_are_both_shown():
 
 def test_the_limit_that_is_meant_is_named():
     scaling = Prediction(Kind.SCALING, "Q", base="d", exponent=-1.0, correction=1.0)
-    assert re.search(r"its limits at error rate 0\.025, -[\d.e-]+ and [\d.e-]+, lie within \+-0\.1$", judged(scaling, -1.0))
-    assert re.search(r"even its lower limit at error rate 0\.001, [\d.]+, is above 0\.1$", judged(scaling, -0.5))
-    assert re.search(r"even its upper limit at error rate 0\.001, -[\d.]+, is below -0\.1$", judged(scaling, -1.5))
+    assert re.search(
+        r"its limits at error rate 0\.025, -[\d.e-]+ and [\d.e-]+, lie within the tolerated \+-0\.1$", judged(scaling, -1.0)
+    )
+    assert re.search(r"even its lower limit at error rate 0\.001, [\d.]+, is above the tolerated 0\.1$", judged(scaling, -0.5))
+    assert re.search(r"even its upper limit at error rate 0\.001, -[\d.]+, is below the tolerated -0\.1$", judged(scaling, -1.5))
     assert "relative to the claimed d^(-1) it grows like d^(" in judged(scaling, -1.0)
     bound = Prediction(Kind.BOUND, "Q", base="d", rate="1/d", correction=1.0)
-    assert re.search(r"its upper limit at error rate 0\.025, -[\d.]+, is at most 0\.1$", judged(bound, -1.5))
+    assert re.search(r"its upper limit at error rate 0\.025, -[\d.]+, is at most the tolerated 0\.1$", judged(bound, -1.5))
 
 
 def judged(prediction, exponent):

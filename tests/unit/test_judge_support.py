@@ -112,7 +112,7 @@ def test_a_loose_bound_is_supported() -> None:
 def test_an_excess_that_is_not_told_from_the_tolerance_is_said_to_be_there() -> None:
     found = judge(bound(), points(lambda d: d**-0.41, 10**5), Contract())
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "which is told from 0 but not from 0.1" in found.reason
+    assert "which is told from 0 but not from the tolerated 0.1" in found.reason
 
 
 def test_an_interim_look_goes_on_while_draws_can_help() -> None:

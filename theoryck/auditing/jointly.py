@@ -67,9 +67,9 @@ def _verdict(fit: JointFit, shown: Mapping[str, Interval], template: Prediction,
     for name in fit.exponents:
         low, high = fit.lower(name, share), fit.upper(name, share)
         if low > contract.within or (two_sided and high < -contract.within):
-            limit = f"lower limit at error rate {share:.2g}, {low:.3g}, is above {contract.within:g}"
+            limit = f"lower limit at error rate {share:.2g}, {low:.3g}, is above the tolerated {contract.within:g}"
             if low <= contract.within:
-                limit = f"upper limit at error rate {share:.2g}, {high:.3g}, is below {-contract.within:g}"
+                limit = f"upper limit at error rate {share:.2g}, {high:.3g}, is below the tolerated {-contract.within:g}"
             reason = (
                 f"all sizes fitted at once, relative to the rate it grows like {name}^({fit.exponents[name].estimate:.3g}); "
                 f"even its {limit}"

@@ -238,16 +238,17 @@ def _growth_clause(case: Case, series: Series, growth: Growth, verdict: Verdict,
         what = f"the distance to the law grows like {case.base}^({with_error(growth.excess, half)})"
     refute, support = case.rates
     if verdict is Verdict.SUPPORTED:
-        upper, lower = fit.decision_upper(support), fit.decision_lower(support)
+        upper, lower, at = fit.decision_upper(support), fit.decision_lower(support), f"at error rate {support:.2g}"
         if two_sides:
-            return f"{what}; its limits at error rate {support:.2g}, {lower:.3g} and {upper:.3g}, lie within +-{threshold:g}"
-        return f"{what}; its upper limit at error rate {support:.2g}, {upper:.3g}, is at most {threshold:g}"
+            return f"{what}; its limits {at}, {lower:.3g} and {upper:.3g}, lie within the tolerated +-{threshold:g}"
+        return f"{what}; its upper limit {at}, {upper:.3g}, is at most the tolerated {threshold:g}"
     if verdict is Verdict.REFUTED:
+        at = f"at error rate {refute:.2g}"
         if growth.excess > threshold:
             limit = fit.lower(refute / 2 if two_sides else refute)
-            return f"{what}; even its lower limit at error rate {refute:.2g}, {limit:.3g}, is above {threshold:g}"
-        return f"{what}; even its upper limit at error rate {refute:.2g}, {fit.upper(refute / 2):.3g}, is below {-threshold:g}"
-    edge = f"+-{threshold:g}" if two_sides else f"{threshold:g}"
+            return f"{what}; even its lower limit {at}, {limit:.3g}, is above the tolerated {threshold:g}"
+        return f"{what}; even its upper limit {at}, {fit.upper(refute / 2):.3g}, is below the tolerated {-threshold:g}"
+    edge = f"the tolerated +-{threshold:g}" if two_sides else f"the tolerated {threshold:g}"
     told = f"which is told from 0 but not from {edge}" if excess else f"which is not told from {edge}"
     return f"{what}, {told}: {_budget(case, series, growth)}"
 

@@ -33,7 +33,7 @@ def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *
         rivals = tuple(Rival(text, False) for text in prediction.rivals)
         return Judgement(
             Verdict.VACUOUS,
-            f"{problem}: the check could not fail, give another rival",
+            problem,
             rivals=rivals,
             flags=("rival-cannot-be-rejected",),
         )

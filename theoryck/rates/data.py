@@ -91,11 +91,15 @@ class Data:
         up, down = z > STANDS_OUT + 1, z < -STANDS_OUT - 1
         if up.any() and down.any():
             where = f"{math.exp(self.x[up][0]):.0f} (positive) and {math.exp(self.x[down][0]):.0f} (negative)"
-            return 0, f"the values change sign, at sizes {where}: no power law describes them"
+            return (
+                0,
+                f"the values change sign, at sizes {where}: no power law describes them, measure their square",
+            )
         sign = 1 if z[np.argmax(np.abs(z))] >= 0 else -1
         if len(np.unique(self.x[sign * z > STANDS_OUT])) < MIN_SIZES:
             largest = f"the largest value is {np.abs(z).max():.2g} stderr"
-            return sign, f"fewer than {MIN_SIZES} sizes stand {STANDS_OUT:g} stderr above zero ({largest})"
+            few = f"fewer than {MIN_SIZES} sizes stand {STANDS_OUT:g} stderr above zero ({largest})"
+            return sign, f"{few}: draw more, or take sizes at which they are larger"
         return sign, ""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 
-from theoryck.rates.evidence import DIGITS, Series, with_error
+from theoryck.rates.evidence import DIGITS, Series, telling_names, with_error
 from theoryck.rates.fit import RateFit
 from theoryck.rates.growth import closing, factor_to_decide, more_draws, quantile
 from theoryck.rates.rate import Rate
@@ -107,7 +107,7 @@ def pointwise(
             # The larger, the nearer to a violation, whatever the sign of the bound.
             ratios.append(math.inf if high == 0 else float(1 + (value - high) / abs(high)))
     worst = ratios.index(max(ratios))
-    place = ", ".join(f"{name} = {size}" for name, size in series.sizes[worst].items()) or "the one instance"
+    place = ", ".join(f"{name} = {series.sizes[worst][name]}" for name in telling_names(series.sizes)) or "the one instance"
     clause = f"the quantity is at most {ratios[worst]:.6g} times the bound {constant:g} * ({rate}), reached at {place}"
     if series.route != "exact" and tolerance > 0:
         clause += f" (estimates count as below it up to a relative tolerance of {tolerance:g})"

@@ -73,8 +73,8 @@ class Series:
         where = [index for index, tail in enumerate(self.tails) if tail > limit]
         if 2 * len(where) < len(self) or not where:
             return ""
-        names = {name for name in self.sizes[0] if len({sizes[name] for sizes in self.sizes}) > 1}
-        places = [_sizes_text({k: v for k, v in self.sizes[i].items() if k in names or not names}) for i in where]
+        names = telling_names(self.sizes)
+        places = [_sizes_text(self.sizes[i], names) for i in where]
         shown = "; ".join(places if len(places) <= 4 else [*places[:2], "...", places[-1]])
         worst = max(self.tails)
         return (
@@ -156,6 +156,7 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
             ),
         )
     estimates = []
+    names = telling_names([point.sizes for point in points])
     for point in points:
         if point.estimate is None:
             continue
@@ -167,8 +168,8 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
         if math.isfinite(point.estimate.stderr):
             estimates.append((point.sizes, point.estimate))
         else:
-            flags.append(f"no error bar at {_sizes_text(point.sizes)}")
-        flags.extend(f"{flag} at {_sizes_text(point.sizes)}" for flag in point.estimate.flags)
+            flags.append(f"no error bar at {_sizes_text(point.sizes, names)}")
+        flags.extend(f"{flag} at {_sizes_text(point.sizes, names)}" for flag in point.estimate.flags)
     if estimates:
         routes["montecarlo"] = (
             Series(
@@ -182,7 +183,7 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
             ),
         )
     brackets = [(point.sizes, point.bracket) for point in points if point.bracket is not None]
-    flags.extend(f"{flag} at {_sizes_text(sizes)}" for sizes, bracket in brackets for flag in bracket.flags)
+    flags.extend(f"{flag} at {_sizes_text(sizes, names)}" for sizes, bracket in brackets for flag in bracket.flags)
     if brackets:
         where, found = tuple(sizes for sizes, _ in brackets), [bracket for _, bracket in brackets]
         routes["bracket"] = (
@@ -310,8 +311,21 @@ def _short(exact: Enclosure) -> str:
     return f"{float(exact):.6g}" if exact.radius == 0 else with_error(float(exact), float(exact.radius))
 
 
-def _sizes_text(sizes: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} = {size}" for name, size in sizes.items()) or "its one instance"
+def telling_names(sizes: Sequence[Mapping[str, int]]) -> tuple[str, ...]:
+    """Return the names of sizes that tell points apart: one where its values alone do, else all that vary, else all.
+
+    >>> telling_names([{"d": 8, "n": 16}, {"d": 16, "n": 32}]), telling_names([{"d": 8, "n": 16}, {"d": 8, "n": 32}])
+    (('d',), ('n',))
+    """
+    different = len({tuple(entry.items()) for entry in sizes})
+    counts = {name: len({entry.get(name) for entry in sizes}) for name in (sizes[0] if sizes else ())}
+    varying = tuple(name for name, count in counts.items() if count > 1) or tuple(counts)
+    return next(((name,) for name in varying if counts[name] == different), varying)
+
+
+def _sizes_text(sizes: Mapping[str, int], names: Sequence[str] | None = None) -> str:
+    shown = sizes if names is None else {name: size for name, size in sizes.items() if name in names}
+    return ", ".join(f"{name} = {size}" for name, size in shown.items()) or "its one instance"
 
 
 def with_error(value: float, error: float) -> str:

@@ -31,7 +31,7 @@ def rival_problem(prediction: Prediction, points: Sequence[Point] | ScalingPath)
     sizes = points.points if isinstance(points, ScalingPath) else tuple(point.sizes for point in points)
     for rival in prediction.rivals if sizes else ():
         if coincides(prediction, rival, sizes):
-            return f"the rival {rival!r} coincides with the claim on these sizes, so nothing could reject it"
+            return f"the rival {rival!r} coincides with the claim on these sizes, so nothing could reject it: give another one"
         if prediction.kind not in (Kind.BOUND, Kind.LAW):
             continue
         if not base_of(prediction, sizes):
@@ -40,7 +40,8 @@ def rival_problem(prediction: Prediction, points: Sequence[Point] | ScalingPath)
         elif not _rejectable(prediction, rival, sizes):
             kind = "bound" if prediction.kind is Kind.BOUND else "law"
             claim = f"the claim {prediction.rate}" if prediction.rate is not None else "1, which the claim is to beat"
-            return f"a rival of a {kind} must be faster: {rival!r} decays no faster than {claim}, so nothing could reject it"
+            why = f"{rival!r} decays no faster than {claim}, so nothing could reject it"
+            return f"a rival of a {kind} must be faster: {why}"
     return ""
 
 

@@ -215,7 +215,7 @@ class Result:
     (-1.0, 0.5, True)
     >>> print(result.reason)
     on d = 16..256: relative to the rate d**(-1/2) it grows like d^(-0.500 +/- 0.072); its upper limit at error rate
-    0.025, -0.419, is at most 0.05
+    0.025, -0.419, is at most the tolerated 0.05
     >>> round(result.constant.estimate, 3)  # at the largest size: 2/256 over 1/16
     0.125
     >>> Result.from_json(result.to_json()) == result
