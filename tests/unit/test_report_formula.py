@@ -131,6 +131,14 @@ def test_long_formulas_may_break_at_relations_and_signs_and_short_ones_do_not():
     assert mathml("x = " + " + ".join(["a_1"] * 4)).count("<math>") == 1
 
 
+def test_code_in_a_docstring_stays_code():
+    line = "the claims (``rate=1/d``) of :mod:`a.b_c` at n = d ``x``"
+    assert re.findall("<code>(.*?)</code>", mathml(line)) == ["rate=1/d", "a.b_c", "x"]
+    assert latex(line).startswith(r"the claims (\texttt{rate=\allowbreak{}1/\allowbreak{}d}) of \texttt{a")
+    assert latex(line).endswith(r" at $n = d$ \texttt{x}")
+    assert mathml("``<b>``") == "<code>&lt;b&gt;</code>"
+
+
 def test_display_style_is_asked_for():
     assert mathml("sum_j x_j", display=True).startswith('<math displaystyle="true">')
 

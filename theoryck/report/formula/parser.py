@@ -19,7 +19,7 @@ from theoryck.report.formula.tree import (
     row,
 )
 
-_SIGNS = ("+", "-", "+-")
+_SIGNS = ("+", "-", "+-", "-+")
 _ACCENTS = {"tilde": "tilde", "hat": "hat", "bar": "bar"}
 
 

@@ -221,7 +221,7 @@ def _operator(node: Operator) -> str:
     if name in (",", ";", ":"):
         return r"\colon " if name == ":" else f"{name} "
     if node.prefix:
-        return written.strip()
+        return written.strip() + (" " if written.strip()[-1:].isalpha() else "")
     return f" {written} " if name not in ("!", "!!", "/") else written
 
 

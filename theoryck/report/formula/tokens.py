@@ -9,9 +9,9 @@ from theoryck.report.formula.symbols import BIG, FUNCTIONS, LETTERS, SPELLINGS, 
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
-      | (?P<number>(?:\d+\.\d+|\d+|(?<![\w)])\.\d+)(?:e[+-]?\d+(?![\w.]))?)
+      | (?P<number>(?:\d+\.\d+|\d+|(?<![\w)])\.\d+)(?:e[+-]?\d+(?!\w|\.\d))?)
       | (?P<name>[^\W\d_]+\d*)
-      | (?P<op>\*\*|\|\||\.\.\.|<=|>=|!=|->|<-|=>|~=|<<|>>|''|!!|[-+*/^_=<>~.,;:|()\[\]{}'!])
+      | (?P<op>\*\*|\|\||\+-|-\+|\.\.\.|<=|>=|!=|->|<-|=>|~=|<<|>>|''|!!|[-+*/^_=<>~.,;:|()\[\]{}'!])
       | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from theoryck.report.formula.symbols import AMBIGUOUS, BIG, FUNCTIONS, RELATIONS, is_letter
 from theoryck.report.formula.tokens import Group, Item, Token
 
-_ARITHMETIC = ("+", "-", "*", "/")
+_ARITHMETIC = ("+", "-", "+-", "-+", "*", "/")
 _CONNECTIVES = ("and", "or", "for", "at", "with", "where", "as", "in", "is", "on", "of", "to", "from", "by")
 _PUNCTUATION = (",", ";", ":")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 
 from theoryck.records import Kind, Prediction
@@ -17,6 +17,7 @@ from theoryck.report.formula.tree import AnyNode, Fence, Fraction, Number, Opera
 
 LONGEST = 2000  # characters of a statement that are read as mathematics; a longer text is shown as it is
 
+_CODE = re.compile(r"``([^`]+)``|:\w+:`([^`]+)`")
 SIZES = 6  # of a path that are written out
 
 
@@ -28,7 +29,7 @@ def mathml(text: str, *, display: bool = False) -> str:
     >>> mathml("at n = d")
     'at <math><mi>n</mi><mo ...>=</mo><mi>d</mi></math>'
     """
-    return elements.pieces(_read(text), display=display)
+    return _joined(text, lambda found: elements.pieces(found, display=display), lambda part: f"<code>{escape(part)}</code>")
 
 
 def latex(text: str) -> str:
@@ -37,7 +38,7 @@ def latex(text: str) -> str:
     >>> print(latex("E phi(X)^2 <= C d^(-k/2), 5% of all"))
     $\operatorname{\mathbb{E}}\varphi (X)^{2} \le Cd^{-k/2}$, 5\% of all
     """
-    return tex.pieces(_read(text))
+    return _joined(text, tex.pieces, tex.code)
 
 
 def rate_mathml(rate: str, parameters: Mapping[str, str] | None = None) -> str:
@@ -69,8 +70,22 @@ def prediction_latex(prediction: Prediction) -> str:
     return f"{tex.code(clean(prediction.quantity))} {tex.pieces(_expected(prediction))}"
 
 
-def _read(text: str) -> list[Piece]:
+def _joined(text: str, formulas: Callable[[list[Piece]], str], code: Callable[[str], str]) -> str:
+    """Write a line: prose and mathematics, and code, which docstrings put between double backticks or into roles."""
+    written, end = "", 0
     line = clean(text)
+    for match in _CODE.finditer(line):
+        written += _spaced(line[end : match.start()], formulas) + code(match.group(1) or match.group(2))
+        end = match.end()
+    return written + _spaced(line[end:], formulas)
+
+
+def _spaced(part: str, formulas: Callable[[list[Piece]], str]) -> str:
+    before, after = part[:1].isspace(), part[1:][-1:].isspace()  # the reader leaves out spaces at the ends
+    return " " * before + formulas(_read(part.strip())) + " " * after
+
+
+def _read(line: str) -> list[Piece]:
     if len(line) > LONGEST:
         return [line]
     try:
