@@ -16,7 +16,7 @@ from theoryck import planning
 from theoryck.claims import Statement
 from theoryck.claims.statements import Law
 from theoryck.ledger import Ledger
-from theoryck.montecarlo import Executor, Key, Moments, Request, TwoSidedMoments, sample_jointly
+from theoryck.montecarlo import Executor, Key, Moments, Request, SerialExecutor, TwoSidedMoments, sample_jointly
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.profiles import Profile, profile_named
 from theoryck.quantities import Quantity
@@ -115,10 +115,11 @@ class Measurement:
         least = sum(self.spending.per_block) / self.spending.budget
         return tuple(fraction for fraction in fractions if fraction >= min(least, 1.0))
 
-    def _draw_blocks(self, wanted: Sequence[tuple[int, int]], reuse: bool = True) -> None:
+    def _draw_blocks(self, wanted: Sequence[tuple[int, int]], timed: bool = False) -> None:
         """Draw at each size named until it has as many blocks as wanted; all sizes share the workers.
 
-        Without ``reuse`` nothing is taken from the ledger: blocks that are timed are drawn.
+        Blocks that are ``timed`` are drawn in this process, and none is taken from the ledger: neither the start of a worker nor
+        the way to it is the time of a draw.  The draws are the same bits.
         """
         requests = [
             Request(
@@ -130,11 +131,11 @@ class Measurement:
                 initial=self.moments[index],
                 bins=self.edges,
                 two_sided=self.quantity.two_sided,
-                store=self._shelf if reuse or self._shelf is None else self._shelf.fresh(),
+                store=self._shelf if not timed or self._shelf is None else self._shelf.fresh(),
             )
             for index, count in wanted
         ]
-        drawn = sample_jointly(requests, self.session.executor, self._watching())
+        drawn = sample_jointly(requests, SerialExecutor() if timed else self.session.executor, self._watching())
         for (index, count), moments in zip(wanted, drawn, strict=True):
             self.moments[index], self.blocks[index] = moments, count
 
@@ -241,9 +242,6 @@ class Measurement:
     def _timings(self) -> Sequence[float]:
         """Return the seconds a draw takes at every size; a ledger remembers them, so that a restart plans the same blocks."""
         indices = range(len(self.sizes))
-        if self.session.executor is not None:
-            # Processes that are still to be started would count as the time of the first draws.
-            list(self.session.executor.map(abs, range(self.session.executor.workers)))
         if self._shelf is None:
             return [self._seconds_per_draw(index) for index in indices]
         keys = [self._key(index) for index in indices]
@@ -254,7 +252,7 @@ class Measurement:
 
     def _seconds_per_draw(self, index: int) -> float:
         start = time.perf_counter()
-        self._draw_blocks([(index, 1)], reuse=False)
+        self._draw_blocks([(index, 1)], timed=True)
         return max(time.perf_counter() - start, 1e-9) / self._block_draws(index)
 
     def points(self, exact: bool = True) -> tuple[Point, ...]:

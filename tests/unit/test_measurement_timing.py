@@ -1,0 +1,38 @@
+"""The time of a draw is that of the sampler: neither the start of a worker process nor the way to it counts."""
+
+import time
+
+import theoryck as tc
+from theoryck.check import Session
+from theoryck.measurement import BY_THE_CLOCK, Measurement
+from theoryck.montecarlo import SerialExecutor
+
+
+class Slow(SerialExecutor):
+    """An executor that takes its time with every map, as one does whose processes are still to be started."""
+
+    workers = 2
+    maps = 0
+
+    def map(self, function, items):
+        self.maps += 1
+        time.sleep(0.3)
+        yield from super().map(function, items)
+
+
+def test_a_slow_executor_makes_no_draw_slow():
+    @tc.quantity
+    def value(rng, draws, *, d):
+        return rng.standard_normal(draws)
+
+    statement = tc.Bound(value, rate="1/d", along=tc.ScalingPath(d=tc.doubling(16, 128)))
+    executor = Slow()
+    with Session(executor=executor) as session:
+        measurement = Measurement("timing", {}, statement, session, 1.0)
+        assert max(measurement.spending.per_block) < 0.2
+        assert executor.maps == 0
+        assert measurement.spending.unit == "seconds"
+        assert BY_THE_CLOCK in measurement.flags
+        assert measurement.blocks == [1, 1, 1, 1]  # what was timed is kept
+        measurement.draw_up_to(1e-3)
+        assert executor.maps == 1
