@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,8 +120,8 @@ def _measure(claims: Sequence[Claim], **options: Any) -> Report:
     buildable = _buildable(claims, options["draws"])
     if options["draws"] is None:
         _say_what_is_hopeless(buildable, options["profile"], options["seed"], options["sharing"] or len(claims))
-    with _terminated_as_interrupted(), _Progress(len(claims)) as progress:
-        return check_claims(claims, progress=progress, **options)
+    with _terminated_as_interrupted(), _Line() as line:
+        return check_claims(claims, progress=line.following(len(claims)), **options)
 
 
 def _buildable(claims: Sequence[Claim], draws: int | tuple[int, ...] | None) -> list[Claim]:
@@ -200,9 +200,15 @@ def _say_what_is_hopeless(claims: Sequence[Claim], profile: str, seed: int, shar
     from theoryck.check import Session
     from theoryck.montecarlo import SerialExecutor
     from theoryck.prospects import hopeless
+    from theoryck.report.progress import looked_ahead
 
-    for line in hopeless(claims, Session(profile, seed, SerialExecutor(), sharing)):
-        click.echo(f"theoryck: {line}", err=True)
+    session = Session(profile, seed, SerialExecutor(), sharing)
+    with _Line() as line:
+        for number, claim in enumerate(claims, 1):
+            line.write(looked_ahead(number, len(claims)))
+            for said in hopeless([claim], session):
+                line.write("")
+                click.echo(f"theoryck: {said}", err=True)
 
 
 @contextmanager
@@ -231,29 +237,33 @@ def _advice(report: Report, claims: Sequence[Claim], paths: Sequence[str], setti
     return advice(left, [claim.id for claim in claims if claim.id in judged], paths, settings, style_for(sys.stderr), chosen=chosen)
 
 
-class _Progress:
+class _Line:
     """One line on standard error while it is a terminal that can take it back; silent otherwise, and gone at the end."""
 
-    def __init__(self, claims: int) -> None:
-        from theoryck.report.progress import Progress
-
-        style = style_for(sys.stderr)
+    def __init__(self) -> None:
         self.shown = sys.stderr.isatty() and not is_dumb()
-        self.state = Progress(claims, time.monotonic)
-        self.width = style.width - 1
+        self.width = style_for(sys.stderr).width - 1
 
-    def __enter__(self) -> _Progress:
+    def __enter__(self) -> _Line:
         return self
 
-    def __call__(self, look: Mapping[str, Any]) -> None:
-        if self.shown:
-            self.state.see(look)
-            self._write(self.state.line(self.width))
-
     def __exit__(self, *exception: object) -> None:
-        if self.shown:
-            self._write("")
+        self.write("")
 
-    def _write(self, text: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
+    def write(self, text: str) -> None:
+        """Replace what stands in the line."""
+        if self.shown:
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+
+    def following(self, claims: int) -> Callable[[Mapping[str, Any]], None] | None:
+        """Return what shows a session's progress, or None where there is nobody to see it."""
+        from theoryck.report.progress import Progress
+
+        state = Progress(claims, time.monotonic)
+
+        def follow(look: Mapping[str, Any]) -> None:
+            state.see(look)
+            self.write(state.line(self.width))
+
+        return follow if self.shown else None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from theoryck.pytest_plugin.items import ClaimItem
+from theoryck.pytest_plugin.live import Live
 from theoryck.pytest_plugin.state import STATE, is_xdist_worker
 
 if TYPE_CHECKING:
@@ -140,7 +141,15 @@ def _say_what_is_hopeless(config: pytest.Config, claims: list[Claim]) -> None:
     from theoryck.check import Session
     from theoryck.montecarlo import SerialExecutor
     from theoryck.prospects import hopeless
+    from theoryck.report.progress import looked_ahead
 
     options = {name: config.getoption(f"theoryck_{name}") for name in ("profile", "seed")}
-    for line in hopeless(claims, Session(executor=SerialExecutor(), claims=len(claims), **options)):
-        reporter.write_line(f"theoryck: {line}")
+    session, live = Session(executor=SerialExecutor(), claims=len(claims), **options), Live(config, len(claims))
+    try:
+        for number, claim in enumerate(claims, 1):
+            live.show(looked_ahead(number, len(claims)))
+            for line in hopeless([claim], session):
+                live.erase()
+                reporter.write_line(f"theoryck: {line}")
+    finally:
+        live.erase()

@@ -38,15 +38,16 @@ class Live:
             self.state.see(look)
             self.show()
 
-    def show(self) -> None:
-        """Write the line after the cursor and put the cursor back; what does not fit is left out."""
+    def show(self, text: str | None = None) -> None:
+        """Write the line (or a text) after the cursor and put the cursor back; what does not fit is left out."""
         if self.state is None:
             return
-        from theoryck.report.layout import cells
+        from theoryck.report.layout import cells, shorten
 
         with self._uncaptured():  # a captured terminal does not tell its width either
             room = self.writer.fullwidth - self.writer.width_of_current_line % self.writer.fullwidth - 2
-            text = self.state.line(room) if room >= LEAST else ""
+            said = self.state.line(room) if text is None else shorten(text, room)
+            text = said if room >= LEAST else ""
             if text or self.written:
                 self.writer.write_raw(f"\x1b[K {text}\x1b[{cells(text) + 1}D" if text else "\x1b[K", flush=True)
             self.written = bool(text)

@@ -130,6 +130,15 @@ class Progress:
         return float(left) if left > 0 else None
 
 
+def looked_ahead(number: int, claims: int) -> str:
+    """Return the line that is shown while what a budget can settle is worked out, before the first draw.
+
+    >>> looked_ahead(12, 275)
+    '12/275 claims: can the budget settle them?'
+    """
+    return f"{number}/{claims} claims: can the budget settle them?"
+
+
 def _sentence(claim: str, several: str, facts: list[str]) -> str:
     head = f"{claim} ({several})" if several else claim
     return f"{head}: {', '.join(facts)}" if facts else head
