@@ -53,6 +53,15 @@ def approach(result: Result) -> Approach | None:
     """Return how the values of a LIMIT approach it; None for anything else, or where nothing was measured.
 
     Nothing raises: what cannot be fitted says so in ``reason``.
+
+    >>> from theoryck.judge import judge
+    >>> from theoryck.records import Contract, Enclosure, Estimate, Point, Prediction, Result, Status
+    >>> claim = Prediction(Kind.LIMIT, "m", base="d", value=Enclosure(Decimal(2), Decimal(0)))
+    >>> points = tuple(Point({"d": d}, Estimate(2 + 1 / d, 1e-4, 1000)) for d in (16, 32, 64, 128))
+    >>> found = judge(claim, points, Contract())
+    >>> found = approach(Result("a", Status.THEOREM, {}, found, claim, points, Contract(), 1e-3, 4000, 0.1, 0))
+    >>> found.route, found.tolerance, found.limit.contains(0.0)
+    ('montecarlo', 0.2, True)
     """
     prediction = result.prediction
     if prediction is None or prediction.kind is not Kind.LIMIT or prediction.value is None or not result.points:

@@ -106,7 +106,15 @@ def fitted(result: Result) -> Fitted | None:
 
 
 def lines(result: Result) -> list[Fitted]:
-    """Return the growth along the path or, for a grid, along every line of it, the one that decided first."""
+    """Return the growth along the path or, for a grid, along every line of it, the one that decided first.
+
+    >>> from theoryck.auditing import audit
+    >>> grid = [(d, n) for d in (16, 32, 64) for n in (100, 200, 400)]
+    >>> table = {"d": [d for d, _ in grid], "n": [n for _, n in grid]}
+    >>> found = lines(audit(table, [n / d for d, n in grid], [0.01 * n / d for d, n in grid], rate="n/d"))
+    >>> len(found), sorted({line.base for line in found})
+    (6, ['d', 'n'])
+    """
     found = _growing(result)
     return [_along(result, line, len(found)) for line in found]
 
