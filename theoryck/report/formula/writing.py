@@ -60,13 +60,21 @@ def rate_latex(rate: str, parameters: Mapping[str, str] | None = None) -> str:
 
 
 def prediction_mathml(prediction: Prediction) -> str:
-    """Return what a claim expects, as HTML: ``quantity <= C rate``, and the path along which it is measured."""
+    """Return what a claim expects, as HTML: ``quantity <= C rate``, and the path along which it is measured.
+
+    >>> prediction_mathml(Prediction(Kind.SCALING, "gap()", "d", {"d": "8, 16"}, exponent=-1.0))
+    '<code>gap()</code> <math>...</math>, along <math><mi>d</mi>...</math> 8, 16'
+    """
     quantity = f"<code>{escape(clean(prediction.quantity))}</code>"
     return quantity + " " + elements.pieces(_expected(prediction))
 
 
 def prediction_latex(prediction: Prediction) -> str:
-    """Return what a claim expects, as LaTeX: ``quantity <= C rate``, and the path along which it is measured."""
+    r"""Return what a claim expects, as LaTeX: ``quantity <= C rate``, and the path along which it is measured.
+
+    >>> print(prediction_latex(Prediction(Kind.BOUND, "gap", "d", {"d": "8, 16", "n": "d**2"}, rate="1/sqrt(d)")))
+    \texttt{gap} $\le C/\sqrt{d}$, along $d =$ 8, 16, $n = d^{2}$
+    """
     return f"{tex.code(clean(prediction.quantity))} {tex.pieces(_expected(prediction))}"
 
 
