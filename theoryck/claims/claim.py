@@ -417,8 +417,8 @@ def theorem(id: str, reference: Reference | None = None) -> Callable[[Callable[.
     >>> tc.theorem("two words")
     Traceback (most recent call last):
         ...
-    theoryck.claims.arguments.ClaimError: id must be a text without spaces such as 'camilli2025/moment-control' that does
-    not start with '-', got 'two words'
+    theoryck.claims.arguments.ClaimError: id must be a text without spaces that does not start with '-', got 'two words':
+    write 'two-words'
     """
     return _claim(Status.THEOREM, id, reference)
 

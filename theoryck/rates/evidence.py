@@ -77,10 +77,11 @@ class Series:
         places = [_sizes_text(self.sizes[i], names) for i in where]
         shown = "; ".join(places if len(places) <= 4 else [*places[:2], "...", places[-1]])
         worst = max(self.tails)
+        more = f"draw at least {math.ceil(worst / limit)} times as much" if math.isfinite(worst) else "draw more"
         return (
             f"the mean is carried by a few draws at {shown} (squared skewness over draws up to {worst:.2g}, where a Gaussian "
-            f"error bar needs less than {limit:g}): the error bar cannot be trusted; draw more, or measure something with a "
-            "finite variance"
+            f"error bar needs less than {limit:g}): the error bar cannot be trusted; {more}, or measure something with a finite "
+            "variance"
         )
 
     def widened(self, error_rate: float) -> Series:
