@@ -36,6 +36,7 @@ def test_every_outcome(project):
         ]
     )
     assert "Traceback" not in result.stdout.str()
+    assert "\x1b" not in result.stdout.str() + result.stderr.str()  # no line of progress where there is no terminal
     report = json.loads((project.path / "report.json").read_text())
     assert [r["verdict"] for r in report["results"]] == ["SUPPORTED", "REFUTED", "INCONCLUSIVE", "VACUOUS", "REFUTED", "SUPPORTED"]
     assert report["summary"]["exit_code"] == 1

@@ -193,5 +193,7 @@ def test_the_line_stands_behind_what_pytest_wrote_and_leaves_no_trace(line, pyte
     assert ("5 draws" in shown.writer.page) == (80 - len(line) % 80 > 20)
     (page,) = screen(shown.writer.page)
     assert len(page) <= max(len(line), 79 + 80 * (len(line) // 80))
+    shown.show("12/275 claims")
+    assert ("12/275 claims" in shown.writer.page) == (80 - len(line) % 80 > 18)
     shown.erase()
     assert screen(shown.writer.page + ".") == [line + "."]

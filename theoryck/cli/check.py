@@ -65,10 +65,11 @@ def command(
 
     In a folder, claims are looked for in files under a folder named proofs and in test modules; any file can be named itself.
     A table has one line per claim with its worst instance; whatever is not as its author declared is told in full below it,
-    with the seed and the command that repeats it.  With --ledger a run that was stopped, even killed, goes on where it was, a
-    larger profile reuses what a smaller one drew, and the results are the same bits as without.  Changes in a sampler's code and
-    in the files it imports are seen; where data files, environment variables or modules of computed names change, declare
-    version= in ``@tc.quantity``.
+    with the seed and the command that repeats it, and named once more at the end.  On a terminal a line shows what is going on;
+    Ctrl-C prints what was judged and the command that checks the rest.  With --ledger a run that was stopped, even killed, goes
+    on where it was, a larger profile reuses what a smaller one drew, and the results are the same bits as without.  Changes in
+    a sampler's code and in the files it imports are seen; where data files, environment variables or modules of computed names
+    change, declare version= in ``@tc.quantity``.
 
     \b
     Examples:
@@ -79,8 +80,9 @@ def command(
       theoryck check proofs --html report.html
       theoryck check proofs --only 'fan2020/*' --histograms pictures
 
-    Exit status: 0 all well; 1 a claim was REFUTED or VACUOUS, or a falsehood was not refuted; 2 wrong usage, or a file that
-    cannot be imported (the claims of the others are checked); 3 undecided under thorough; 130 interrupted.
+    Exit status: 0 all well; 1 a claim was REFUTED or VACUOUS, or a falsehood was not refuted; 2 wrong usage, a file that cannot
+    be imported (the claims of the others are checked) or an output that cannot be written; 3 undecided under thorough; 130
+    interrupted.
     """
     from theoryck.report.text import render
 
