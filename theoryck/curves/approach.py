@@ -30,6 +30,10 @@ class Approach:
     ``centre``, ``low`` and ``high`` have one entry per entry of ``sizes``; they are empty where nothing could be fitted, with the
     ``reason`` in words.  ``rivals`` are (text, rival minus claimed, rejected).  Marks carry differences and residuals.
     ``measured`` are the sizes at which something was measured.
+
+    >>> found = Approach("d", Decimal(1), traces=(), level=0.95, rivals=(("1.1", Decimal("0.1"), True),))
+    >>> found.limit, found.rivals[0][0]
+    (None, '1.1')
     """
 
     base: str
@@ -62,6 +66,16 @@ def approach(result: Result) -> Approach | None:
     >>> found = approach(Result("a", Status.THEOREM, {}, found, claim, points, Contract(), 1e-3, 4000, 0.1, 0))
     >>> found.route, found.tolerance, found.limit.contains(0.0)
     ('montecarlo', 0.2, True)
+
+    >>> import theoryck as tc
+    >>> @tc.theorem("example/norm")
+    ... def norm():
+    ...     "E (|x_0|^2 - 1)^2 -> 0"
+    ...     path = tc.ScalingPath(d=tc.doubling(4, 256), input_dim="d")
+    ...     return tc.Limit(tc.norm_deviation(tc.DeepNetwork("x", depth=0)), along=path, value=0, correction=1, tolerance=0.01)
+    >>> found = approach(tc.check_claims(norm, draws=100).results[0])
+    >>> found.base, str(found.claimed), found.measured[-1], found.limit.contains(0), found.reason
+    ('d', '0', 256, True, '')
     """
     prediction = result.prediction
     if prediction is None or prediction.kind is not Kind.LIMIT or prediction.value is None or not result.points:

@@ -29,7 +29,7 @@ from theoryck.rates.rivals import base_of
 from theoryck.records import Interval, Kind, Prediction, Result
 
 Array = NDArray[np.float64]
-STEPS = 24  # sizes at which a curve is given, besides those measured
+STEPS = 60  # sizes at which a curve is given, besides those measured
 BEYOND = "the fitted curve leaves the range of floats"
 GROWING = (Kind.BOUND, Kind.LAW, Kind.SCALING)
 

@@ -184,7 +184,7 @@ def shape(route: str, x: float, y: float) -> str:
 def draw_band(frame: Frame, sizes: Sequence[float], low: Sequence[Signed], high: Sequence[Signed]) -> None:
     """Fill the area between two curves."""
     across = [frame.across(size) for size in sizes]
-    upper, lower = ([(x, frame.height(value)) for x, value in zip(across, end)] for end in (high, low))
+    upper, lower = (_thinned([(x, frame.height(value)) for x, value in zip(across, end)]) for end in (high, low))
     frame.canvas.path("tk-b", band(upper, lower, frame.top, frame.bottom))
 
 
