@@ -71,11 +71,11 @@ def approach(result: Result) -> Approach | None:
     >>> @tc.theorem("example/norm")
     ... def norm():
     ...     "E (|x_0|^2 - 1)^2 -> 0"
-    ...     path = tc.ScalingPath(d=tc.doubling(4, 256), input_dim="d")
+    ...     path = tc.ScalingPath(d=tc.doubling(4, 64), input_dim="d")
     ...     return tc.Limit(tc.norm_deviation(tc.DeepNetwork("x", depth=0)), along=path, value=0, correction=1, tolerance=0.01)
     >>> found = approach(tc.check_claims(norm, draws=100).results[0])
     >>> found.base, str(found.claimed), found.measured[-1], found.limit.contains(0), found.reason
-    ('d', '0', 256, True, '')
+    ('d', '0', 64, True, '')
     """
     prediction = result.prediction
     if prediction is None or prediction.kind is not Kind.LIMIT or prediction.value is None or not result.points:
