@@ -39,6 +39,12 @@ class Curve:
     """A fitted curve ``sign * exp(centre)`` of one route with its band ``low``..``high``, at the result's level.
 
     ``sizes`` and all logarithms have one entry per point of the curve; ``log_rates`` are those of the claimed rate there.
+
+    >>> from theoryck.auditing import audit
+    >>> result = audit({"d": [16, 32, 64, 128]}, [0.9, 0.6, 0.45, 0.3], 0.01, rate="d**(-1/2)", rivals=["1/d"])
+    >>> curve = fitted(result).curves[0]
+    >>> curve.sign, len(curve.sizes) == len(curve.low), curve.low[0] < curve.centre[0] < curve.high[0]
+    (1, True, True)
     """
 
     route: str
@@ -54,7 +60,14 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A rate as a curve ``sign * exp(log)``: the claimed one (``rejected`` is None), or a rival, as ``label`` says."""
+    """A rate as a curve ``sign * exp(log)``: the claimed one (``rejected`` is None), or a rival, as ``label`` says.
+
+    >>> from theoryck.auditing import audit
+    >>> result = audit({"d": [16, 32, 64, 128]}, [0.9, 0.6, 0.45, 0.3], 0.01, rate="d**(-1/2)", rivals=["1/d"])
+    >>> found = fitted(result)
+    >>> found.claimed.label, found.claimed.rejected, [(rival.label, rival.rejected) for rival in found.rivals]
+    ('d**(-1/2)', None, [('1/d', True)])
+    """
 
     label: str
     sign: int
@@ -72,6 +85,12 @@ class Fitted:
     ``claimed`` goes through the fit at the largest size, or has its own constant; rivals go through the fit there.  ``limit`` is
     the value that was subtracted from every mark (0 where none was), ``missing`` says what was not finite, ``sizes`` are all sizes
     at which something was measured, and ``of`` is the number of lines of a grid of which this is one.
+
+    >>> from theoryck.auditing import audit
+    >>> result = audit({"d": [16, 32, 64, 128]}, [0.9, 0.6, 0.45, 0.3], 0.01, rate="d**(-1/2)", rivals=["1/d"])
+    >>> found = fitted(result)
+    >>> found.base, found.sizes, found.kind.value, found.reason, [trace.route for trace in found.traces]
+    ('d', (16, 32, 64, 128), 'bound', '', ['montecarlo'])
     """
 
     base: str
@@ -114,6 +133,12 @@ def lines(result: Result) -> list[Fitted]:
     >>> found = lines(audit(table, [n / d for d, n in grid], [0.01 * n / d for d, n in grid], rate="n/d"))
     >>> len(found), sorted({line.base for line in found})
     (6, ['d', 'n'])
+
+    >>> from theoryck.auditing import audit
+    >>> grid = {"d": [16, 32, 64] * 3, "n": [8] * 3 + [16] * 3 + [32] * 3}
+    >>> result = audit(grid, [1 / (d * n) for d, n in zip(grid["d"], grid["n"])], 0.0, rate="1/(d*n)")
+    >>> [(line.base, dict(line.fixed)) for line in lines(result)][:2]
+    [('n', {'d': 16}), ('n', {'d': 32})]
     """
     found = _growing(result)
     return [_along(result, line, len(found)) for line in found]
@@ -127,7 +152,13 @@ def _growing(result: Result) -> list[Direction]:
 
 
 def directions(result: Result) -> list[Direction]:
-    """Return the path on which the points lie or, for a grid, its lines, those along the base of the prediction first."""
+    """Return the path on which the points lie or, for a grid, its lines, those along the base of the prediction first.
+
+    >>> from theoryck.auditing import audit
+    >>> result = audit({"d": [16, 32, 64, 128]}, [0.9, 0.6, 0.45, 0.3], 0.01, rate="d**(-1/2)", rivals=["1/d"])
+    >>> [line.base for line in directions(result)], len(directions(result)[0].points)
+    (['d'], 4)
+    """
     points, prediction = result.points, result.prediction
     if not points or not points[0].sizes:
         return []
