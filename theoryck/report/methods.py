@@ -14,6 +14,8 @@ from theoryck.report.formula.tex import escape
 
 _CORRECTIONS = re.compile(r"corrections O\([^()^]*\^-?([0-9./]+)\)")
 
+AUDIT = "audit"  # the profile of a report on values that somebody else measured
+
 
 def methods(report: Report) -> str:
     """Return the paragraph as LaTeX."""
@@ -21,10 +23,11 @@ def methods(report: Report) -> str:
     program = rf"theoryck{version}~\cite{{{SOFTWARE_KEY}}}"
     if not report.results:
         return f"No claim was tested with {program}."
+    audited = report.profile == AUDIT
     said = [
-        f"{_tested(report)} with {program} under the profile {escape(clean(report.profile))}, seed {report.seed}.",
-        *_routes(report.results),
-        *_errors(report.results),
+        f"{_tested(report, audited=audited)} with {program}.",
+        *([] if audited else _session(report)),
+        *_errors(report.results, audited=audited),
         *_intervals(report.results),
         *_rivals(report.results),
         *_outcome(report),
@@ -32,12 +35,19 @@ def methods(report: Report) -> str:
     return "\n".join(said)
 
 
-def _tested(report: Report) -> str:
+def _tested(report: Report, *, audited: bool) -> str:
     claims, instances = len(summarise(report)), len(report.results)
+    if audited:
+        rows = sum(result.draws for result in report.results)
+        return f"{_number(rows, 'given value')} {'was' if rows == 1 else 'were'} audited"
     false = len({result.claim for result in report.results if result.status is Status.FALSEHOOD})
     text = f"{_number(claims, 'claim')} ({_number(instances, 'instance')}"
     text += f"; {false} of the claims declared false, to be refuted)" if false else ")"
     return f"{text} {'was' if claims == 1 else 'were'} tested"
+
+
+def _session(report: Report) -> list[str]:
+    return [f"The profile was {escape(clean(report.profile))}, the seed {report.seed}.", *_routes(report.results)]
 
 
 def _routes(results: tuple[Result, ...]) -> list[str]:
@@ -59,21 +69,23 @@ def _routes(results: tuple[Result, ...]) -> list[str]:
     return [f"Quantities were measured {_listed(parts)}."] if parts else []
 
 
-def _errors(results: tuple[Result, ...]) -> list[str]:
+def _errors(results: tuple[Result, ...], *, audited: bool) -> list[str]:
     """The error rates that were declared, and how they were shared."""
     rates = [r.false_refute_rate for r in results]
-    total = sum(rates)
-    shares = _span(rates)
     within = sorted({r.contract.within for r in results})
     tolerated = f"{within[0]:g} to {within[-1]:g}" if len(within) > 1 else f"{within[0]:g}"
-    support = max(r.contract.false_support_rate for r in results)
-    return [
-        "Error rates were declared before anything was drawn:",
-        f"the probability that any true claim is refuted is at most {_scientific(total)} over all instances,",
-        f"which is shared between them ({shares} for each) and passed on from what is refuted to what is not (Bonferroni, Holm);",
-        "the look that decided an instance supports a claim whose exponent is wrong by more than its declared tolerance",
-        f"({tolerated}) with probability at most {_scientific(support)}.",
-    ]
+    said = ["Error rates were declared in advance:" if audited else "Error rates were declared before anything was drawn:"]
+    if len(rates) == 1:
+        said.append(f"a true claim is refuted with probability at most {_scientific(rates[0])};")
+    else:
+        said.append(f"the probability that any true claim is refuted is at most {_scientific(sum(rates))} over all instances,")
+        said.append(
+            f"shared between them ({_span(rates)} each, Bonferroni) and passed on from what is refuted to what is not (Holm);"
+        )
+    support = _scientific(max(r.contract.false_support_rate for r in results))
+    said.append(f"a claim whose exponent is wrong by more than its declared tolerance ({tolerated}) is supported")
+    said.append(f"{'' if audited else 'by the look that decides '}with probability at most {support}.")
+    return said
 
 
 def _intervals(results: tuple[Result, ...]) -> list[str]:

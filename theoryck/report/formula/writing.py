@@ -134,7 +134,7 @@ def _relation(prediction: Prediction) -> tuple[list[Piece], list[AnyNode]]:
         case Kind.BOUND:
             return [], [Operator("<="), *_times(constant, rate)]
         case Kind.SCALING:
-            exponent = Words("?") if prediction.exponent is None else _number(numbers.plain(prediction.exponent))
+            exponent = Symbol("s") if prediction.exponent is None else _number(numbers.plain(prediction.exponent))
             power = Script(named(prediction.base or "d"), sup=exponent)
             return [], [Operator("~"), *_times(constant, rate or power)]
         case Kind.LIMIT:
