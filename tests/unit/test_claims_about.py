@@ -3,10 +3,11 @@
 import json
 import sys
 import types
+from fractions import Fraction
 
 import jsonschema
 import pytest
-from hypothesis.strategies import integers
+from hypothesis.strategies import integers, sampled_from
 
 import theoryck as tc
 from theoryck.check import check_claims
@@ -42,7 +43,7 @@ def test_a_claim_says_what_its_author_wrote():
     assert about.claim == "about/constant"
     assert about.setting == __doc__
     assert about.details == "Because it is."
-    assert about.assumptions == {"k": str(integers(1, 1))}
+    assert about.assumptions == {"k": "integers from 1 to 1"}
     assert about.citation == {"authors": "Nobody, Noone", "year": "2020", "title": "On nothing", "arxiv": "2001.00001"}
     assert about.place.endswith(f"test_claims_about.py:{constant.line}")
     assert bare.about().citation == {}
@@ -103,6 +104,25 @@ def test_folders_are_kept_once_and_told_apart(tmp_path):
             del sys.modules[name]
     assert [each.folder for each in about] == ["same", "same", "same (2)", "same (3)"]
     assert folders == {"same": "one", "same (2)": "two", "same (3)": "three"}
+
+
+@pytest.mark.parametrize(
+    ("strategy", "text"),
+    [
+        (integers(1, 4), "integers from 1 to 4"),
+        (sampled_from(["1", "d**(1/2)"]), "one of '1', 'd**(1/2)'"),
+        (sampled_from((PHI, tc.Activation("x"))), "one of tanh(x), x"),
+        (sampled_from([Fraction(1, 4), Fraction(2), Fraction(-3, 5)]), "one of 1/4, 2, -3/5"),
+        (sampled_from([(1, 2), (2, 1)]), "one of (1, 2), (2, 1)"),
+        (integers(min_value=3), "integers(min_value=3)"),
+    ],
+)
+def test_strategies_are_written_for_people(strategy, text):
+    @tc.conjecture("about/written")
+    @tc.for_all(k=strategy)
+    def written(k): ...
+
+    assert written.about().assumptions == {"k": text}
 
 
 def test_about_without_a_folder_names_none():

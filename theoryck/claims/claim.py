@@ -44,6 +44,24 @@ class Reference:
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # differs from run to run, and seeds are made of descriptions
 
 
+# How hypothesis writes a strategy, and how people do.
+_FOR_PEOPLE = (
+    (r"Activation\('([^']*)'\)", r"\1"),
+    (r"Fraction\((-?\d+), 1\)", r"\1"),
+    (r"Fraction\((-?\d+), (\d+)\)", r"\1/\2"),
+    (r"integers\(min_value=(-?\d+), max_value=(-?\d+)\)", r"integers from \1 to \2"),
+    (r"^sampled_from\([\[(]([^\[\]]*?),?[\])]\)$", r"one of \1"),
+)
+
+
+def _drawn_from(strategy: Any) -> str:
+    """Write a strategy for people: values by their own text, no addresses."""
+    text = _ADDRESS.sub("", str(strategy))
+    for pattern, plain in _FOR_PEOPLE:
+        text = re.sub(pattern, plain, text)
+    return text
+
+
 def describe(value: Any) -> Any:
     """Return a JSON-ready form of an instance's parameter: the text that names it in tables, seeds and files.
 
@@ -163,7 +181,7 @@ class Claim:
             setting=self.setting,
             details=self.doc.partition("\n")[2].strip("\n"),
             folder=Path(self.path).resolve().parent.name if self.folder_setting else "",
-            assumptions={name: _ADDRESS.sub("", str(strategy)) for name, strategy in self.strategies.items()},
+            assumptions={name: _drawn_from(strategy) for name, strategy in self.strategies.items()},
             place=self.place,
             citation={name: str(value) for name, value in known.items() if value},
         )
