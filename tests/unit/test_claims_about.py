@@ -43,7 +43,7 @@ def test_a_claim_says_what_its_author_wrote():
     assert about.claim == "about/constant"
     assert about.setting == __doc__
     assert about.details == "Because it is."
-    assert about.assumptions == {"k": "integers from 1 to 1"}
+    assert about.assumptions == {"k": "integers 1 to 1"}
     assert about.citation == {"authors": "Nobody, Noone", "year": "2020", "title": "On nothing", "arxiv": "2001.00001"}
     assert about.place.endswith(f"test_claims_about.py:{constant.line}")
     assert bare.about().citation == {}
@@ -109,7 +109,7 @@ def test_folders_are_kept_once_and_told_apart(tmp_path):
 @pytest.mark.parametrize(
     ("strategy", "text"),
     [
-        (integers(1, 4), "integers from 1 to 4"),
+        (integers(1, 4), "integers 1 to 4"),
         (sampled_from(["1", "d**(1/2)"]), "one of '1', 'd**(1/2)'"),
         (sampled_from((PHI, tc.Activation("x"))), "one of tanh(x), x"),
         (sampled_from([Fraction(1, 4), Fraction(2), Fraction(-3, 5)]), "one of 1/4, 2, -3/5"),

@@ -49,7 +49,7 @@ _FOR_PEOPLE = (
     (r"Activation\('([^']*)'\)", r"\1"),
     (r"Fraction\((-?\d+), 1\)", r"\1"),
     (r"Fraction\((-?\d+), (\d+)\)", r"\1/\2"),
-    (r"integers\(min_value=(-?\d+), max_value=(-?\d+)\)", r"integers from \1 to \2"),
+    (r"integers\(min_value=(-?\d+), max_value=(-?\d+)\)", r"integers \1 to \2"),
     (r"^sampled_from\([\[(]([^\[\]]*?),?[\])]\)$", r"one of \1"),
 )
 
