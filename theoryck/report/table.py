@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from theoryck.records import Kind, Result, Status, Tightness, Verdict
+from theoryck.records import Result, Status, Tightness, Verdict
 from theoryck.report import numbers
 from theoryck.report.claims import ClaimSummary, Outcome, clean, instance_text, outcome
 from theoryck.report.layout import WIDTH, Style, cells, pad, shorten, wrap
+from theoryck.report.rows import claimed_and_measured
 
 COLOR = {Outcome.FAILED: "bad", Outcome.UNDECIDED: "open", Outcome.WELL: "good"}
 _MARK = {Outcome.FAILED: "!", Outcome.UNDECIDED: "?", Outcome.WELL: " "}
@@ -111,32 +112,13 @@ def _row(result: Result, instances: int, rejected: int, rivals: int, draws: int,
         instance=instance_text(result.instance),
         instances=instances,
         numbers=(
-            *_claimed_and_measured(result),
+            *claimed_and_measured(result),
             _tightness(result),
             f"{rejected}/{rivals}" if rivals else "-",
             numbers.count(draws),
             numbers.seconds(seconds),
         ),
     )
-
-
-def _claimed_and_measured(result: Result) -> tuple[str, str]:
-    """Exponents where there are any; else the values of an identity or a limit, marked by an equals sign."""
-    judgement, prediction = result.judgement, result.prediction
-    if judgement.exponent is not None or judgement.claimed_exponent is not None:
-        tends = prediction is not None and prediction.kind is Kind.LAW and prediction.rate is None
-        return "<0" if tends else numbers.plain(judgement.claimed_exponent), numbers.brief(judgement.exponent)
-    if prediction is None or prediction.kind not in (Kind.IDENTITY, Kind.LIMIT) or prediction.value is None:
-        return "-", "-"
-    claimed = f"={numbers.plain(float(prediction.value))}"
-    if not result.points:
-        return claimed, "-"
-    last = result.points[-1]
-    if last.exact is not None:
-        return claimed, "=" + numbers.uncertain(last.exact.midpoint, last.exact.radius)
-    if last.estimate is not None:
-        return claimed, "=" + numbers.uncertain(last.estimate.value, last.estimate.stderr)
-    return claimed, "-"
 
 
 def _tightness(result: Result) -> str:
@@ -273,7 +255,7 @@ def _stacked(row: Row, style: Style) -> list[str]:
 
 def _values(claim: ClaimSummary, verbose: bool) -> list[str]:
     """What stands in the column of what was measured."""
-    return [_claimed_and_measured(result)[1] for result in (claim.results if verbose else (claim.worst,))]
+    return [claimed_and_measured(result)[1] for result in (claim.results if verbose else (claim.worst,))]
 
 
 def _legend(claims: Sequence[ClaimSummary], *, verbose: bool, head: str, left_out: Sequence[str]) -> str:
