@@ -139,14 +139,15 @@ def test_two_processes_print_one_table_and_write_the_same_report(project):
         run.stdout.fnmatch_lines([f"ledger {name}.ledger: 0 draws reused, 112000 drawn and kept", f"page written to {name}.html"])
 
 
-def test_interrupted_before_anything_was_judged(project):
+@pytest.mark.parametrize(("arguments", "path"), [(["proofs", "-k", "toy"], "proofs"), ([], ".")])
+def test_interrupted_before_anything_was_judged(project, arguments, path):
     project.claims("interrupting", "supported")
-    result = project.run("proofs", "-k", "toy", no_reraise_ctrlc=True)
+    result = project.run(*arguments, no_reraise_ctrlc=True)
     result.stdout.fnmatch_lines(
         [
             "Interrupted before any claim was judged.",
             "Interrupted with 2 of 2 claims to go. To check them:",
-            "  theoryck check proofs --profile quick --seed 0 --workers 1 --draws 2000 --sharing 2",
+            f"  theoryck check {path} --profile quick --seed 0 --workers 1 --draws 2000 --sharing 2",
         ]
     )
 

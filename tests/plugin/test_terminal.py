@@ -154,6 +154,7 @@ def test_ctrl_c_under_check_and_the_command_that_goes_on(slow_project):
         ([], True, "dumb", False),
         (["-s"], True, "xterm", False),
         (["-p", "no:terminal"], True, "xterm", False),
+        (["-p", "no:capture"], True, "xterm", False),
     ],
 )
 def test_where_progress_is_shown(project, arguments, terminal, name, shown, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -213,6 +214,11 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
         terminalreporter.write_line(_what_goes_on(config, {result.claim for result in report.results}))
 
 
+def _shorter(path: str) -> str:
+    """A path from here, where it is inside: without arguments pytest names its folder in full."""
+    return os.path.relpath(path) if Path(path).resolve().is_relative_to(Path.cwd()) else path
+
+
 def _what_goes_on(config: pytest.Config, judged: set[str]) -> str:
     """The command that checks the claims that are left as this session would have: with its share of the error rates."""
     from theoryck.report.layout import Style
@@ -221,7 +227,7 @@ def _what_goes_on(config: pytest.Config, judged: set[str]) -> str:
     selected = config.stash[STATE].selected
     left = [claim for claim in selected if claim not in judged]
     chosen = config.stash[STATE].chosen or any("::" in argument for argument in config.args)
-    paths = [*dict.fromkeys(selected[claim] for claim in left)] if chosen else list(config.args)
+    paths = [*dict.fromkeys(selected[claim] for claim in left)] if chosen else [_shorter(path) for path in config.args]
     options = {name: config.getoption(f"theoryck_{name}") for name in ("profile", "seed", "workers", "draws", "ledger")}
     settings = {f"--{name}": value for name, value in options.items()} | {"--sharing": len(selected)}
     return advice(left, [claim for claim in selected if claim in judged], paths, settings, Style(width(config)), chosen=chosen)

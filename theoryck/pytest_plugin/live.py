@@ -49,8 +49,9 @@ class Live:
             said = self.state.line(room) if text is None else shorten(text, room)
             text = said if room >= LEAST else ""
             if text or self.written:
+                self.written = True  # said before it is so: Ctrl-C may come in between
                 self.writer.write_raw(f"\x1b[K {text}\x1b[{cells(text) + 1}D" if text else "\x1b[K", flush=True)
-            self.written = bool(text)
+                self.written = bool(text)
 
     def erase(self) -> None:
         """Take back what was written."""
@@ -69,7 +70,7 @@ class Live:
 
 def _can_be_shown(config: pytest.Config) -> bool:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None or not getattr(reporter, "isatty", False) or config.getoption("capture") == "no":
+    if reporter is None or not getattr(reporter, "isatty", False) or config.getoption("capture", "no") == "no":
         return False
     from theoryck.report.layout import is_dumb
 
