@@ -115,7 +115,7 @@ def _verdict(row: ClaimRow) -> str:
     """The verdict, in bold where it is not well; a star stands for what was declared false."""
     if row.outcome is not Outcome.WELL:
         return rf"\textbf{{{escape(row.verdict.lower())}}}"
-    word, declared, _ = row.verdict.partition(", as declared")
+    word, declared, _ = row.verdict.partition(", as it should")
     return escape(word) + (r"\,$^{*}$" if declared else "")
 
 
@@ -163,7 +163,7 @@ def _caption(report: Report, claims: list[ClaimSummary]) -> str:
         said.append("Slack: how much faster than claimed the quantity decays.")
     if any(row.rivals != NOTHING for row in rows):
         said.append("Rivals: wrong predictions that the same evidence rejected, of all.")
-    if any(row.verdict.endswith(", as declared") for row in rows):
+    if any(row.verdict.endswith(", as it should") for row in rows):
         said.append("$^{*}$ a statement declared false, which had to be refuted.")
     return " ".join(said)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theoryck.records import Kind, Prediction, Result, Status, Tightness, Verdict
+from theoryck.records import Kind, Prediction, Result, Status, Verdict
 from theoryck.report import numbers
 from theoryck.report.claims import ClaimSummary, Outcome, clean, instance_text
 
@@ -58,11 +58,11 @@ def standing(result: Result) -> str:
     >>> from theoryck.records import Contract, Judgement
     >>> found = Judgement(Verdict.REFUTED, "the whole interval lies above")
     >>> standing(Result("c", Status.FALSEHOOD, {}, found, None, (), Contract(), 1e-3, 0, 0.0, 0))
-    'refuted, as declared'
+    'refuted, as it should'
     """
     verdict = result.verdict
     if result.status is Status.FALSEHOOD:
-        return "refuted, as declared" if result.ok else f"{verdict.value}, must be refuted"
+        return "refuted, as it should" if result.ok else f"{verdict.value}, must be refuted"
     if verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED):
         return verdict.value.lower() if result.ok else f"{verdict.value}, but a rival stands"
     return verdict.value
@@ -89,6 +89,4 @@ def tightness(result: Result) -> str:
     """Return whether a supported bound is attained; nothing where that is not asked."""
     if result.status is Status.FALSEHOOD or not result.ok or result.tightness is None:
         return NOTHING
-    if result.tightness is Tightness.UNDETERMINED:
-        return "open"
     return result.tightness.value.lower()
