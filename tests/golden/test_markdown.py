@@ -7,9 +7,13 @@ import importlib.util
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis.strategies import lists, sampled_from
+from markdown_it import MarkdownIt
 
 from theoryck.report.markdown import code, escape, render
 
@@ -73,6 +77,55 @@ def test_what_fell_is_said_before_the_table_marked_in_it_and_told_below(name):
     assert "| **!** **" in table
     assert "\n### " in below
     assert "- **repeat** `theoryck check" in below or not REPORTS[name].results[0].repeat
+
+
+TAGS = {"table", "thead", "tbody", "tr", "th", "td", "p", "strong", "code", "h2", "h3", "li", "ul", "blockquote", "br", "sub"}
+PIECES = [
+    "a",
+    " ",
+    "|",
+    "`",
+    "``",
+    "\\",
+    "*",
+    "_",
+    "[x](y)",
+    "<b>",
+    "<!--",
+    "-->",
+    "&lt;",
+    "~~",
+    "$x$",
+    "@who",
+    "#1",
+    "\n",
+    "# ",
+    "- ",
+    "> ",
+]
+
+
+def shown(markdown):
+    """The tags that a Markdown parser makes of a report, and the numbers of cells in its rows."""
+    html = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(markdown)
+    rows = re.findall("<tr>(.*?)</tr>", html, re.DOTALL)
+    return set(re.findall(r"<(\w+)", html)), {len(re.findall("<t[dh]", row)) for row in rows}
+
+
+@given(lists(sampled_from(PIECES), max_size=12).map("".join))
+def test_names_make_no_markup_whatever_they_are(name):
+    like = REPORTS["refuted"].results[1]
+    judgement = replace(like.judgement, reason=name, flags=(name,), assuming=name)
+    awkward = replace(
+        like, claim=name or "c", statement=name, reference=name, repeat=name, instance={name: name}, judgement=judgement
+    )
+    tags, widths = shown(render(replace(REPORTS["refuted"], results=(awkward,), profile=name or "p")))
+    assert tags <= TAGS
+    assert widths == {9}
+
+
+def test_markup_would_be_seen():
+    assert shown("| a | b |\n| - | - |\n| ~~c~~ | d |\n") == ({"table", "thead", "tbody", "tr", "th", "td", "s"}, {2})
 
 
 def test_a_code_span_holds_any_text():
