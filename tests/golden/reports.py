@@ -211,6 +211,15 @@ NAN = judged(
         Point({"d": 64}, Estimate(0.06, float("inf"), 1)),
     ),
 )
+BROKEN = judged(
+    VACUOUS,
+    claim="nan/from-a-sampler-that-was-found-out",
+    instance={"phi": "log(x)", "depth": 1},
+    judgement={
+        "reason": "nothing was tested: SamplerError: the sampler returned 1 of 65536 draws that are not finite in block 0: the "
+        "first is nan at position 0; mend the sampler (work with logarithms, avoid 0/0) instead of dropping draws"
+    },
+)
 NEAR_ZERO = judged(
     claim="extreme/no-decay-at-all",
     judgement={
@@ -306,7 +315,7 @@ REPORTS = {
     "long-names": report(LONG, *ALIKE, REFUTED),
     "extremes": report(extreme(1e-300), extreme(1e300), NEAR_ZERO),
     "hostile-names": report(HOSTILE),
-    "nan": report(NAN),
+    "nan": report(NAN, BROKEN),
     "interrupted": report(RESULT, interrupted=True),
     "zero-claims": report(),
 }

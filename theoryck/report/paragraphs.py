@@ -21,7 +21,7 @@ def headline(result: Result) -> str:
     if result.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED) and not result.ok:
         return f"{verdict}, but a rival was not rejected: this check could not have failed"
     if result.verdict is Verdict.VACUOUS:
-        return "VACUOUS: nothing was tested"
+        return verdict if result.reason.startswith("nothing was tested") else f"{verdict}: nothing was tested"
     return verdict
 
 
