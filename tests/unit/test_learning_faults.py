@@ -7,7 +7,7 @@ from click.testing import CliRunner
 import theoryck as tc
 from theoryck.cli import measure
 from theoryck.exact import NotConverged, one_sample_information
-from theoryck.quantities import QuantityError, interpolation, mutual_information, mutual_information_gap
+from theoryck.quantities import QuantityError, generalisation_gap, interpolation, mutual_information, mutual_information_gap
 
 
 def setting(phi="tanh", widths=(3, 3), samples=3, **options):
@@ -72,3 +72,13 @@ def test_an_exact_value_out_of_reach_leaves_the_other_route_alone():
 def test_the_middle_of_a_bracket_says_how_wide_it_is():
     result = run(*["mutual-information-gap", "--activation", "tanh", "--widths", "4", "4", "--samples", "4", "--data-sets", "20"])
     assert "half of the bracket: " in result.output
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+@pytest.mark.parametrize(("phi", "samples", "readout"), [("x**3", 128, "x**2"), ("x**3", 8, "x**3")])
+def test_covariances_that_are_singular_in_floats_say_what_to_do(phi, samples, readout):
+    """Above and below the size from which LAPACK is called matrix by matrix; both errors were numpy's or LAPACK's own words."""
+    widths = (samples // 4,) * (2 if samples > 8 else 3)
+    quantity = generalisation_gap(setting(phi, widths, samples, noise="1/1000", readout=readout))
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite in float64: take more noise, or an activation"):
+        [quantity.draw(np.random.default_rng(seed), 4, {}) for seed in range(3)]

@@ -264,11 +264,30 @@ class NetworkTarget:
         return 0.5 * np.einsum("scij,scij->sc", first, along), along
 
 
+class SingularError(np.linalg.LinAlgError):
+    """A covariance that float64 cannot tell from a singular one; the message says what to do."""
+
+    @classmethod
+    def of(cls, matrices: Array) -> SingularError:
+        """Return the error for matrices (..., m, m)."""
+        largest = float(np.max(np.abs(matrices)))
+        return cls(
+            f"a covariance of the outputs, with entries up to {largest:.3g}, is not positive definite in float64: take more noise, "
+            "or an activation and a readout that grow less fast"
+        )
+
+
 def inverse_and_log_root(matrices: Array) -> tuple[Array, Array]:
-    """Return the inverses (..., m, m) of symmetric positive definite matrices and half their log determinants (...,)."""
+    """Return the inverses (..., m, m) of symmetric positive definite matrices and half their log determinants (...,).
+
+    Raises SingularError for a matrix that is not positive definite, or not finite.
+    """
     m = matrices.shape[-1]
     if m < LOOP_FROM:
-        factor = np.linalg.cholesky(matrices)
+        try:
+            factor = np.linalg.cholesky(matrices)
+        except np.linalg.LinAlgError:
+            raise SingularError.of(matrices) from None
         return np.asarray(np.linalg.inv(matrices), dtype=np.float64), np.log(np.diagonal(factor, axis1=-2, axis2=-1)).sum(axis=-1)
     flat = matrices.reshape(-1, m, m)
     inverse, diagonal = np.empty_like(flat), np.empty((len(flat), m))
@@ -276,7 +295,7 @@ def inverse_and_log_root(matrices: Array) -> tuple[Array, Array]:
         # A symmetric matrix in C order is itself in Fortran order: .T spares a copy.
         factor, info = scipy.linalg.lapack.dpotrf(matrix.T, lower=1)
         if info:
-            raise ArithmeticError(f"a Gram matrix plus one is not positive definite in float64: leading minor {info}")
+            raise SingularError.of(matrix)
         diagonal[index] = factor.diagonal()
         inverse[index] = scipy.linalg.lapack.dpotri(factor, lower=1)[0].T
     # Only one triangle is filled.

@@ -154,9 +154,12 @@ def make_sampler(method: Method, key: Problem) -> Any:
     try:
         sampler = method.make(key)
     except np.linalg.LinAlgError as error:
+        where = f"{key.kind} of {key.activation.text} at widths {key.widths}, n = {key.n}, noise {key.noise:g}"
+        if type(error) is not np.linalg.LinAlgError:
+            raise QuantityError(f"{where}: {error}") from error
         raise QuantityError(
-            f"{key.kind} of {key.activation.text} at widths {key.widths}, n = {key.n}, noise {key.noise:g}: {error}; the "
-            "covariance of the outputs is singular up to rounding errors: take more noise, or an activation that grows less fast"
+            f"{where}: {error}; the covariance of the outputs is singular up to rounding errors: take more noise, or an activation "
+            "that grows less fast"
         ) from error
     return Scaled(sampler, 1.0 / key.n) if key.per_sample else sampler
 
