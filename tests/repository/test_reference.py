@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import functools
 import importlib.util
 import inspect
 import pkgutil
@@ -33,6 +34,7 @@ def rooms():
             yield module
 
 
+@functools.cache  # loads every room, which no other test of a session should pay for
 def public():
     """Each public function or class once, by the shortest name it goes under; values such as ``DEFAULT_WITHIN`` are no subject."""
     names = {}
@@ -42,9 +44,6 @@ def public():
             if inspect.isclass(thing) or inspect.isfunction(inspect.unwrap(thing) if callable(thing) else thing):
                 names.setdefault(id(thing), (f"{module.__name__}.{name}", thing))
     return dict(names.values())
-
-
-PUBLIC = public()
 
 
 def summary_problem(thing):
@@ -78,14 +77,14 @@ def unused_members(thing):
 
 
 def test_every_public_name_says_what_it_is():
-    problems = {name: summary_problem(thing) for name, thing in PUBLIC.items()}
+    problems = {name: summary_problem(thing) for name, thing in public().items()}
     assert {name: problem for name, problem in problems.items() if problem} == {}
-    assert len(PUBLIC) > 250
+    assert len(public()) > 250
 
 
 def test_every_public_name_has_an_example():
     """Give an example that runs to what is listed; an entry of WITHOUT_EXAMPLE that has one is listed too."""
-    assert {name for name, thing in PUBLIC.items() if not examples(thing)} == set(WITHOUT_EXAMPLE)
+    assert {name for name, thing in public().items() if not examples(thing)} == set(WITHOUT_EXAMPLE)
 
 
 def test_every_member_of_the_top_level_is_shown_in_use():
@@ -110,7 +109,7 @@ def silent_about_errors(name, thing):
 
 
 def test_whoever_raises_says_so():
-    assert [each for name, thing in PUBLIC.items() for each in silent_about_errors(name, thing)] == []
+    assert [each for name, thing in public().items() for each in silent_about_errors(name, thing)] == []
 
 
 SHAPE = re.compile(r"shape|\((\.\.\.|[A-Za-z0-9]+),[^()]*\)")
@@ -128,12 +127,12 @@ def arrays_without_shape(name, thing):
 
 
 def test_whoever_takes_arrays_names_their_shapes():
-    assert [each for name, thing in PUBLIC.items() for each in arrays_without_shape(name, thing)] == []
+    assert [each for name, thing in public().items() for each in arrays_without_shape(name, thing)] == []
 
 
 def test_examples_show_something():
     """``is not None`` and a bare ``True`` after a name say nothing of what comes out."""
-    idle = [name for name, thing in PUBLIC.items() for example in examples(thing) if " is not None" in example.source]
+    idle = [name for name, thing in public().items() for example in examples(thing) if " is not None" in example.source]
     assert idle == []
 
 
