@@ -238,8 +238,9 @@ def _growth_clause(case: Case, series: Series, growth: Growth, verdict: Verdict,
         what = f"the distance to the law grows like {case.base}^({with_error(growth.excess, half)})"
     refute, support = case.rates
     if verdict is Verdict.SUPPORTED:
-        upper, lower, at = fit.decision_upper(support), fit.decision_lower(support), f"at error rate {support:.2g}"
+        upper, at = fit.decision_upper(support), f"at error rate {support:.2g}"
         if two_sides:
+            lower = fit.decision_lower(support)
             return f"{what}; its limits {at}, {lower:.3g} and {upper:.3g}, lie within the tolerated +-{threshold:g}"
         return f"{what}; its upper limit {at}, {upper:.3g}, is at most the tolerated {threshold:g}"
     if verdict is Verdict.REFUTED:
