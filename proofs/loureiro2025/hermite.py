@@ -81,7 +81,7 @@ def root_mean_square(k):
     """sqrt(E m^(2k)) ~ sqrt((2k - 1)!!) d^(-k/2), from E m^(2k) = prod_{j<k} (2j + 1)/(d + 2j)"""
     constant = float(sympy.sqrt(sympy.factorial2(2 * k - 1)))
     along = tc.ScalingPath(d=tc.doubling(256, 65536))
-    rivals = ["-(k+1)/2", "-k"]
+    rivals = ["-(k+1)/2", *(["-k"] if k > 1 else [])]  # at k = 1 they are one
     return tc.Scaling(
         hermite_rms(k), along, exponent="-k/2", constant=constant, rivals=rivals, correction=1, amplitude=max(2, k * k / 2) / 256
     )

@@ -142,3 +142,16 @@ def test_the_skewness_of_a_bracket_survives_a_round_trip():
     bracket = Bracket(0.1, 0.2, 0.01, 0.02, (TAIL_UNSEEN,), 64, 3.5, -2.0)
     assert Bracket.from_json(bracket.to_json()) == bracket
     assert Bracket.from_json({"low": 0.1, "high": 0.2, "low_stderr": 0.01, "high_stderr": 0.02}).draws == 0  # an older file
+
+
+@pytest.mark.parametrize("bracket", [Bracket(float("-inf"), 1.0), Bracket(0.0, float("inf")), Bracket(0.0, 1.0, float("nan"))])
+def test_an_end_that_is_not_finite_is_an_error_of_the_sampler(bracket):
+    points = [Point({"d": d}, bracket=bracket) for d in (16, 32, 64)]
+    with pytest.raises(ValueError, match=r"the bracket at \{'d': 16\} is .*: both ends must be finite; mend the sampler"):
+        judge(Prediction(Kind.BOUND, "q", base="d", rate="1/d"), points, Contract())
+
+
+def test_values_known_to_two_hundred_digits_overflow_nothing():
+    points = [Point({"d": d}, exact=Enclosure(Decimal(1) / d, Decimal("1e-200"))) for d in (16, 32, 64, 128, 256)]
+    found = judge(Prediction(Kind.SCALING, "q", base="d", exponent=-1.0), points, Contract())
+    assert found.verdict is Verdict.SUPPORTED

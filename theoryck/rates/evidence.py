@@ -185,6 +185,13 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
         )
     brackets = [(point.sizes, point.bracket) for point in points if point.bracket is not None]
     flags.extend(f"{flag} at {_sizes_text(sizes, names)}" for sizes, bracket in brackets for flag in bracket.flags)
+    for sizes, bracket in brackets:
+        ends = (bracket.low, bracket.high, bracket.low_stderr, bracket.high_stderr)
+        if not all(math.isfinite(end) for end in ends):
+            raise ValueError(
+                f"the bracket at {dict(sizes)} is {bracket.low} +/- {bracket.low_stderr} to {bracket.high} +/- "
+                f"{bracket.high_stderr}: both ends must be finite; mend the sampler, every draw counts"
+            )
     if brackets:
         where, found = tuple(sizes for sizes, _ in brackets), [bracket for _, bracket in brackets]
         routes["bracket"] = (

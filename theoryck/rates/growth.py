@@ -158,9 +158,12 @@ def error_if(
     sizes = series.base(base)
     shape = [(size / max(sizes)) ** exponent for size in sizes]
     kept = [(v, e, m) for v, e, m in zip(values, errors, shape) if e > 0]
-    information = sum((m / e) ** 2 for _, e, m in kept)
-    fitted = abs(sum(v * m / e**2 for v, e, m in kept)) / information if information else 0.0
-    scale = max(fitted, information**-0.5) if information else 1.0
+    # Weights relative to the largest one: the square of a size in errors may be beyond the range of floats.
+    top = max((m / e for _, e, m in kept), default=0.0)
+    weights = [m / e / top for _, e, m in kept]
+    information = sum(w * w for w in weights)
+    fitted = abs(sum(v / m * w * w for (v, _, m), w in zip(kept, weights))) / information if kept else 0.0
+    scale = max(fitted, 1 / (top * math.sqrt(information))) if kept else 1.0
     relative = [max(e / (scale * m), 1e-15) for e, m in zip(errors, shape)]
 
     def error_with(factor: float) -> ExponentError:
