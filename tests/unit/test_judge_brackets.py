@@ -149,9 +149,3 @@ def test_an_end_that_is_not_finite_is_an_error_of_the_sampler(bracket):
     points = [Point({"d": d}, bracket=bracket) for d in (16, 32, 64)]
     with pytest.raises(ValueError, match=r"the bracket at \{'d': 16\} is .*: both ends must be finite; mend the sampler"):
         judge(Prediction(Kind.BOUND, "q", base="d", rate="1/d"), points, Contract())
-
-
-def test_values_known_to_two_hundred_digits_overflow_nothing():
-    points = [Point({"d": d}, exact=Enclosure(Decimal(1) / d, Decimal("1e-200"))) for d in (16, 32, 64, 128, 256)]
-    found = judge(Prediction(Kind.SCALING, "q", base="d", exponent=-1.0), points, Contract())
-    assert found.verdict is Verdict.SUPPORTED

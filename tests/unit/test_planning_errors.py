@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theoryck import planning
+from theoryck.rates.evidence import Series
+from theoryck.rates.growth import error_if
 from theoryck.records import Contract
 
 CONTRACT = Contract()
@@ -151,3 +154,16 @@ def test_false_refutations_over_looks_stay_below_the_declared_rate() -> None:
     tails = 0.5 * scipy.special.erfc(z / math.sqrt(2))
     assert (tails <= levels).any(axis=1).mean() < 0.05 + 3 * math.sqrt(0.05 * 0.95 / SESSIONS)
     assert (tails <= 0.05).any(axis=1).mean() > 0.1
+
+
+def test_errors_beyond_the_square_of_floats_overflow_nothing() -> None:
+    sizes = (16, 32, 64, 128, 256)
+    values = tuple(Decimal(1) / d for d in sizes)
+
+    def error(relative):
+        series = Series("montecarlo", tuple({"d": d} for d in sizes), values, tuple(Decimal(relative) * v for v in values), draws=9)
+        return error_if(series, "d", [-math.log(d) for d in sizes], 0.5, correction=1.0, amplitude=None)(1.0).stderr
+
+    # Errors of 1e-15 are as good as none, and smaller ones say the same.
+    assert error("1e-200") == error("1e-15")
+    assert error("1e-2") != error("1e-15")
