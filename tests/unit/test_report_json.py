@@ -174,14 +174,15 @@ def test_dash_is_standard_output_and_nothing_else(capsys):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "not whole JSON"),
-        (dumps(REPORT)[:-40], "not whole JSON"),
+        ("", "is not a report of theoryck: it is empty"),
+        ("results: none", "is not a report of theoryck: it is not JSON"),
+        (dumps(REPORT)[:-40], "damaged report: it is not whole JSON"),
         ("[]", "not a report of theoryck"),
         ('{"name": "package"}', "not a report of theoryck"),
         (dumps(REPORT).replace('"schema": 1', '"schema": 2'), "schema version 2, this theoryck reads version 1"),
-        (dumps(REPORT).replace('"verdict": "SUPPORTED"', '"verdict": "MAYBE"'), "damaged report: 'MAYBE'"),
-        (dumps(REPORT).replace('"reason"', '"season"'), "damaged report: field 'reason' is missing"),
-        (dumps(REPORT).replace('"window": [', '"window": ["x", '), "damaged report"),
+        (dumps(REPORT).replace('"verdict": "SUPPORTED"', '"verdict": "MAYBE"'), r"damaged report: results\[0\]: 'verdict' must be \"CERT"),
+        (dumps(REPORT).replace('"reason"', '"season"'), r"damaged report: results\[0\]: 'reason' is missing"),
+        (dumps(REPORT).replace('"window": [', '"window": ["x", '), r"damaged report: results\[0\]: 'window' must be a list of 2 or null"),
     ],
 )
 def test_a_file_that_is_no_report_is_refused_by_name(tmp_path, text, message):
@@ -196,7 +197,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
     with pytest.raises(ReportFileError, match="does not exist; write it with: theoryck check"):
         read_json(tmp_path / "none.json")
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ReportFileError, match="cannot be read as text"):
+    with pytest.raises(ReportFileError, match="is not a report of theoryck: it is no text"):
         read_json(tmp_path / "binary.json")
     with pytest.raises(ReportFileError, match="it is a folder"):
         check_writable(tmp_path)

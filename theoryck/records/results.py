@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from theoryck.records import display
-from theoryck.records.values import Enclosure, Interval, Kind, Point, Status, Tightness, Verdict
+from theoryck.records.values import Enclosure, Interval, Kind, Point, Status, Tightness, Verdict, as_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ class Prediction:
             "base": self.base,
             "path": dict(self.path),
             "rate": self.rate,
-            "exponent": self.exponent,
-            "constant": self.constant,
+            "exponent": as_number(self.exponent),
+            "constant": as_number(self.constant),
             "value": self.value.to_json() if self.value else None,
             "rivals": list(self.rivals),
             "parameters": dict(self.parameters),
-            "correction": self.correction,
-            "amplitude": self.amplitude,
+            "correction": as_number(self.correction),
+            "amplitude": as_number(self.amplitude),
             "tolerance": self.tolerance,
         }
 
@@ -68,6 +68,8 @@ class Prediction:
         fields["kind"] = Kind(fields["kind"])
         fields["value"] = Enclosure.from_json(fields["value"]) if fields.get("value") else None
         fields["rivals"] = tuple(fields.get("rivals", ()))
+        for name in ("exponent", "constant", "correction", "amplitude"):
+            fields[name] = float(fields[name]) if fields.get(name) is not None else None
         return cls(**fields)
 
 
@@ -299,7 +301,7 @@ class Result:
             "reason": j.reason,
             "tightness": j.tightness.value if j.tightness else None,
             "exponent": j.exponent.to_json() if j.exponent else None,
-            "claimed_exponent": j.claimed_exponent,
+            "claimed_exponent": as_number(j.claimed_exponent),
             "slack": j.slack.to_json() if j.slack else None,
             "constant": j.constant.to_json() if j.constant else None,
             "window": list(j.window) if j.window else None,
@@ -333,7 +335,7 @@ class Result:
             reason=data["reason"],
             tightness=Tightness(data["tightness"]) if data.get("tightness") else None,
             exponent=interval("exponent"),
-            claimed_exponent=data.get("claimed_exponent"),
+            claimed_exponent=float(data["claimed_exponent"]) if data.get("claimed_exponent") is not None else None,
             slack=interval("slack"),
             constant=interval("constant"),
             window=(int(data["window"][0]), int(data["window"][1])) if data.get("window") else None,

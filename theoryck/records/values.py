@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from enum import StrEnum
 from statistics import NormalDist
 from typing import Any
@@ -73,7 +73,7 @@ class Kind(StrEnum):
     LAW = "law"
 
 
-def _finite(value: float | None) -> float | str | None:
+def as_number(value: float | None) -> float | str | None:
     """JSON has no inf or nan: they travel as strings, never as null."""
     if value is None or math.isfinite(value):
         return value
@@ -112,9 +112,9 @@ class Interval:
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict."""
         return {
-            "estimate": _finite(self.estimate),
-            "low": _finite(self.low),
-            "high": _finite(self.high),
+            "estimate": as_number(self.estimate),
+            "low": as_number(self.low),
+            "high": as_number(self.high),
             "level": self.level,
         }
 
@@ -158,11 +158,11 @@ class Estimate:
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict."""
         return {
-            "value": _finite(self.value),
-            "stderr": _finite(self.stderr),
+            "value": as_number(self.value),
+            "stderr": as_number(self.stderr),
             "draws": self.draws,
             "flags": list(self.flags),
-            "skewness": _finite(self.skewness),
+            "skewness": as_number(self.skewness),
         }
 
     @classmethod
@@ -217,6 +217,7 @@ class Enclosure:
     def _end(self, shift: Decimal, rounding: str) -> Decimal:
         with localcontext() as context:
             context.prec = max(28, len(self.midpoint.as_tuple().digits) + 10)
+            context.Emin, context.Emax = MIN_EMIN, MAX_EMAX
             context.rounding = rounding
             return self.midpoint + shift
 
@@ -270,12 +271,12 @@ class Bracket:
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict."""
-        drawn = {"draws": self.draws, "low_skewness": _finite(self.low_skewness), "high_skewness": _finite(self.high_skewness)}
+        drawn = {"draws": self.draws, "low_skewness": as_number(self.low_skewness), "high_skewness": as_number(self.high_skewness)}
         return {
-            "low": _finite(self.low),
-            "high": _finite(self.high),
-            "low_stderr": _finite(self.low_stderr),
-            "high_stderr": _finite(self.high_stderr),
+            "low": as_number(self.low),
+            "high": as_number(self.high),
+            "low_stderr": as_number(self.low_stderr),
+            "high_stderr": as_number(self.high_stderr),
             **({"flags": list(self.flags)} if self.flags else {}),
             **(drawn if self.draws else {}),
         }
@@ -316,7 +317,8 @@ class Counts:
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict."""
-        return {"edges": list(self.edges), "counts": list(self.counts), "claimed": list(self.claimed)}
+        edges, claimed = ([as_number(value) for value in column] for column in (self.edges, self.claimed))
+        return {"edges": edges, "counts": list(self.counts), "claimed": claimed}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Counts:

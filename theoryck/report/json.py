@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -16,6 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from theoryck.records import SCHEMA_VERSION, Report
+from theoryck.report.validation import problem, shown
+
+MOST_DIGITS = 4000  # of a whole number: what Python reads and writes without being asked to
+
+
+_HALVES = re.compile("[\ud800-\udfff]")  # halves of characters, as in names of files that are no text: UTF-8 has none
 
 
 class ReportFileError(ValueError):
@@ -35,7 +42,8 @@ def schema() -> dict[str, Any]:
 
 def dumps(report: Report) -> str:
     """Return a report as JSON text; infinities and NaN, which JSON lacks, become the strings "inf", "-inf" and "nan"."""
-    return json.dumps(_speakable(report.to_json()), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(_speakable(report.to_json()), indent=1, ensure_ascii=False, allow_nan=False)
+    return _HALVES.sub(lambda half: f"\\u{ord(half.group()):04x}", text) + "\n"
 
 
 def _speakable(value: Any) -> Any:
@@ -121,28 +129,73 @@ def read_json(path: str | os.PathLike[str]) -> Report:
         text = source.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise ReportFileError(f"{source} does not exist; write it with: theoryck check PATH --json {source}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ReportFileError(f"{source} cannot be read as text: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ReportFileError(f"{source} is not a report of theoryck: it is no text ({error})") from error
+    except (OSError, ValueError) as error:  # ValueError: a name with a null character
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ReportFileError(f"{source} cannot be read: {reason.lower()}") from error
     return loads(text, str(source))
 
 
 def loads(text: str, name: str = "<text>") -> Report:
-    """Read a report from JSON text; ``name`` says in messages where the text came from."""
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ReportFileError(
-            f"{name} is not whole JSON (line {error.lineno}, column {error.colno}: {error.msg}): write it again"
-        ) from error
+    """Read a report from JSON text; ``name`` says in messages where the text came from.
+
+    Raises ReportFileError for anything but a report, and for one that does not follow the schema, with the place of the damage.
+
+    >>> loads('{"theoryck": "1.0", "schema": 1, "profile": "quick", "results": []}', "r.json")
+    Traceback (most recent call last):
+        ...
+    theoryck.report.json.ReportFileError: r.json is a damaged report: 'seed' is missing; measure again, or undo what changed it
+    """
+    data = _parsed(text, name)
     if not isinstance(data, dict) or "theoryck" not in data or "results" not in data:
         raise ReportFileError(f"{name} is not a report of theoryck: it has no fields 'theoryck' and 'results'")
-    if data.get("schema") != SCHEMA_VERSION:
+    version = data.get("schema")
+    if isinstance(version, bool) or version != SCHEMA_VERSION:
         raise ReportFileError(
-            f"{name} has schema version {data.get('schema')!r}, this theoryck reads version {SCHEMA_VERSION}: "
-            f"it was written by theoryck {data['theoryck']!r}; read it with that version or measure again"
+            f"{name} has schema version {shown(version)}, this theoryck reads version {SCHEMA_VERSION}: "
+            f"it was written by theoryck {shown(data['theoryck'])}; read it with that version or measure again"
         )
+    found = problem(data, schema())
+    if found is not None:
+        raise _damaged(name, str(found))
+    return Report.from_json(data)
+
+
+def _damaged(name: str, what: str) -> ReportFileError:
+    return ReportFileError(f"{name} is a damaged report: {what}; measure again, or undo what changed it")
+
+
+def _parsed(text: str, name: str) -> Any:
+    """Return JSON data; what dumps never writes (a field twice, NaN, endless numbers or nesting) is refused with the rest."""
     try:
-        return Report.from_json(data)
-    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError, AttributeError) as error:
-        what = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
-        raise ReportFileError(f"{name} is a damaged report: {what}; write it again") from error
+        return json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_fields, parse_constant=_no_number, parse_int=_whole)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}: {error.msg}"
+        if '"theoryck"' not in text:
+            what = "it is empty" if not text.strip() else f"it is not JSON ({where})"
+            raise ReportFileError(f"{name} is not a report of theoryck: {what}") from error
+        raise _damaged(name, f"it is not whole JSON ({where})") from error
+    except ValueError as error:
+        raise _damaged(name, str(error)) from error
+    except RecursionError as error:
+        raise _damaged(name, "its lists and objects are nested too deeply") from error
+
+
+def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"field {shown(twice)} stands twice in one object")
+    return fields
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f'{word} is no JSON: it would be written as the text "{word.lower().removesuffix("inity")}"')
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a whole number has {len(digits)} digits, more than {MOST_DIGITS}")
+    return int(digits)
