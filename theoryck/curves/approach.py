@@ -20,6 +20,7 @@ from theoryck.rates.evidence import Series, read_routes
 from theoryck.rates.limit import LimitFit
 from theoryck.rates.rivals import decimal_number
 from theoryck.records import Interval, Kind, Result
+from theoryck.records.values import wide
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Approach:
     missing: tuple[str, ...] = ()
 
 
+@wide()
 def approach(result: Result) -> Approach | None:
     """Return how the values of a LIMIT approach it; None for anything else, or where nothing was measured.
 

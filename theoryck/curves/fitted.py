@@ -27,6 +27,7 @@ from theoryck.rates.outcomes import shifted
 from theoryck.rates.parsing import to_fraction
 from theoryck.rates.rivals import base_of
 from theoryck.records import Interval, Kind, Prediction, Result
+from theoryck.records.values import wide
 
 Array = NDArray[np.float64]
 STEPS = 60  # sizes at which a curve is given, besides those measured
@@ -110,6 +111,7 @@ class Fitted:
     of: int = 1
 
 
+@wide()
 def fitted(result: Result) -> Fitted | None:
     """Return the growth that a result is about, with the curve of the route that decided; None if it is not about growth.
 
@@ -124,6 +126,7 @@ def fitted(result: Result) -> Fitted | None:
     return _along(result, found[0], len(found)) if found else None
 
 
+@wide()
 def lines(result: Result) -> list[Fitted]:
     """Return the growth along the path or, for a grid, along every line of it, the one that decided first.
 
@@ -151,6 +154,7 @@ def _growing(result: Result) -> list[Direction]:
     return directions(result)
 
 
+@wide()
 def directions(result: Result) -> list[Direction]:
     """Return the path on which the points lie or, for a grid, its lines, those along the base of the prediction first.
 

@@ -9,6 +9,7 @@ import math
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 
 from theoryck.records import Enclosure, Interval
+from theoryck.records.values import wide
 
 MOST_DECIMALS = 6  # an exponent known better than 1e-6 is shown as known to 1e-6: rounding the uncertainty up is honest
 SYMMETRIC = 0.5  # the estimate may sit this far from the middle, in half widths, before the interval is written out
@@ -29,6 +30,7 @@ def _decimals(half: Decimal) -> int:
     return -first + (1 if half.scaleb(-first) < Decimal("2.95") else 0)
 
 
+@wide()
 def uncertain(estimate: float | Decimal, half: float | Decimal, most: int = MOST_DECIMALS, *, fixed: bool = False) -> str:
     """Write ``estimate`` with its half width in parentheses, in units of the last digits.
 

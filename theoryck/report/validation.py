@@ -105,10 +105,9 @@ class _Reader:
 
     def fits(self, value: Any, rules: Schema) -> bool:
         """Whether a value is of the type, among the words and within the bounds that are asked for, apart from what it holds."""
-        if "const" in rules:
-            return type(value) is type(rules["const"]) and bool(value == rules["const"])
-        if "enum" in rules:
-            return any(type(value) is type(word) and value == word for word in rules["enum"])
+        if "const" in rules or "enum" in rules:
+            words = rules.get("enum", [rules.get("const")])
+            return any(isinstance(value, bool) is isinstance(word, bool) and value == word for word in words)
         kind = rules.get("type")
         if kind is not None and not _is(value, kind):
             return False
@@ -157,6 +156,8 @@ def _name(place: Place) -> str:
 def _is(value: Any, kind: str) -> bool:
     if isinstance(value, bool):
         return kind == "boolean"
+    if isinstance(value, float) and kind == "integer":
+        return value.is_integer()  # 16.0 is 16 in JSON
     classes: dict[str, type | tuple[type, ...]] = {
         "object": dict,
         "array": list,
@@ -169,10 +170,13 @@ def _is(value: Any, kind: str) -> bool:
 
 
 def _within(value: float, rules: Schema) -> bool:
-    """Whether a number is one of floats, and within bounds (a whole number is compared as it is, however long it is)."""
-    if isinstance(value, float) and not math.isfinite(value):
+    """Whether a number is one of floats, and within bounds."""
+    try:
+        if not math.isfinite(float(value)):
+            return False
+    except OverflowError:
         return False
-    low, high = rules.get("minimum", -math.inf), rules.get("maximum", 1e308)
+    low, high = rules.get("minimum", -math.inf), rules.get("maximum", math.inf)
     return bool(low <= value <= high and rules.get("exclusiveMinimum", -math.inf) < value < rules.get("exclusiveMaximum", math.inf))
 
 
@@ -223,9 +227,8 @@ def _of_values(result: Mapping[str, Any], place: Place) -> Iterator[Problem]:
         where = (*place, "points", at, "counts")
         edges, claimed, bins = ([*map(float, counts[name])] for name in ("edges", "claimed", "counts"))
         if not (len(edges) == len(claimed) == len(bins) - 1):
-            yield Problem(
-                where, f"{len(edges)} edges need as many claimed values and one count more, got {len(claimed)}, {len(bins)}"
-            )
+            got = f"{len(claimed)} and {len(bins)}"
+            yield Problem(where, f"{len(edges)} edges need as many claimed values and one count more, got {got}")
         elif any(not low <= high for low, high in pairwise(edges)):
             yield Problem(where, "'edges' must be in increasing order")
 

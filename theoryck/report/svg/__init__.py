@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from theoryck.curves import approach, fitted
 from theoryck.records import Result
+from theoryck.records.values import wide
 from theoryck.report.claims import clean, instance_text
 from theoryck.report.svg import growth, laws, limits, values
 from theoryck.report.svg.canvas import Canvas
@@ -28,6 +29,7 @@ class Picture:
     svg: str
 
 
+@wide()
 def pictures(result: Result, prefix: str = "") -> list[Picture]:
     """Return the pictures of a result; ``prefix`` keeps their ids apart from those of other results on a page.
 
