@@ -35,6 +35,7 @@ from theoryck.records import (
 from theoryck.report import html, latex, markdown
 from theoryck.report import text as terminal
 from theoryck.report.json import ReportFileError, dumps, loads, schema, write_json
+from theoryck.report.svg import pictures
 from theoryck.report.validation import problem
 
 SCHEMA = schema()
@@ -284,3 +285,10 @@ def test_numbers_that_json_lacks_are_written_and_read(value):
     back = loads(dumps(Report("quick", 7, (given,)))).results[0]
     found = (back.judgement.claimed_exponent, back.prediction.constant, back.prediction.exponent, back.prediction.amplitude)
     assert list(map(repr, found)) == [repr(value)] * 4
+
+
+def test_a_law_whose_claim_is_not_a_number_has_no_picture_and_is_told():
+    point = Point({"d": 16}, Estimate(0.1, 0.01, 9), counts=Counts((0.0, 1.0, 2.0), (1, 2, 1, 5), (0.3, math.nan, 0.6)))
+    law = replace(RESULT, prediction=replace(RESULT.prediction, kind=Kind.LAW, rate=None), points=(point,))
+    assert html.render(loads(dumps(Report("quick", 7, (law,)))))
+    assert not [picture for picture in pictures(law) if picture.name == "law"]

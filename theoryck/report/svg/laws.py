@@ -46,7 +46,7 @@ def law(result: Result) -> tuple[Canvas, str] | None:
 
 
 def _drawable(counts: Counts) -> bool:
-    return sum(counts.counts) > 0 and len(counts.edges) >= 2 and all(map(math.isfinite, counts.edges))
+    return sum(counts.counts) > 0 and len(counts.edges) >= 2 and all(map(math.isfinite, (*counts.edges, *counts.claimed)))
 
 
 def _sizes(point: Point) -> str:
