@@ -5,6 +5,7 @@ import json
 import math
 from dataclasses import replace
 from decimal import Decimal
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -292,3 +293,26 @@ def test_a_law_whose_claim_is_not_a_number_has_no_picture_and_is_told():
     law = replace(RESULT, prediction=replace(RESULT.prediction, kind=Kind.LAW, rate=None), points=(point,))
     assert html.render(loads(dumps(Report("quick", 7, (law,)))))
     assert not [picture for picture in pictures(law) if picture.name == "law"]
+
+
+EXTREMES = {
+    "1e400 and less": [
+        Point({"d": d}, exact=Enclosure(Decimal(text), Decimal(0))) for d, text in ((16, "1e999999"), (32, "1e-999999999"))
+    ],
+    "sizes of 300 digits": [Point({"d": d}, Estimate(0.5, 0.1, 9)) for d in (16, 10**100, 10**300)],
+    "nan": [Point({"d": d}, Estimate(math.nan, math.inf, 9)) for d in (16, 32, 64)],
+    "beyond floats": [Point({"d": d}, Estimate(1.7e308, 1e308, 9)) for d in (16, 32, 64)],
+}
+
+
+@pytest.mark.parametrize("points", EXTREMES)
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("rate", [None, "1/d", "exp(d)", "d**("])
+def test_extremes_have_pictures(points, kind, rate):
+    rivals = ("nan", "1e999999999", "1/d")
+    value = Enclosure(Decimal("1e999999"), Decimal(0))
+    prediction = Prediction(kind, "q", "d", rate=rate, exponent=1e300, constant=math.inf, value=value, rivals=rivals)
+    judged = replace(RESULT.judgement, rivals=tuple(Rival(text, True) for text in rivals))
+    given = replace(RESULT, prediction=prediction, points=tuple(EXTREMES[points]), judgement=judged)
+    for picture in pictures(given):
+        ElementTree.fromstring(picture.svg)

@@ -101,9 +101,11 @@ def _rivals(result: Result, claimed: Decimal) -> tuple[tuple[str, Decimal, bool]
     found = []
     for rival in result.rivals:
         try:
-            found.append((rival.rate, decimal_number(rival.rate) - claimed, rival.rejected))
-        except ValueError:
+            gap = decimal_number(rival.rate) - claimed
+        except (ValueError, ArithmeticError):
             continue  # named in the table of rivals, with no line
+        if gap.is_finite():
+            found.append((rival.rate, gap, rival.rejected))
     return tuple(found)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.curves.directions import Direction, as_path, distinct, slices
-from theoryck.curves.marks import Mark, Trace, read
+from theoryck.curves.marks import Mark, Trace, place, read
 from theoryck.judge.routes import as_judged
 from theoryck.judge.verdict import opened
 from theoryck.rates import Rate, RateError
@@ -32,6 +32,7 @@ from theoryck.records.values import wide
 Array = NDArray[np.float64]
 STEPS = 60  # sizes at which a curve is given, besides those measured
 BEYOND = "the fitted curve leaves the range of floats"
+FARTHEST = 1e16  # of a logarithm: beyond it a power of ten is no decimal number
 GROWING = (Kind.BOUND, Kind.LAW, Kind.SCALING)
 
 
@@ -213,7 +214,8 @@ def _along(result: Result, line: Direction, of: int) -> Fitted:
         ArithmeticError,
     ) as error:  # values that are not finite, sizes that the rate forbids: the judge refuses them too
         found = replace(found, reason=str(error))
-    return _with_lines(found, result, prediction, line, claims)
+    with np.errstate(all="ignore"):
+        return _with_lines(found, result, prediction, line, claims)
 
 
 def _prediction(result: Result, line: Direction) -> Prediction:
@@ -229,13 +231,17 @@ def _prediction(result: Result, line: Direction) -> Prediction:
 
 def _log_rate(prediction: Prediction, base: str, trouble: list[str], sizes: Mapping[str, int]) -> float:
     """Return log(rate) at sizes; what forbids it is added to ``trouble``."""
+    found = 0.0
     try:
         if prediction.rate is not None:
-            return _parsed(prediction.rate, tuple(prediction.parameters.items())).log_value(sizes)
-        if prediction.kind is Kind.SCALING:
-            return float(prediction.exponent or 0) * math.log(sizes[base])
-    except ValueError as error:
+            found = _parsed(prediction.rate, tuple(prediction.parameters.items())).log_value(sizes)
+        elif prediction.kind is Kind.SCALING:
+            found = float(prediction.exponent or 0) * math.log(sizes[base])
+    except (ValueError, ArithmeticError) as error:
         trouble.append(str(error))
+    if abs(found) <= FARTHEST:
+        return found
+    trouble.append(f"the claimed rate at {place(sizes)} is beyond any picture")
     return 0.0
 
 
@@ -369,7 +375,7 @@ def grid(line: Direction) -> Array:
 def _interpolated(line: Direction, log_rate: partial[float], sizes: Array) -> Array:
     """Return log(rate) between the sizes measured: the other sizes are interpolated on the logarithm."""
     known = sorted({point.sizes[line.base]: point.sizes for point in line.points}.items())
-    return np.interp(np.log(sizes), np.log([base for base, _ in known]), [log_rate(where) for _, where in known])
+    return np.interp(np.log(sizes), [math.log(base) for base, _ in known], [log_rate(where) for _, where in known])
 
 
 def _with_lines(found: Fitted, result: Result, prediction: Prediction, line: Direction, claims: bool) -> Fitted:
@@ -382,13 +388,18 @@ def _with_lines(found: Fitted, result: Result, prediction: Prediction, line: Dir
     sign, height, size = anchor
     label = prediction.rate or f"{line.base}^{prediction.exponent:g}"
     logs, own = height + log_rates - _at(size, sizes, log_rates), sign
-    if prediction.constant is not None and prediction.constant != 0:
+    if prediction.constant is not None and prediction.constant != 0 and math.isfinite(prediction.constant):
         power = prediction.kind is Kind.SCALING  # whose constant is in units of base**exponent
         shape = float(prediction.exponent or 0) * np.log(sizes) if power else log_rates
         logs, own = math.log(abs(prediction.constant)) + shape, 1 if prediction.constant > 0 else -1
     claimed = Line(label, own, _floats(sizes), _floats(logs), _floats(log_rates))
-    rivals = tuple(_rivals(result, prediction, line, sizes, log_rates, anchor))
-    return replace(found, claimed=claimed, rivals=rivals)
+    rivals = (rival for rival in _rivals(result, prediction, line, sizes, log_rates, anchor) if _drawable(rival))
+    return replace(found, claimed=claimed if _drawable(claimed) else None, rivals=tuple(rivals))
+
+
+def _drawable(line: Line) -> bool:
+    """Whether a line stays where pictures reach."""
+    return all(abs(log) <= FARTHEST for log in (*line.logs, *line.log_rates))
 
 
 def _anchor(found: Fitted) -> tuple[int, float, float] | None:
