@@ -22,6 +22,7 @@ from typing import Any
 
 from theoryck import __version__, planning
 from theoryck.claims import Claim, Statement, describe_instance, written_about
+from theoryck.interrupts import came_from_ctrl_c
 from theoryck.judge import judge, rival_problem
 from theoryck.ledger import Ledger, LedgerError
 from theoryck.measurement import BY_THE_CLOCK, Measurement
@@ -185,14 +186,12 @@ def check_claims(
     * ``draws``: the number of draws of every size (or one number for each size) instead of the profile's budget;
     * ``progress``: called with a mapping of what is going on, at every look;
     * ``sharing``: the number of claims that share the false-refute rate, by default those given: say how many a run had, to
-      repeat
-      one of them;
+      repeat one of them;
     * ``ledger``: a file, or a :class:`theoryck.ledger.Ledger`, that keeps every block: a second run continues where the first
       stopped.
 
     A claim whose measurement raises is reported as VACUOUS with the message, so that the others are not lost.  Raises TypeError
-    for
-    what is no claim, ValueError for another argument, LedgerError for a ledger that cannot be used.
+    for what is no claim, ValueError for another argument, LedgerError for a ledger that cannot be used.
 
     >>> import theoryck as tc
     >>> @tc.theorem("example/tanh")
@@ -222,25 +221,32 @@ def check_claims(
             raise TypeError(f"claims must be claims made by theorem, conjecture or falsehood, got {claim!r}")
     found: list[Examined] = []
     interrupted = False
-    with Session(profile, seed, executor, sharing or max(1, len(wanted)), workers, draws, progress, ledger) as session:
-        for claim in wanted:
-            try:
-                found += _examine(claim, session, keep_going=True)
-            except KeyboardInterrupt:
-                interrupted = True
-                break
-            except LedgerError:  # a fault of the ledger says nothing about the claim
-                raise
-            except (Exception, SystemExit) as error:
-                found.append(Examined(failed_result(claim, session, error)))
-            session.end(claim.id)
-        try:
-            found = found if interrupted else _step_down(found, session)
-        except KeyboardInterrupt:
-            interrupted = True
-        results = tuple(examined.result for examined in found)
-        about, folders = written_about(wanted)
-        return Report(profile_named(session.profile).name, seed, results, __version__, interrupted, about, folders)
+    try:
+        with Session(profile, seed, executor, sharing or max(1, len(wanted)), workers, draws, progress, ledger) as session:
+            for claim in wanted:
+                found += _examined_or_failed(claim, session)
+                session.end(claim.id)
+            found = _step_down(found, session)
+    except KeyboardInterrupt:  # also while the workers stop: what was judged stays
+        interrupted = True
+    results = tuple(examined.result for examined in found)
+    return Report(profile_named(profile).name, seed, results, __version__, interrupted, *written_about(wanted))
+
+
+def _examined_or_failed(claim: Claim, session: Session) -> list[Examined]:
+    try:
+        return _examine(claim, session, keep_going=True)
+    except LedgerError:  # a fault of the ledger says nothing about the claim
+        raise
+    except (Exception, SystemExit) as error:
+        _raise_ctrl_c(error)
+        return [Examined(failed_result(claim, session, error))]
+
+
+def _raise_ctrl_c(error: BaseException) -> None:
+    """Raise KeyboardInterrupt where Ctrl-C is behind an error, which then says nothing about the claim."""
+    if came_from_ctrl_c(error):
+        raise KeyboardInterrupt from error
 
 
 def failed_result(claim: Claim, session: Session, error: BaseException, instance: Mapping[str, Any] | None = None) -> Result:
@@ -298,6 +304,7 @@ def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Examined]
         except LedgerError:
             raise
         except (Exception, SystemExit) as error:
+            _raise_ctrl_c(error)
             if not keep_going:
                 raise
             failed = failed_result(claim, session, error, describe_instance(parameters))

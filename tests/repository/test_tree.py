@@ -19,6 +19,7 @@ MOST_NAMES = 30
 ALLOWED = {
     "records": set(),
     "profiles": set(),
+    "interrupts": set(),
     "models": {"records"},
     "exact": {"records", "models"},
     "asymptotics": {"records", "models", "exact"},
@@ -38,7 +39,19 @@ ALLOWED["check"] = {*ALLOWED} - {"report", "collecting"}
 ALLOWED["prospects"] = {"planning", "check", "claims", "measurement", "profiles", "records"}
 ALLOWED["tables"] = set()
 ALLOWED["auditing"] = {"records", "montecarlo", "rates", "judge", "tables", "curves"}
-ALLOWED["hunting"] = {"records", "montecarlo", "rates", "judge", "planning", "claims", "measurement", "profiles", "check", "ledger"}
+ALLOWED["hunting"] = {
+    "records",
+    "montecarlo",
+    "rates",
+    "judge",
+    "planning",
+    "claims",
+    "measurement",
+    "profiles",
+    "check",
+    "ledger",
+    "interrupts",
+}
 EVERYTHING = {*ALLOWED, "cli", "pytest_plugin"}
 ALLOWED["cli"] = EVERYTHING - {"pytest_plugin"}
 ALLOWED["pytest_plugin"] = EVERYTHING - {"cli"}

@@ -202,7 +202,7 @@ def test_report_and_picture_are_two_files(table, tmp_path):
     target = tmp_path / "out.png"
     done = run(table, "--rate", "1/d", "--json", target, "--plot", tmp_path / "." / "out.png")
     assert done.exit_code == 2
-    assert "--json and --plot are both" in done.output
+    assert "--json and --plot would both be written to" in done.output
     assert not target.exists()
 
 

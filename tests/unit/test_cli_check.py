@@ -148,7 +148,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_measuring(folder, monke
             "--html: the report cannot be written to proofs: it is a folder; name a file in it, such as proofs/",
         ),
         (["--html", "-"], "--html needs a file, such as report.html; for a page on standard output: theoryck report FILE --html -"),
-        (["--html", "r", "--json", "r"], "--html r is the JSON report that is written: it would be overwritten; name another file"),
+        (["--html", "r", "--json", "r"], "--json and --html would both be written to r: name two files"),
         (["--html", "d", "--ledger", "d"], "--html d is the ledger that is read: it would be overwritten; name another file"),
         (
             ["--histograms", "proofs/toy_claims.py"],

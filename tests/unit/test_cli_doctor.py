@@ -130,4 +130,4 @@ def test_lines_fit_and_json_goes_to_a_file(tmp_path, here):
     assert json.loads((tmp_path / "doctor.json").read_text())["ok"] is True
     nowhere = call("--json", str(tmp_path / "no" / "x.json"))
     assert nowhere.exit_code == 2
-    assert "cannot write" in nowhere.output
+    assert "there is no folder" in nowhere.output

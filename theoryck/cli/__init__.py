@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
+from contextlib import suppress
+from typing import Any
 
 import click
 
 import theoryck
+from theoryck.cli.streams import BROKEN_PIPE, hush, prepare, told
+from theoryck.interrupts import once
+
+INTERRUPTED = 130  # as a shell reports a program that Ctrl-C stopped
 
 # Not named here: ``list``, which is the module of that command once it has been imported.
 # A command's module and its line in ``theoryck --help``; the module holds the click command as ``command``.
@@ -51,6 +58,33 @@ class LazyGroup(click.Group):
             ctx.fail(f"No such command {name!r}; {hint}")
         return super().resolve_command(ctx, args)
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the program; what the system refuses is said without a traceback, with exit status 2."""
+        prepare()
+        try:
+            try:
+                return super().main(*args, **options)
+            except SystemExit:
+                sys.stdout.flush()  # while what cannot be written can still be said
+                raise
+        except OSError as error:
+            message = told(error)
+        with suppress(OSError):
+            click.echo(f"Error: {message}", err=True)
+        sys.exit(2)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; Ctrl-C at any moment ends it with status 130, a reader that has left with 141."""
+        try:
+            with once():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted: nothing was finished", err=True)
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            hush()
+            ctx.exit(BROKEN_PIPE)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing any."""
         with formatter.section("Commands"):
@@ -75,6 +109,6 @@ def main() -> None:
       theoryck audit runs.csv --rate 1/d    measurements of your own against a rate
 
     "pytest proofs" runs the same engine, a claim being a test.  Exit status: 0 all well, 1 a statement fell (or a falsehood
-    stood), 2 wrong usage, 3 undecided under the profile thorough, 130 interrupted.  "theoryck COMMAND --help" is a short manual
-    of each command.
+    stood), 2 wrong usage or a file that cannot be written, 3 undecided under the profile thorough (or a hunt that judged nothing),
+    130 interrupted.  "theoryck COMMAND --help" is a short manual of each command.
     """

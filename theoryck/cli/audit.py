@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from theoryck.cli.common import Choice, Usage, check_json, same_file, stdout_style
-from theoryck.cli.types import interruptible
+from theoryck.cli.common import Choice, Usage, check_outputs, stdout_style
 
 if TYPE_CHECKING:
     from theoryck.records import Result
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
 @click.option("--format", "format_", type=Choice(["csv", "tsv", "jsonl"]), help="Format of DATA.  [default: by its ending]")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - prints it and nothing else.")
 @click.option("--plot", metavar="FILE", help="Draw a log-log picture into FILE (.png, .svg or .pdf).")
-@interruptible
 def command(data: str, rate: str | None, format_: str | None, json_path: str | None, plot: str | None, **options: Any) -> None:
     """Judge a table of sizes, values and error bars against a rate, or measure its exponent.
 
@@ -105,17 +103,13 @@ def _check_outputs(data: str, json_path: str | None, plot: str | None) -> None:
     """Say what cannot be written, or would overwrite what is read, before anything is read."""
     from theoryck.report.plots import PlotError, check_plot
 
-    check_json(json_path, table=data)
+    check_outputs({"--json": json_path, "--plot": plot}, [("table that is read", data)])
     if plot is None:
         return
     try:
         check_plot(plot)
     except PlotError as error:
         raise Usage(str(error)) from error
-    if same_file(plot, data):
-        raise Usage(f"--plot {plot} is the table that is read: it would be overwritten; name another file")
-    if json_path is not None and same_file(json_path, plot):
-        raise Usage(f"--json and --plot are both {plot}: name two files")
 
 
 def _audited(data: str, rate: str | None, format_: str | None, options: dict[str, Any]) -> tuple[Measurements, Result]:

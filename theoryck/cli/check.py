@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,25 +11,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from theoryck.cli import INTERRUPTED
 from theoryck.cli.common import (
     DrawsType,
     Usage,
-    check_html,
-    check_json,
+    check_outputs,
+    files_of_claims,
     find_claims,
     profile_option,
     seed_option,
     stdout_style,
     write_report,
 )
-from theoryck.report.layout import is_dumb, style_for
+from theoryck.interrupts import finishing
+from theoryck.report.layout import columns, is_dumb, shorten, style_for
 
 if TYPE_CHECKING:
     from theoryck.claims import Claim, Statement
     from theoryck.ledger import Ledger
     from theoryck.records import Report
-
-INTERRUPTED = 130  # as a shell reports a program that Ctrl-C stopped
 
 
 @click.command("check")
@@ -86,44 +84,60 @@ def command(
     """
     from theoryck.report.text import render
 
-    check_json(json_path, ledger=ledger_path)
-    check_html(html_path, {"ledger that is read": ledger_path, "JSON report that is written": json_path})
+    _check_files(paths, ledger_path, json_path, html_path)
     pictures = _folder(folder)
     problems: list[str] = []
     claims = find_claims(paths, only, problems)
     unread = len(problems)  # these were said when they were found
     with _ledger(ledger_path) as ledger:
         report = _measure(claims, profile=profile, seed=seed, workers=workers, draws=draws, sharing=sharing, ledger=ledger)
-    if json_path != "-":
-        click.echo(render(report, stdout_style(), verbose=verbose), color=True)
-    problems += write_report(report, json_path, html_path)
-    if pictures is not None:
-        problems += _draw_laws(report, pictures)
-    for problem in problems[unread:]:
-        click.echo(f"theoryck: {problem}", err=True)
-    if report.interrupted:
-        fixed = ",".join(map(str, draws)) if isinstance(draws, tuple) else draws
-        settings = {
-            "--profile": profile,
-            "--seed": seed,
-            "--workers": workers,
-            "--draws": fixed,
-            "--sharing": sharing or len(claims),
-            "--ledger": ledger_path,
-        }
-        click.echo(_advice(report, claims, paths, settings, bool(only)), err=True)
-        sys.exit(INTERRUPTED)
-    sys.exit(Usage.exit_code if problems else report.exit_code)
+    with finishing(lambda text: click.echo(f"theoryck: {text}", err=True)):
+        if json_path != "-":
+            click.echo(render(report, stdout_style(), verbose=verbose), color=True)
+        problems += write_report(report, json_path, html_path)
+        if pictures is not None:
+            problems += _draw_laws(report, pictures)
+        for problem in problems[unread:]:
+            click.echo(f"theoryck: {problem}", err=True)
+        if report.interrupted:
+            settings = {
+                "--profile": profile,
+                "--seed": seed,
+                "--workers": workers,
+                "--draws": ",".join(map(str, draws)) if isinstance(draws, tuple) else draws,
+                "--sharing": sharing or len(claims),
+                "--ledger": ledger_path,
+            }
+            click.echo(_advice(report, claims, paths, settings, bool(only)), err=True)
+            sys.exit(INTERRUPTED)
+        sys.exit(Usage.exit_code if problems else report.exit_code)
+
+
+def _check_files(paths: Sequence[str], ledger: str | None, json_path: str | None, html_path: str | None) -> None:
+    """End the program where a file that is to be written could not be, or would overwrite another one of the call."""
+    if html_path == "-":
+        raise Usage("--html needs a file, such as report.html; for a page on standard output: theoryck report FILE --html -")
+    if ledger == "":
+        raise Usage("--ledger needs the name of a file, such as draws.ledger; got an empty text")
+    read = [("ledger that is read", ledger), *files_of_claims(paths)]
+    check_outputs({"--json": json_path, "--html": html_path}, read)
 
 
 def _measure(claims: Sequence[Claim], **options: Any) -> Report:
+    """Look ahead, measure and judge; Ctrl-C at any moment of it returns what was judged until then."""
+    from theoryck import __version__
     from theoryck.check import check_claims
+    from theoryck.claims import written_about
+    from theoryck.records import Report
 
-    buildable = _buildable(claims, options["draws"])
-    if options["draws"] is None:
-        _say_what_is_hopeless(buildable, options["profile"], options["seed"], options["sharing"] or len(claims))
-    with _terminated_as_interrupted(), _Line() as line:
-        return check_claims(claims, progress=line.following(len(claims)), **options)
+    try:
+        buildable = _buildable(claims, options["draws"])
+        if options["draws"] is None:
+            _say_what_is_hopeless(buildable, options["profile"], options["seed"], options["sharing"] or len(claims))
+        with _Line() as line:
+            return check_claims(claims, progress=line.following(len(claims)), **options)
+    except KeyboardInterrupt:
+        return Report(options["profile"], options["seed"], (), __version__, True, *written_about(claims))
 
 
 def _buildable(claims: Sequence[Claim], draws: int | tuple[int, ...] | None) -> list[Claim]:
@@ -213,23 +227,6 @@ def _say_what_is_hopeless(claims: Sequence[Claim], profile: str, seed: int, shar
                 click.echo(f"theoryck: {said}", err=True)
 
 
-@contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Treat SIGTERM (a time limit, a shutdown) as Ctrl-C, so that what was judged is printed and written."""
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _advice(report: Report, claims: Sequence[Claim], paths: Sequence[str], settings: Mapping[str, object], chosen: bool) -> str:
     """What would go on where the session stopped."""
     from theoryck.report.resuming import advice
@@ -244,7 +241,7 @@ class _Line:
 
     def __init__(self) -> None:
         self.shown = sys.stderr.isatty() and not is_dumb()
-        self.width = style_for(sys.stderr).width - 1
+        self.width = columns(sys.stderr) - 1
 
     def __enter__(self) -> _Line:
         return self
@@ -255,7 +252,7 @@ class _Line:
     def write(self, text: str) -> None:
         """Replace what stands in the line."""
         if self.shown:
-            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.write(f"\r\x1b[K{shorten(text, self.width)}")
             sys.stderr.flush()
 
     def following(self, claims: int) -> Callable[[Mapping[str, Any]], None] | None:

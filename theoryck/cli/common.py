@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,30 +80,20 @@ def _written_out(text: str) -> str:
     return number + "0" * int(zeros) if exponential and number.isdecimal() and zeros.isdecimal() and len(zeros) < 3 else text
 
 
-def check_json(path: str | None, **read: str | Path | None) -> None:
-    """End the program where JSON could not be written, or would overwrite a file that is read (``table=path``), before any work."""
-    _check_output("--json", path, {f"{name} that is read": other for name, other in read.items()})
+def check_outputs(outputs: Mapping[str, str | None], read: Iterable[tuple[str, str | Path | None]] = ()) -> None:
+    """End the program before any work where an output (option -> path) cannot be written, or would overwrite what should stay."""
+    from theoryck.report.json import ReportFileError
+    from theoryck.report.targets import check_targets
 
-
-def check_html(path: str | None, others: Mapping[str, str | Path | None]) -> None:
-    """End the program where a page could not be written, or would overwrite another file of the call, before any work."""
-    if path == "-":
-        raise Usage("--html needs a file, such as report.html; for a page on standard output: theoryck report FILE --html -")
-    _check_output("--html", path, others)
-
-
-def _check_output(option: str, path: str | None, others: Mapping[str, str | Path | None]) -> None:
-    from theoryck.report.json import ReportFileError, check_writable
-
-    if path is None:
-        return
     try:
-        check_writable(path, f"report.{option.strip('-')}")
+        check_targets(outputs, read)
     except ReportFileError as error:
-        raise Usage(f"{option}: {error}") from error
-    for name, other in others.items():
-        if other is not None and same_file(path, other):
-            raise Usage(f"{option} {path} is the {name}: it would be overwritten; name another file")
+        raise Usage(str(error)) from error
+
+
+def files_of_claims(paths: Sequence[str]) -> list[tuple[str, str]]:
+    """Return what must not be overwritten: the files in which claims are looked for (those in folders are Python files)."""
+    return [("file of claims that is read", path) for path in paths]
 
 
 def write_report(report: Report, json_path: str | None, html_path: str | None) -> list[str]:
@@ -123,22 +112,13 @@ def write_report(report: Report, json_path: str | None, html_path: str | None) -
 
 
 def write_json_data(data: object, path: str) -> None:
-    """Write JSON data to a file, whole or not at all, or to standard output for ``-``."""
-    from theoryck.report.json import ReportFileError, write_text
+    """Write JSON data to a file, whole or not at all, or to standard output for ``-``; infinities and NaN as in reports."""
+    from theoryck.report.json import ReportFileError, json_text, write_text
 
     try:
-        write_text(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n", path)
+        write_text(json_text(data), path)
     except ReportFileError as error:
-        raise Usage(str(error)) from error
-
-
-def same_file(one: str | Path, other: str | Path) -> bool:
-    """Whether two paths are one file, also by links, or will be; ``-`` is none."""
-    if "-" in (str(one), str(other)):
-        return False
-    if Path(one).exists() and Path(other).exists():
-        return Path(one).samefile(other)
-    return Path(one).resolve() == Path(other).resolve()
+        raise Usage(f"--json: {error}") from error
 
 
 def seed_option() -> Decorator:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from decimal import ROUND_HALF_EVEN, localcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from theoryck.cli.types import Whole, interruptible, tell
+from theoryck.cli.common import check_outputs, write_json_data
+from theoryck.cli.types import Whole, tell
 
 if TYPE_CHECKING:
     from theoryck.exact.constants import NetworkConstants
@@ -46,25 +45,11 @@ class _Activation(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-class _JsonFile(click.ParamType):
-    """A file that can be written, or - for standard output; checked before anything is computed."""
-
-    name = "file"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the path as it was given."""
-        path = Path(value)
-        if value != "-" and (path.is_dir() or not path.parent.is_dir()):
-            self.fail(f"cannot write to {value!r}: name a file in a folder that exists", param, ctx)
-        return str(value)
-
-
 @click.command("constants")
 @click.argument("activation", type=_Activation(), metavar="ACTIVATION")
 @click.option("--depth", type=Whole(0, 200, WHY_DEPTH), default=4, show_default=True, help="Number of layers L.")
 @click.option("--digits", type=Whole(1, 1000), default=30, show_default=True, help="Significant digits to prove.")
-@click.option("--json", "json_path", type=_JsonFile(), metavar="FILE|-", help="Write JSON to FILE; - prints it and nothing else.")
-@interruptible
+@click.option("--json", "json_path", metavar="FILE|-", help="Write JSON to FILE; - prints it and nothing else.")
 def command(activation: Activation, depth: int, digits: int, json_path: str | None) -> None:
     """Print certified constants of the network with activation ACTIVATION.
 
@@ -87,26 +72,16 @@ def command(activation: Activation, depth: int, digits: int, json_path: str | No
     from theoryck.exact.balls import ExactError
     from theoryck.exact.constants import network_constants
 
+    check_outputs({"--json": json_path})
     tell(f"computing {digits} digits of {depth} layers; Ctrl-C stops")
     try:
         constants = network_constants(activation, depth, digits)
     except ExactError as error:
         raise click.BadParameter(str(error), param_hint="ACTIVATION") from error
     if json_path is not None:
-        _write(json_path, constants)
+        write_json_data(constants.to_json(), json_path)
     if json_path != "-":
         _print(constants)
-
-
-def _write(path: str, constants: NetworkConstants) -> None:
-    text = json.dumps(constants.to_json(), indent=2, allow_nan=False) + "\n"
-    if path == "-":
-        sys.stdout.write(text)
-        return
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise click.BadParameter(f"cannot write to {path!r}: {error.strerror}", param_hint="--json") from error
 
 
 def _print(constants: NetworkConstants) -> None:

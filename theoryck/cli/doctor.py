@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from pathlib import Path
 
 import click
 
+from theoryck.cli.common import check_outputs, write_json_data
 from theoryck.cli.installed import NEEDED_FOR, Doctor, Package, Part, examine
 from theoryck.report.layout import Style, fields, pad, style_for, wrap
 
@@ -28,23 +27,13 @@ def command(json_path: str | None) -> None:
 
     Exit status: 0 all that is needed works, 1 something needed does not, 2 wrong usage.
     """
+    check_outputs({"--json": json_path})
     found = examine()
     if json_path != "-":
         click.echo("\n".join(told(found, style_for(sys.stdout))), color=True)
     if json_path is not None:
-        _write(found, json_path)
+        write_json_data(found.to_json(), json_path)
     sys.exit(0 if found.ok else 1)
-
-
-def _write(found: Doctor, path: str) -> None:
-    text = json.dumps(found.to_json(), indent=2) + "\n"
-    if path == "-":
-        click.echo(text, nl=False)
-        return
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise click.BadParameter(f"cannot write {path!r}: {error.strerror}", param_hint="--json") from error
 
 
 def told(found: Doctor, style: Style) -> list[str]:

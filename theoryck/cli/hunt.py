@@ -12,21 +12,24 @@ import click
 
 from theoryck.cli.common import (
     Usage,
-    check_json,
+    check_outputs,
+    files_of_claims,
     find_claim,
     profile_option,
     seed_option,
     stdout_style,
     write_json_data,
 )
+from theoryck.interrupts import finishing
 from theoryck.report import numbers
 from theoryck.report.claims import clean, instance_text
-from theoryck.report.layout import Style, fields, shorten, style_for, wrap
+from theoryck.report.layout import Style, columns, fields, is_dumb, shorten, wrap
 
 if TYPE_CHECKING:
     from theoryck.claims import Claim
     from theoryck.hunting import Hunt, Trouble
 
+MANY_REJECTED = 10  # arguments for every instance that was tried: then the claim should be told of it
 MOST_TROUBLES = 5  # told in full; the others are counted
 
 
@@ -74,12 +77,12 @@ def command(
       theoryck hunt moment-control --time 300 --profile standard
       theoryck hunt spectral-gap my_conjecture.py --tries 50 --json hunt.json
 
-    Exit status: 1 a counterexample was found (as it should be for a falsehood); 0 none was found; 2 wrong usage;
-    130 interrupted.
+    Exit status: 1 a counterexample was found (as it should be for a falsehood); 0 none was found; 2 wrong usage; 3 not one
+    instance could be judged; 130 interrupted.
     """
     from theoryck.hunting import HuntError, hunt
 
-    check_json(json_path)
+    check_outputs({"--json": json_path}, files_of_claims(paths))
     wanted = find_claim(claim, paths)
     with _Progress() as progress:
         try:
@@ -87,11 +90,12 @@ def command(
         except HuntError as error:
             raise Usage(str(error)) from error
     again = _again(claim, paths, seconds, tries, profile, seed, workers)
-    if json_path != "-":
-        click.echo("\n".join(told(outcome, wanted, again, stdout_style())), color=True)
-    if json_path is not None:
-        write_json_data({**outcome.to_json(), **_how_to_repeat(outcome, wanted, again)}, json_path)
-    sys.exit(outcome.exit_code)
+    with finishing(lambda text: click.echo(f"theoryck: {text}", err=True)):
+        if json_path != "-":
+            click.echo("\n".join(told(outcome, wanted, again, stdout_style())), color=True)
+        if json_path is not None:
+            write_json_data({**outcome.to_json(), **_how_to_repeat(outcome, wanted, again)}, json_path)
+        sys.exit(outcome.exit_code)
 
 
 def told(outcome: Hunt, claim: Claim, again: str, style: Style) -> list[str]:
@@ -123,20 +127,30 @@ def _found(outcome: Hunt, claim: Claim, style: Style) -> list[str]:
 
 
 def _nothing(outcome: Hunt, style: Style) -> list[str]:
-    lines = [style.paint(f"{'interrupted: ' * outcome.interrupted}no counterexample to {clean(outcome.claim)} was found", "head")]
-    ended = " The claim's strategies had no other instance to offer." if outcome.exhausted else ""
-    lines += wrap(
-        f"That proves nothing: {_plural(outcome.tried, 'instance')} tried, on small budgets.{ended} A larger --time, another "
-        "--seed or a larger --profile looks further.",
-        style.width,
-        first="  ",
-    )
+    what = "no counterexample to" if outcome.judged else "NOTHING WAS JUDGED of"
+    found = f"{what} {clean(outcome.claim)}{' was found' * bool(outcome.judged)}"
+    lines = [style.paint(f"{'interrupted: ' * outcome.interrupted}{found}", "head" if outcome.judged else "open")]
+    tried = f"{_plural(outcome.tried, 'instance')} tried, on small budgets" if outcome.tried else "no instance was tried"
+    said = [f"That {'proves' if outcome.judged else 'says'} nothing: {tried}.", _what_ended(outcome)]
+    if outcome.judged:
+        said.append("A larger --time, another --seed or a larger --profile looks further.")
+    lines += wrap(" ".join(filter(None, said)), style.width, first="  ")
     if outcome.closest is not None:
         text = f"Nearest to a refutation: {instance_text(dict(outcome.closest[0]))}"
         lines += wrap(text, style.width, first="  ")
     if outcome.status.value == "falsehood":
         lines += wrap("The claim is declared a falsehood: a counterexample was expected.", style.width, first="  ")
     return lines
+
+
+def _what_ended(outcome: Hunt) -> str:
+    """Why there were no more instances, or next to none, as far as it lies at the claim."""
+    if outcome.rejected > MANY_REJECTED * (outcome.tried + 1):
+        return (
+            f"Its assumptions rejected {numbers.count(outcome.rejected)} others: have the strategies generate what assume() lets "
+            "through, or search longer."
+        )
+    return "The claim's strategies had no other instance to offer." if outcome.exhausted else ""
 
 
 def _troubled(trouble: Trouble, style: Style) -> list[str]:
@@ -192,8 +206,8 @@ class _Progress:
     """One line on standard error while it is a terminal; silent otherwise, and gone at the end."""
 
     def __init__(self) -> None:
-        self.shown = sys.stderr.isatty()
-        self.width = style_for(sys.stderr).width - 1
+        self.shown = sys.stderr.isatty() and not is_dumb()
+        self.width = columns(sys.stderr) - 1
         self.last = 0.0
 
     def __enter__(self) -> _Progress:

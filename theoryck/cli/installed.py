@@ -266,8 +266,9 @@ def _start_process() -> str:
     from theoryck.montecarlo.processes import ProcessExecutor
 
     with ProcessExecutor(1) as executor:
-        if list(executor.map(abs, [-1, -2])) != [1, 2]:
-            raise RuntimeError("a worker process gave a wrong answer")
+        answer = list(executor.map(abs, [-1, -2]))
+        if answer != [1, 2]:
+            raise RuntimeError(f"a worker process answered {answer!r} instead of [1, 2]")
     return "one was started, worked and left"
 
 

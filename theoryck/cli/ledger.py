@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from theoryck.cli.common import Usage, check_json, stdout_style, write_json_data
+from theoryck.cli.common import Usage, check_outputs, stdout_style, write_json_data
 from theoryck.report import numbers
 from theoryck.report.layout import Style, pad, shorten
 
@@ -68,7 +68,7 @@ def show(path: Path, json_path: str | None) -> None:
     """
     from theoryck.ledger.contents import size_of
 
-    check_json(json_path, ledger=path)
+    check_outputs({"--json": json_path}, [("ledger that is read", path)])
     with _opened(path, read_only=True) as ledger:
         entries, size = ledger.entries(), size_of(path)
     if json_path is not None:
@@ -105,7 +105,7 @@ def prune_command(
         raise click.UsageError(
             "say what to delete: --stale, --claim GLOB, --older-than DAYS (all that are given must hold), or --all"
         )
-    check_json(json_path, ledger=path)
+    check_outputs({"--json": json_path}, [("ledger that is read", path)])
     with _opened(path, read_only=dry_run) as ledger:
         pruned = ledger.prune(stale=stale, claim=claim, older_than=older_than, dry_run=dry_run)
     if json_path is not None:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import difflib
-import json
 import math
 import sys
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from theoryck.cli import INTERRUPTED
+from theoryck.cli.common import check_outputs, write_json_data
 from theoryck.cli.measurable import MEASURABLE, Instance, Measurable
 from theoryck.cli.measured import Measured, compare, compare_ends
 from theoryck.cli.options import Power, SeveralIntegers, Variance, Widths
-from theoryck.cli.types import INTERRUPTED, Whole, interruptible, tell
+from theoryck.cli.types import Whole, tell
 
 if TYPE_CHECKING:
     from theoryck.montecarlo import Moments, TwoSidedMoments
@@ -52,7 +52,6 @@ def _name(ctx: click.Context, param: click.Parameter, value: str) -> str:
 @click.option("--workers", type=Whole(1), help="Worker processes; the results do not depend on it.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the result to FILE as JSON; - prints it and nothing else.")
 @click.pass_context
-@interruptible
 def command(
     ctx: click.Context,
     quantity: str,
@@ -102,7 +101,7 @@ def command(
 
     Exit status: 0 the routes agree, or there is nothing to compare, 1 they disagree, 2 wrong usage, 130 interrupted.
     """
-    _check_writable(json_path)
+    check_outputs({"--json": json_path})
     chosen = MEASURABLE[quantity]
     _check_options(ctx, quantity, chosen)
     instance = Instance(activation, widths, power, samples or 1, noise, readout, time)
@@ -120,7 +119,7 @@ def command(
     else:
         comparison = compare(measured, value, found.estimate)
     if json_path is not None:
-        _write(json_path, found.to_json())
+        write_json_data(found.to_json(), json_path)
     if json_path != "-":
         click.echo("\n".join(found.lines(comparison)))
     if interrupted:
@@ -203,19 +202,3 @@ def _instance(chosen: Measurable, measured: Quantity, instance: Instance) -> dic
     if chosen.information:
         parameters |= {"samples": instance.samples, "noise": float(instance.noise)}
     return parameters
-
-
-def _check_writable(path: str | None) -> None:
-    if path is not None and path != "-" and (not Path(path).absolute().parent.is_dir() or Path(path).is_dir()):
-        raise click.BadParameter(f"cannot write to {path!r}: name a file in a folder that exists", param_hint="--json")
-
-
-def _write(path: str, data: dict[str, Any]) -> None:
-    text = json.dumps(data, indent=2, allow_nan=False)
-    if path == "-":
-        click.echo(text)
-        return
-    try:
-        Path(path).write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise click.BadParameter(f"cannot write to {path!r}: {error.strerror}", param_hint="--json") from error

@@ -15,6 +15,7 @@ import click
 from theoryck.cli.common import DEFAULT_PATH, Choice, Usage
 from theoryck.cli.templates import TEMPLATES, filled
 
+MOST_LETTERS = 100
 KINDS = tuple(kind for kind in TEMPLATES if kind != "network")
 
 
@@ -44,6 +45,8 @@ def command(ctx: click.Context, name: str, path: str | None, kind: str, network:
     Exit status: 0 the file is written; 2 wrong usage, or the file exists.
     """
     _check_name(name)
+    if path == "":
+        raise Usage("PATH must be a file that ends in .py, or a folder that exists, got an empty text")
     if network and ctx.get_parameter_source("kind") is not click.core.ParameterSource.DEFAULT:
         raise Usage("--network writes a bound on a quantity of a network: leave out --kind, or --network")
     file = _file(name, path)
@@ -71,6 +74,8 @@ def _check_name(name: str) -> None:
             f"NAME must be a name, not a path, got {name!r}: name the claim and then its file: "
             f"theoryck new {_proposal(tail)} {shlex.quote(name if name.endswith('.py') else name + '.py')}"
         )
+    if len(name) > MOST_LETTERS:
+        raise Usage(f"NAME must have at most {MOST_LETTERS} letters, to be the name of a file, got {len(name)}: {name[:20]}...")
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise Usage(
             f"NAME must consist of letters a-z, digits, - and _, and start with a letter or digit, got {name!r}: "

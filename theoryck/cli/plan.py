@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from theoryck.cli.common import Usage, check_json, find_claim, profile_option, seed_option, stdout_style, write_json_data
+from theoryck.cli.common import (
+    Usage,
+    check_outputs,
+    files_of_claims,
+    find_claim,
+    profile_option,
+    seed_option,
+    stdout_style,
+    write_json_data,
+)
 from theoryck.cli.show import build_once_or_usage
 from theoryck.collecting import home
 from theoryck.report import numbers
@@ -69,7 +78,7 @@ def command(
         raise Usage(f"--violation must be a positive exponent of at most {MOST_VIOLATION:g}, got {violation:g}")
     if not math.isfinite(power):
         raise Usage(f"--power must lie between 0.5 and 0.999, got {power}")
-    check_json(as_json)
+    check_outputs({"--json": as_json}, files_of_claims(paths))
     found = find_claim(claim, paths)
     build_once_or_usage(found)
     with Session(profile=profile, seed=seed, workers=1, claims=sharing) as session:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
 
-from theoryck.cli.common import Usage, same_file, stdout_style
+from theoryck.cli.common import Usage, check_outputs, stdout_style
 
 if TYPE_CHECKING:
     from theoryck.records import Report
@@ -43,7 +43,7 @@ def command(file: str, html: str | None, markdown: str | None, latex: str | None
     """
     outputs = {"html": html, "markdown": markdown, "latex": latex, "bibtex": bibtex}
     wanted = {form: path for form, path in outputs.items() if path is not None}
-    _check_outputs(wanted, file)
+    check_outputs({f"--{form}": path for form, path in wanted.items()}, [("file that is read", file)])
     report = _read(file)
     for form, path in wanted.items():
         _write(_rendered(report, form), path, form)
@@ -51,25 +51,6 @@ def command(file: str, html: str | None, markdown: str | None, latex: str | None
         from theoryck.report.text import render
 
         click.echo(render(report, stdout_style(), verbose=verbose), color=True)
-
-
-def _check_outputs(wanted: Mapping[str, str], file: str) -> None:
-    """End the program where an output cannot be written, would replace the file that is read, or another output."""
-    from theoryck.report.json import ReportFileError, check_writable
-
-    seen: dict[str, str] = {}
-    for form, path in wanted.items():
-        try:
-            check_writable(path)
-        except ReportFileError as error:
-            raise Usage(f"--{form}: {error}") from error
-        if path != STANDARD and same_file(path, file):
-            raise Usage(f"--{form} {path} is the file that is read: it would be overwritten; name another file")
-        for other, taken in seen.items():
-            if taken == path or same_file(path, taken):
-                where = "standard output" if path == STANDARD else path
-                raise Usage(f"--{other} and --{form} would both be written to {where}: name two files")
-        seen[form] = path
 
 
 def _read(file: str) -> Report:

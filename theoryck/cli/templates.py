@@ -105,11 +105,11 @@ from scipy.stats import norm
 import theoryck as tc
 
 
-@tc.quantity(cost=lambda sizes: sizes["d"])  # random numbers a draw takes
+@tc.quantity(cost=lambda sizes: 1)  # random numbers a draw takes; EDIT: d of them, sizes["d"], for a sample of d
 def sum_of_errors(rng, draws, *, d):
     """Return an array of `draws` independent numbers: their law is what the claim is about."""
-    e = rng.standard_exponential((draws, d))  # EDIT: what is random
-    return (e.sum(axis=1) - d) / d**0.5  # EDIT: the number that each draw gives
+    total = rng.standard_gamma(d, draws)  # EDIT: what is random; e_1 + ... + e_d itself has the law Gamma(d)
+    return (total - d) / d**0.5  # EDIT: the number that each draw gives
 
 
 @tc.conjecture("$name")

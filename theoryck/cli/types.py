@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import sys
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import click
-
-INTERRUPTED = 130
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?(e\+?[0-9]{1,2})?", re.IGNORECASE)
 
@@ -57,17 +53,3 @@ def tell(text: str) -> None:
     """Say on standard error what is being computed, if somebody is looking."""
     if sys.stderr.isatty():
         click.echo(text, err=True)
-
-
-def interruptible(function: Callable[..., None]) -> Callable[..., None]:
-    """Make Ctrl-C end a command with status 130, instead of click's 1, which means something else here."""
-
-    @functools.wraps(function)
-    def wrapper(*arguments: Any, **options: Any) -> None:
-        try:
-            function(*arguments, **options)
-        except KeyboardInterrupt:
-            click.echo("interrupted: nothing was finished", err=True)
-            sys.exit(INTERRUPTED)
-
-    return wrapper

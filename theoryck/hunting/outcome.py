@@ -31,9 +31,10 @@ class Hunt:
 
     ``parameters`` are the values of the claim's arguments at the counterexample, ``found`` its judged evidence.  ``rate`` is the
     declared probability to find anything in a claim that is true; ``confirmation_rates`` has the shares of it that were spent.
-    ``exhausted``: the strategies generated no further instance.
+    ``rejected``: so many different arguments did not meet the claim's assumptions; ``exhausted``: the strategies generated no
+    further instance.
 
-    >>> Hunt("example", Status.CONJECTURE, "quick", 0, 0.01).exit_code
+    >>> Hunt("example", Status.CONJECTURE, "quick", 0, 0.01, tried=2, supported=2).exit_code
     0
     """
 
@@ -56,18 +57,26 @@ class Hunt:
     first: Mapping[str, Any] | None = None
     shrinks: int = 0
     troubles: tuple[Trouble, ...] = ()
+    rejected: int = 0
     exhausted: bool = False
     interrupted: bool = False
     closest: tuple[Mapping[str, Any], float] | None = None
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted, 1 a counterexample was found, 0 none was."""
-        return 130 if self.interrupted else int(self.found is not None)
+        """130 interrupted, 1 a counterexample was found, 3 no instance could be judged, 0 otherwise."""
+        if self.interrupted:
+            return 130
+        return 1 if self.found is not None else 0 if self.judged else 3
+
+    @property
+    def judged(self) -> int:
+        """Judgements that could have refuted an instance, whatever came of them."""
+        return self.supported + self.undecided + len(self.confirmation_rates)
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict."""
-        counts = ("tried", "supported", "undecided", "vacuous", "candidates", "unconfirmed", "draws", "shrinks")
+        counts = ("tried", "supported", "undecided", "vacuous", "candidates", "unconfirmed", "draws", "shrinks", "rejected")
         closest = None if self.closest is None else {"instance": dict(self.closest[0]), "score": self.closest[1]}
         return {
             "claim": self.claim,

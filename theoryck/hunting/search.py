@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import time
@@ -13,6 +14,7 @@ from typing import Any
 from theoryck.check import Session, check_claim
 from theoryck.claims import Claim, Statement, describe_instance
 from theoryck.hunting.outcome import Hunt, Trouble
+from theoryck.interrupts import came_from_ctrl_c
 from theoryck.ledger import LedgerError
 from theoryck.montecarlo import Executor, make_executor
 from theoryck.profiles import Profile, profile_named
@@ -32,6 +34,7 @@ TRY_RATE = 0.05
 TRY_LOOKS = (1 / 4, 1.0)
 FIRST_ROUND = 20  # instances; hypothesis turns to the highest scores in the second half of a round, and rounds double
 LARGEST_ROUND = 640
+MOST_BARREN = 20  # rounds in a row of which no instance met the assumptions; then the hunt ends, even without a clock
 SHRINKING = 1 / 4  # of the time given, at least, is left for making a counterexample smaller
 
 Progress = Callable[[Mapping[str, Any]], None]
@@ -145,6 +148,7 @@ class _Hunter:
     scores: list[list[float]] = field(default_factory=lambda: [[] for _ in LEVELS])
     scored: dict[str, float] = field(default_factory=dict)
     troubles: dict[str, Trouble] = field(default_factory=dict)
+    rejected: set[str] = field(default_factory=set)
     rates: list[float] = field(default_factory=list)
     found: list[Result] = field(default_factory=list)
     smallest: tuple[Result, dict[str, Any]] | None = None
@@ -182,6 +186,7 @@ class _Hunter:
             first=self.found[0].instance if self.found else None,
             shrinks=max(len(self.found) - 1, 0),
             troubles=tuple(self.troubles.values()),
+            rejected=len(self.rejected),
             exhausted=exhausted,
             interrupted=interrupted,
             closest=self.closest,
@@ -189,27 +194,39 @@ class _Hunter:
 
     def _search(self) -> bool:
         """Return whether the strategies had no more to offer before the time was over and without a find."""
+        from hypothesis.errors import HypothesisException, Unsatisfiable
+
         for example in self.claim.examples:
             try:
                 self._attempt(dict(example))
             except _Counterexample:  # the author's own instance: it is as small as he wants it
                 return False
-        size, idle = FIRST_ROUND, 0
-        for number in range(10**9):
-            before = len(self.refuted)
-            if self._round(number, size):
-                return False
-            idle = idle + 1 if len(self.refuted) == before else 0
-            if idle == 2:
-                return True
+            except HypothesisException:  # it does not meet the assumptions, and is counted
+                continue
+        size, idle, barren = FIRST_ROUND, 0, 0
+        for number in itertools.count():
+            met, seen = len(self.paths), len(self.paths) + len(self.rejected)
+            try:
+                if self._round(number, size):
+                    return False
+                rejecting = len(self.rejected) + len(self.paths) > seen
+            except Unsatisfiable:  # no instance met the assumptions: another round may have one
+                rejecting = True
+            idle = 0 if rejecting else idle + 1
+            barren = 0 if len(self.paths) > met else barren + 1
+            if idle == 2 or barren == MOST_BARREN:
+                return idle == 2
+            self._check_time()
             size = min(2 * size, LARGEST_ROUND)
         raise AssertionError("a hunt ends by time")
 
     def _round(self, number: int, size: int) -> bool:
-        """Let hypothesis propose ``size`` instances, the last ones near the highest scores; return whether one is confirmed."""
+        """Let hypothesis propose ``size`` instances, the last ones near the highest scores; return whether one is confirmed.
+
+        Raises Unsatisfiable where hypothesis gave up, because next to nothing met the assumptions.
+        """
         from hypothesis import HealthCheck, Phase, given, settings
         from hypothesis import seed as fixed
-        from hypothesis.errors import Unsatisfiable
         from hypothesis.strategies import fixed_dictionaries
 
         @fixed(_seed(self.seed, self.claim.id, f"round {number}"))
@@ -230,8 +247,6 @@ class _Hunter:
             attempt()
         except _Counterexample:
             return True
-        except Unsatisfiable:  # no instance met the assumptions in this round: the next is a larger one
-            return False
         return False
 
     def _attempt(self, parameters: dict[str, Any]) -> None:
@@ -245,8 +260,10 @@ class _Hunter:
             try:
                 each = single.instances(1)
             except HypothesisException:  # the assumptions are not met
+                self.rejected.add(named)
+                self._check_over()
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 self._trouble(named, describe_instance(parameters), error)
                 each = []
             for given, statement in each:
@@ -267,7 +284,12 @@ class _Hunter:
             target(max(scores))
 
     def _check_over(self) -> None:
-        if time.monotonic() >= self.deadline or (self.tries is not None and len(self.refuted) >= self.tries and not self.found):
+        self._check_time()
+        if self.tries is not None and len(self.refuted) >= self.tries and not self.found:
+            raise _Over
+
+    def _check_time(self) -> None:
+        if time.monotonic() >= self.deadline:
             raise _Over
 
     def _try(self, key: str, given: dict[str, Any], statement: Statement) -> Result | None:
@@ -355,6 +377,8 @@ class _Hunter:
         self.counts[name] = self.counts.get(name, 0) + 1
 
     def _trouble(self, key: str, instance: Mapping[str, Any], error: BaseException) -> None:
+        if came_from_ctrl_c(error):
+            raise KeyboardInterrupt from error
         lines = str(error).splitlines()
         self.troubles.setdefault(key, Trouble(dict(instance), f"{type(error).__name__}: {lines[0] if lines else ''}"))
 

@@ -130,6 +130,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         item.index = index
     session.config.stash[STATE].selected = {item.claim.id: os.path.relpath(item.claim.path) for item in claims}
     if claims and not session.config.getoption("collectonly") and not is_xdist_worker(session.config):
+        from theoryck.interrupts import once
+
+        session.config.stash[STATE].exits.enter_context(once())  # what was judged is written when SIGTERM comes, too
         _say_what_is_hopeless(session.config, [item.claim for item in claims])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import sys
 from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,7 +143,14 @@ def _gathered(told: Iterable[tuple[Any, str]]) -> tuple[tuple[Any, ...], dict[st
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Stop the workers and write the files that were asked for."""
+    """Stop the workers and write the files that were asked for; a second Ctrl-C does not stop that."""
+    from theoryck.interrupts import finishing
+
+    with finishing(lambda text: print(f"theoryck: {text}", file=sys.__stderr__, flush=True)):
+        _finish(session, exitstatus)
+
+
+def _finish(session: pytest.Session, exitstatus: int) -> None:
     config = session.config
     state = config.stash[STATE]
     state.exits.close()

@@ -46,8 +46,6 @@ class ClaimItem(pytest.Item):
         try:
             self.results = check_claim(self.claim, session)
         except Exception as error:
-            if _came_from_ctrl_c(error):
-                raise KeyboardInterrupt from error
             self.results = [failed_result(self.claim, session, error)]
             session.end(self.claim.id)
             raise
@@ -101,14 +99,6 @@ def _properties(results: list[Result]) -> list[tuple[str, object]]:
     }
     known = {name: value for name, value in said.items() if value is not None}
     return [(name, repr(float(value)) if isinstance(value, float) else str(value)) for name, value in known.items()]
-
-
-def _came_from_ctrl_c(error: BaseException) -> bool:
-    """Whether Ctrl-C is behind an error: a compiled callback turns KeyboardInterrupt into SystemError."""
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, KeyboardInterrupt):
-        cause = cause.__cause__
-    return cause is not None
 
 
 def _failing(results: list[Result], session: Session) -> list[Result]:

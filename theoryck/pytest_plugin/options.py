@@ -54,8 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
         value = config.getoption(f"theoryck_{name}")
         if value is not None and value < least:
             raise pytest.UsageError(f"--theoryck-{name} must be at least {least}, got {value}")
-    for name in ("json", "html"):
-        _check_file(config, name)
+    _check_files(config)
     folder = config.getoption("theoryck_histograms")
     if folder is not None and not config.getoption("collectonly"):
         from theoryck.report.histograms import folder_for_laws
@@ -68,24 +67,34 @@ def pytest_configure(config: pytest.Config) -> None:
     _open_ledger(config)
 
 
-def _check_file(config: pytest.Config, kind: str) -> None:
-    path = config.getoption(f"theoryck_{kind}")
-    if path is None:
+def _check_files(config: pytest.Config) -> None:
+    """Refuse a file that cannot be written, or would overwrite what is read or what another option writes."""
+    outputs = {f"--theoryck-{kind}": config.getoption(f"theoryck_{kind}") for kind in ("json", "html")}
+    for option, other in (
+        ("--theoryck-json", "theoryck check PATH --json -"),
+        ("--theoryck-html", "theoryck report FILE --html -"),
+    ):
+        if outputs[option] == "-":
+            raise pytest.UsageError(f"{option} needs a file; for {option[-4:].upper()} on standard output use: {other}")
+    if not any(path is not None for path in outputs.values()):
         return
-    if path == "-":
-        other = "theoryck check PATH --json -" if kind == "json" else "theoryck report FILE --html -"
-        raise pytest.UsageError(f"--theoryck-{kind} needs a file; for {kind.upper()} on standard output use: {other}")
-    from theoryck.report.json import ReportFileError, check_writable
+    from theoryck.report.json import ReportFileError
+    from theoryck.report.targets import check_targets
 
+    read = [("ledger that is read", config.getoption("theoryck_ledger"))]
+    read += [("file that pytest reads", argument.partition("::")[0]) for argument in config.args]
+    read += [("file of --junitxml", config.getoption("xmlpath", None))]
     try:
-        check_writable(path, f"report.{kind}")
+        check_targets(outputs, read)
     except ReportFileError as error:
-        raise pytest.UsageError(f"--theoryck-{kind}: {error}") from error
+        raise pytest.UsageError(str(error)) from error
 
 
 def _open_ledger(config: pytest.Config) -> None:
     """Open the ledger that was asked for; one that cannot be used is refused before anything is measured."""
     path = config.getoption("theoryck_ledger")
+    if path == "":
+        raise pytest.UsageError("--ledger needs the name of a file, such as draws.ledger; got an empty text")
     if path is None or config.getoption("collectonly"):
         return
     from theoryck.ledger import Ledger, LedgerError

@@ -42,7 +42,16 @@ def schema() -> dict[str, Any]:
 
 def dumps(report: Report) -> str:
     """Return a report as JSON text; infinities and NaN, which JSON lacks, become the strings "inf", "-inf" and "nan"."""
-    text = json.dumps(_speakable(report.to_json()), indent=1, ensure_ascii=False, allow_nan=False)
+    return json_text(report.to_json(), indent=1)
+
+
+def json_text(data: Any, indent: int | None = 2) -> str:
+    """Return any data as JSON text; infinities and NaN as in :func:`dumps`.
+
+    >>> json_text({"noise": float("nan")}, indent=None)
+    '{"noise": "nan"}\\n'
+    """
+    text = json.dumps(_speakable(data), indent=indent, ensure_ascii=False, allow_nan=False)
     return _HALVES.sub(lambda half: f"\\u{ord(half.group()):04x}", text) + "\n"
 
 

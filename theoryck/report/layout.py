@@ -45,6 +45,11 @@ def style_for(stream: TextIO, *, width: int | None = None) -> Style:
     return Style(max(min(width, WIDTH), NARROWEST), terminal and not is_dumb() and not os.environ.get("NO_COLOR"))
 
 
+def columns(stream: TextIO) -> int:
+    """Return the columns of a terminal, at most 100 but however few: for a line that is taken back, which must not wrap."""
+    return max(min(_terminal_width(stream), WIDTH), 2)
+
+
 def is_dumb() -> bool:
     """Whether the terminal can only print: it knows neither colours nor how to take back a line."""
     return os.environ.get("TERM", "") in ("dumb", "unknown")

@@ -1,0 +1,73 @@
+"""Ctrl-C and SIGTERM: an interruption is one KeyboardInterrupt, however often it comes, and none tears what is being written."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+DOUBLE_TAP = 1.0  # seconds within which a second signal is the first one again
+
+
+def came_from_ctrl_c(error: BaseException) -> bool:
+    """Whether Ctrl-C is behind an error: a compiled callback turns KeyboardInterrupt into SystemError.
+
+    >>> came_from_ctrl_c(KeyboardInterrupt()), came_from_ctrl_c(SystemError("a callback failed"))
+    (True, False)
+    """
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__
+    return cause is not None
+
+
+@contextmanager
+def once() -> Iterator[None]:
+    """Make KeyboardInterrupt of SIGTERM (a time limit, a shutdown) too, and one only of signals that come within a second.
+
+    A signal that is ignored, or that somebody else handles, is left as it is.
+    """
+    last = -DOUBLE_TAP
+
+    def interrupt(number: int, frame: object) -> None:
+        nonlocal last
+        if time.monotonic() - last >= DOUBLE_TAP:
+            last = time.monotonic()
+            raise KeyboardInterrupt
+
+    with _handled(interrupt, (signal.default_int_handler, signal.SIG_DFL)):
+        yield
+
+
+@contextmanager
+def finishing(say: Callable[[str], None]) -> Iterator[None]:
+    """Let neither Ctrl-C nor SIGTERM stop the last steps of a program; ``say`` is told once that they are going on."""
+    told = False
+
+    def go_on(number: int, frame: object) -> None:
+        nonlocal told
+        if not told:
+            told = True
+            say("what was judged is being written; this takes a moment")
+
+    with _handled(go_on, None):
+        yield
+
+
+@contextmanager
+def _handled(handler: Callable[[int, Any], None], instead_of: tuple[Any, ...] | None) -> Iterator[None]:
+    """Handle both signals, where their handlers are among ``instead_of`` (any but ignored ones if None), and undo it."""
+    before: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            known = signal.getsignal(number)
+            if known in instead_of if instead_of is not None else known not in (signal.SIG_IGN, None):
+                before[number] = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, known in before.items():
+            signal.signal(number, known)
