@@ -12,7 +12,7 @@ from theoryck.rates.decisions import Decision, equal_within, equivalence, pointw
 from theoryck.rates.evidence import Series, with_error
 from theoryck.rates.growth import closing, draws_can_help, quantile
 from theoryck.rates.limit import LimitFit, fit_limit
-from theoryck.rates.outcomes import Outcome, side_of
+from theoryck.rates.outcomes import Outcome, shifted, side_of
 from theoryck.rates.rivals import decimal_number
 from theoryck.records import Verdict
 
@@ -72,6 +72,7 @@ def limiting(case: Case, series: Series) -> Outcome:
         reason=case.sentence(series, decision),
         rejected=tuple(excluded),
         improvable=series.route != "exact" and draws_can_help(fit),
+        limit=None if fit.reason else shifted(fit.interval(case.contract.level), float(prediction.value)),
         correction=fit.family.text(case.base),
         window=fit.window,
         flags=tuple(dict.fromkeys((*fit.flags, *outcome.flags))),

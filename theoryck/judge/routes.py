@@ -41,6 +41,7 @@ def _untrusted(case: Case, series: Series, found: Outcome) -> Outcome:
         exponent=None,
         slack=None,
         constant=None,
+        limit=None,
         tightness=None,
         rigorous=False,
         improvable=True,

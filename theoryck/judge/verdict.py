@@ -103,4 +103,5 @@ def _assemble(case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tup
         assuming=case.assuming(best),
         flags=tuple(dict.fromkeys((*flags, *(flag for outcome in outcomes for flag in outcome.flags)))),
         settled=settled,
+        limit=best.limit,
     )

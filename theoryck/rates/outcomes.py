@@ -22,6 +22,7 @@ class Outcome:
     exponent: Interval | None = None
     slack: Interval | None = None
     constant: Interval | None = None
+    limit: Interval | None = None
     tightness: Tightness | None = None
     rigorous: bool = False
     complete: bool = True
@@ -69,6 +70,7 @@ def both(outcomes: Sequence[Outcome]) -> Outcome:
         exponent=hull(first.exponent, second.exponent),
         slack=hull(first.slack, second.slack),
         constant=hull(first.constant, second.constant),
+        limit=hull(first.limit, second.limit),
         tightness=first.tightness if first.tightness is second.tightness else Tightness.UNDETERMINED,
         rigorous=first.rigorous and second.rigorous,
         complete=first.complete and second.complete,

@@ -178,7 +178,7 @@ class Judgement:
     """A verdict with its reason and everything a reader needs to weigh it; what :func:`theoryck.judge.judge` returns.
 
     ``settled`` is False while a larger budget could still change or sharpen the verdict.  ``exponents`` has one entry per size
-    where a grid of several sizes was fitted at once.
+    where a grid of several sizes was fitted at once; ``limit`` is the fitted limit of a LIMIT, corrections in its interval.
 
     >>> found = Judgement(Verdict.INCONCLUSIVE, "about 40 times the draws would decide", settled=False)
     >>> found.verdict.value, found.slack
@@ -199,6 +199,7 @@ class Judgement:
     flags: tuple[str, ...] = ()
     settled: bool = True
     exponents: Mapping[str, Interval] = field(default_factory=dict)
+    limit: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +294,9 @@ class Result:
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict that follows the published schema."""
         j = self.judgement
+        optional = {"limit": j.limit.to_json()} if j.limit else {}
+        if j.exponents:
+            optional["exponents"] = {name: interval.to_json() for name, interval in j.exponents.items()}
         return {
             "claim": self.claim,
             "status": self.status.value,
@@ -321,7 +325,7 @@ class Result:
             "contract": self.contract.to_json(),
             "prediction": self.prediction.to_json() if self.prediction else None,
             "points": [point.to_json() for point in self.points],
-        } | ({"exponents": {name: interval.to_json() for name, interval in j.exponents.items()}} if j.exponents else {})
+        } | optional
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
@@ -345,6 +349,7 @@ class Result:
             flags=tuple(data.get("flags", ())),
             settled=bool(data.get("settled", True)),
             exponents={name: Interval.from_json(found) for name, found in data.get("exponents", {}).items()},
+            limit=interval("limit"),
         )
         return cls(
             claim=data["claim"],
