@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -16,8 +15,9 @@ from theoryck import planning
 from theoryck.claims import Statement
 from theoryck.claims.statements import Law
 from theoryck.ledger import Ledger
-from theoryck.montecarlo import Executor, Key, Moments, Request, SerialExecutor, TwoSidedMoments, sample_jointly
+from theoryck.montecarlo import Executor, Key, Moments, Request, TwoSidedMoments, sample_jointly
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
+from theoryck.montecarlo.timing import Stopwatch
 from theoryck.profiles import Profile, profile_named
 from theoryck.quantities import Quantity
 from theoryck.rates.evidence import CARRIED, TAIL_UNSEEN
@@ -115,11 +115,10 @@ class Measurement:
         least = sum(self.spending.per_block) / self.spending.budget
         return tuple(fraction for fraction in fractions if fraction >= min(least, 1.0))
 
-    def _draw_blocks(self, wanted: Sequence[tuple[int, int]], timed: bool = False) -> None:
+    def _draw_blocks(self, wanted: Sequence[tuple[int, int]], watch: Stopwatch | None = None) -> None:
         """Draw at each size named until it has as many blocks as wanted; all sizes share the workers.
 
-        Blocks that are ``timed`` are drawn in this process, and none is taken from the ledger: neither the start of a worker nor
-        the way to it is the time of a draw.  The draws are the same bits.
+        Under a ``watch`` no block is taken from the ledger, for its time is asked.  The draws are the same bits.
         """
         requests = [
             Request(
@@ -131,11 +130,11 @@ class Measurement:
                 initial=self.moments[index],
                 bins=self.edges,
                 two_sided=self.quantity.two_sided,
-                store=self._shelf if not timed or self._shelf is None else self._shelf.fresh(),
+                store=self._shelf if watch is None or self._shelf is None else self._shelf.fresh(),
             )
             for index, count in wanted
         ]
-        drawn = sample_jointly(requests, SerialExecutor() if timed else self.session.executor, self._watching())
+        drawn = sample_jointly(requests, self.session.executor if watch is None else watch, self._watching())
         for (index, count), moments in zip(wanted, drawn, strict=True):
             self.moments[index], self.blocks[index] = moments, count
 
@@ -251,9 +250,10 @@ class Measurement:
         return seconds
 
     def _seconds_per_draw(self, index: int) -> float:
-        start = time.perf_counter()
-        self._draw_blocks([(index, 1)], timed=True)
-        return max(time.perf_counter() - start, 1e-9) / self._block_draws(index)
+        """Return what a draw takes where draws run: a sampler that ends its process must not end this one."""
+        watch = Stopwatch(self.session.executor)
+        self._draw_blocks([(index, 1)], watch)
+        return max(watch.seconds, 1e-9) / self._block_draws(index)
 
     def points(self, exact: bool = True) -> tuple[Point, ...]:
         """Return what is known at each size, with or without the exact route."""

@@ -2,10 +2,12 @@
 
 import time
 
+import pytest
+
 import theoryck as tc
 from theoryck.check import Session
 from theoryck.measurement import BY_THE_CLOCK, Measurement
-from theoryck.montecarlo import SerialExecutor
+from theoryck.montecarlo import ProcessExecutor, SerialExecutor, WorkerDied
 
 
 class Slow(SerialExecutor):
@@ -30,9 +32,23 @@ def test_a_slow_executor_makes_no_draw_slow():
     with Session(executor=executor) as session:
         measurement = Measurement("timing", {}, statement, session, 1.0)
         assert max(measurement.spending.per_block) < 0.2
-        assert executor.maps == 0
+        assert executor.maps == 4  # a map a size, and what these took to start is not the time of a draw
         assert measurement.spending.unit == "seconds"
         assert BY_THE_CLOCK in measurement.flags
         assert measurement.blocks == [1, 1, 1, 1]  # what was timed is kept
         measurement.draw_up_to(0.05)
-        assert executor.maps == 1
+        assert executor.maps == 5
+
+
+def test_a_sampler_that_ends_its_process_ends_no_session():
+    @tc.quantity
+    def value(rng, draws, *, d):
+        import os
+
+        os._exit(3)
+
+    statement = tc.Bound(value, rate="1/d", along=tc.ScalingPath(d=tc.doubling(16, 128)))
+    with ProcessExecutor(1) as executor, Session(executor=executor) as session:
+        measurement = Measurement("timing", {}, statement, session, 1.0)
+        with pytest.raises(WorkerDied, match="exit status 3"):
+            measurement.draw_up_to(0.05)

@@ -191,7 +191,8 @@ class Claim:
 
         Raises ClaimError for what is no statement, and whatever the function raises.
         """
-        statement = self.function(**parameters)
+        # The function may change a list that it is given; the instance is what was given.
+        statement = self.function(**{name: _own_copy(value) for name, value in parameters.items()})
         if not isinstance(statement, Statement):
             raise ClaimError(
                 f"claim {self.id!r} must return a statement (Identity, Bound, Scaling, Limit or Law), got {statement!r}"
@@ -256,6 +257,20 @@ def written_about(claims: Iterable[Claim]) -> tuple[tuple[About, ...], dict[str,
             about = replace(about, folder=name)
         found.append(about)
     return tuple(found), folders
+
+
+def _own_copy(value: Any) -> Any:
+    """Return a copy of what a function could change, with what it holds; what cannot be changed is returned as it is.
+
+    >>> given = [[1], (2,)]
+    >>> _own_copy(given) == given, _own_copy(given)[0] is given[0]
+    (True, False)
+    """
+    if type(value) is list or type(value) is set:
+        return type(value)(_own_copy(item) for item in value)
+    if type(value) is tuple:
+        return tuple(_own_copy(item) for item in value)
+    return {key: _own_copy(item) for key, item in value.items()} if type(value) is dict else value
 
 
 def _canonical(parameters: Mapping[str, Any]) -> str:

@@ -227,6 +227,7 @@ class _Hunter:
         """
         from hypothesis import HealthCheck, Phase, given, settings
         from hypothesis import seed as fixed
+        from hypothesis.errors import HypothesisException, Unsatisfiable
         from hypothesis.strategies import fixed_dictionaries
 
         @fixed(_seed(self.seed, self.claim.id, f"round {number}"))
@@ -247,6 +248,13 @@ class _Hunter:
             attempt()
         except _Counterexample:
             return True
+        except Unsatisfiable:
+            raise
+        except HypothesisException as error:
+            raise HuntError(
+                f"claim {self.claim.id!r} cannot be searched (hypothesis: {type(error).__name__}): its arguments must be generated "
+                "before its function is called, so use no data() and nothing that changes from call to call"
+            ) from error
         return False
 
     def _attempt(self, parameters: dict[str, Any]) -> None:
