@@ -186,12 +186,12 @@ def claim_files(path: Path) -> list[Path]:
     in_proofs = PROOFS in path.resolve().parts
     return [
         file
-        for file in sorted(_python_files(path), key=_as_in_a_book)
+        for file in sorted(_python_files(path), key=as_in_a_book)
         if (in_proofs or PROOFS in file.relative_to(path).parts[:-1] or is_test_file(file)) and may_hold_claims(file)
     ]
 
 
-def _as_in_a_book(file: Path) -> tuple[Path, bool, str]:
+def as_in_a_book(file: Path) -> tuple[Path, bool, str]:
     """Folder by folder; what is known to be false comes last in its paper's folder."""
     return file.parent, file.stem == "falsehoods", file.name
 
