@@ -157,6 +157,16 @@ RATES = {
     "min(d, n)": r"$\min (d, n)$",
     "1e-3*d": "$0.001d$",
     "alpha*width": r"$\alpha \operatorname{width}$",
+    "3/2*d": r"$\frac{3}{2}d$",
+    "(3/2)*d": r"$\frac{3}{2}d$",
+    "1/d*n": r"$\frac{1}{d}n$",
+    "d**(k/2*j)": r"$d^{(k/2)j}$ at $k = 3$",
+    "-1/2*d**(-1/2)": r"$-\frac{1}{2}d^{-1/2}$",
+    "x*(y/z)*w": r"$x\frac{y}{z}w$",
+    "log(d)*n": r"$\log (d)n$",
+    "n*log(d)": r"$n\log d$",
+    "n*log(d)/d": r"$n\log (d)/d$",
+    "log(d)*3": r"$\log (d) \cdot 3$",
 }
 
 
@@ -164,6 +174,37 @@ RATES = {
 def test_rates(rate):
     assert rate_latex(rate, {"k": "3", "unused": "1"}) == RATES[rate]
     assert not faults(rate_mathml(rate, {"k": "3"}))
+
+
+STATEMENTS_READ = {
+    "x ** 2, d ** (-1/2) and x^ 2": r"$x^{2}$, $d^{-1/2}$ and $x^{2}$",
+    "(a+b) ^ 2 and width ** 2": r"$(a + b)^{2}$ and $\operatorname{width}^{2}$",
+    "x^- y, x^+ and x_-": r"$x^{-}y$, $x^{+}$ and $x_{-}$",
+    "x^ is no power": r"$\hat{x}$ is no power",
+    "||x|-|y|| <= |x-y|": r"$||x| - |y|| \le |x - y|$",
+    "|E|x| - 1|, |E| and |E||V|": r"$|\operatorname{\mathbb{E}}|x| - 1|$, $|E|$ and $|E||V|$",
+    "||x - y|| and 1/||x||": r"$\|x - y\|$ and $1/\|x\|$",
+    "KL(p || q) and KL(p||q)": r"$\operatorname{KL}(p \| q)$ and $\operatorname{KL}(p \| q)$",
+    "E x y = 2 x y": r"$\operatorname{\mathbb{E}}xy = 2xy$",
+    "d x n": r"$d \times n$",
+    "i.e. d = 3, e.g. n, i.i.d. N(0,1), w.r.t. x": r"i.e. $d = 3$, e.g. $n$, i.i.d. $\mathcal{N}(0, 1)$, w.r.t. $x$",
+    "the (k+1)-th, o(1)-close": r"the $(k + 1)$-th, $o(1)$-close",
+    "1-Lipschitz, 2-layer, a beta-function": r"1-Lipschitz, 2-layer, a $\beta$-function",
+    "1-exp(-x) and (1-x)-y": r"$1 - \exp (-x)$ and $(1 - x) - y$",
+    "a <-> b <=> c": r"$a \leftrightarrow b \Leftrightarrow c$",
+    "x_i_j": "$x_{i, j}$",
+    "x\u2081\u2082 + y\u207b\u00b9 + z\u1d62\u2c7c": "$x_{12} + y^{-1} + z_{ij}$",
+    "\u221a2\u00b7x and 2\u221an": r"$\sqrt{2} \cdot x$ and $2\sqrt{n}$",
+    "1e-3d, 1e-3*d and 2e-3 /d": r"$10^{-3}d$, $10^{-3} \cdot d$ and $2\times 10^{-3}/d$",
+    "3/2 d and 1/2 (a+b)": r"$\frac{3}{2}d$ and $\frac{1}{2}(a + b)$",
+    "1/log d and x/E y^2": r"$1/\log d$ and $x/\operatorname{\mathbb{E}}y^{2}$",
+}
+
+
+@pytest.mark.parametrize("statement", STATEMENTS_READ)
+def test_statements(statement):
+    assert latex(statement) == STATEMENTS_READ[statement]
+    assert not faults(mathml(statement))
 
 
 NO_RATES = ["oops(", "__import__('os')", "x.y", "a if b else c", "[1]", "f(x=1)", "1 < 2", "True", "-" * 600, "((" * 300]
@@ -182,6 +223,10 @@ NAME = r"\texttt{q(\allowbreak{}depth=\allowbreak{}2)}"
 PREDICTIONS = [
     (Prediction(Kind.BOUND, "q(depth=2)", "d", PATH, rate="d**(-k/2)", parameters={"k": "2"}), r"$\le Cd^{-k/2}$, $k = 2$" + ALONG),
     (Prediction(Kind.BOUND, "q(depth=2)", "d", PATH, rate="1/d", constant=2.5), r"$\le 2.5/d$" + ALONG),
+    (Prediction(Kind.BOUND, "q(depth=2)", "d", {}, rate="1/d/n", constant=2.0), r"$\le 2/d/n$"),
+    (Prediction(Kind.BOUND, "q(depth=2)", "d", {}, rate="2/d/n", constant=2.0), r"$\le 2 \cdot 2/d/n$"),
+    (Prediction(Kind.BOUND, "q(depth=2)", "d", {}, rate="1/2*d", constant=2.0), r"$\le 2 \cdot \frac{1}{2}d$"),
+    (Prediction(Kind.BOUND, "q(depth=2)", "d", {}, rate="2*n"), r"$\le C \cdot 2n$"),
     (Prediction(Kind.BOUND, "q(depth=2)", "d", PATH, rate="1/d + 1/n"), r"$\le C(1/d + 1/n)$" + ALONG),
     (Prediction(Kind.SCALING, "q(depth=2)", "d", PATH, exponent=-0.5), r"$\sim Cd^{-0.5}$" + ALONG),
     (Prediction(Kind.SCALING, "q(depth=2)", "d", {}, exponent=-2.0, constant=-1.44), r"$\sim -1.44d^{-2}$"),

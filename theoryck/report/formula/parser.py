@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from theoryck.report.formula.symbols import BIG, FENCES, FUNCTIONS, GREEK, OPERATORS, is_letter
+from dataclasses import replace
+
+from theoryck.report.formula.symbols import BIG, DOUBLE_STRUCK, FENCES, FUNCTIONS, GREEK, OPERATORS, is_letter
 from theoryck.report.formula.tokens import Group, Item
 from theoryck.report.formula.tree import (
     Accent,
@@ -20,6 +22,7 @@ from theoryck.report.formula.tree import (
 )
 
 _SIGNS = ("+", "-", "+-", "-+")
+_SIZES = "dnmpqkrhlwsDNMPQKRHLWSTCB"  # letters of what counts: a matrix is d x n, and E x y is a product
 _ACCENTS = {"tilde": "tilde", "hat": "hat", "bar": "bar"}
 
 
@@ -70,19 +73,28 @@ class _Parser:
                 apart = bool(factors) and not isinstance(factors[-1], Operator | Symbol) and not _is_big(factors[-1])
                 if isinstance(factor, Number) and apart:
                     factors.append(Operator("*"))
+                elif factors and isinstance(factors[-1], Fraction):  # 3/2 d: a bar says that d is not below it
+                    factors[-1] = replace(factors[-1], forced=True)
                 factors.append(factor)
                 if _is_big(factor):
                     start = len(factors)
             elif item.text == "/" and len(factors) > start and self.starts_operand(self.peek(1)):
                 self.next()
-                quotient = Fraction(row(factors[start:]), self.factor())
+                quotient = Fraction(row(factors[start:]), self.divisor())
                 factors[start:] = [quotient]
-            elif item.text in ("*", ".", "x") and item.kind == "op" and factors and self.starts_operand(self.peek(1)):
+            elif item.text in ("*", ".", "\u00b7", "x") and item.kind == "op" and factors and self.starts_operand(self.peek(1)):
                 self.next()
                 factors.append(Operator("*" if item.text == "*" else item.text))
             else:
                 break
         return row(factors)
+
+    def divisor(self) -> AnyNode:
+        """One factor, or a function or an expectation with what it acts on, as in ``1/log d`` and ``x/E y``."""
+        divisor = self.factor()
+        base = divisor.base if isinstance(divisor, Script) else divisor
+        acts = isinstance(base, Symbol) and base.name in {*FUNCTIONS, *DOUBLE_STRUCK} and self.starts_operand(self.peek())
+        return row([divisor, self.factor()]) if acts else divisor
 
     def factor(self) -> AnyNode:
         """One operand with its scripts; a name takes the parentheses that touch it, a number the name that touches it."""
@@ -150,9 +162,10 @@ class _Parser:
         suffix: list[AnyNode] = []
         while (item := self.peek()) is not None and item.kind == "op" and not item.space:
             text = item.text
-            if text == "_" and sub is None and self.has_script():
+            if text == "_" and self.has_script():
                 self.next()
-                sub = self.script(base, above=False)
+                index = self.script(base, above=False)
+                sub = index if sub is None else row([sub, Operator(","), index])
                 if isinstance(sub, Symbol) and sub.name in _ACCENTS:
                     base, sub = Accent(base, sub.name), None
             elif text == "^" and self.has_script():
@@ -187,7 +200,8 @@ class _Parser:
         if following.kind == "op":
             second = self.peek(2)
             signed = following.text in _SIGNS and second is not None and not second.space and second.kind != "op"
-            return signed or following.text == "*"
+            alone = following.text in ("+", "-") and (second is None or second.space)
+            return signed or alone or following.text == "*"
         return True
 
     def is_star(self) -> bool:
@@ -199,7 +213,10 @@ class _Parser:
         if item.kind == "op":
             if item.text == "*":
                 return Operator("star")
-            return row([Operator(item.text, prefix=True), self.script(base, above=above)])
+            sign = Operator(item.text, prefix=True)
+            following = self.peek()
+            alone = following is None or following.space or following.kind == "op"
+            return sign if alone else row([sign, self.script(base, above=above)])
         if isinstance(item, Group):
             body = parse(item.items)
             index = above and isinstance(base, Symbol) and base.name.isupper() and _is_index(item.items)
@@ -226,8 +243,8 @@ def _cross(items: list[Item]) -> int:
 
 
 def _is_size(items: list[Item]) -> bool:
-    """Whether items are a number or a letter, with an index or without."""
-    letter = items[0].kind == "number" or (items[0].kind == "name" and is_letter(items[0].text))
+    """Whether items are a number or a letter of sizes, with an index or without."""
+    letter = items[0].kind == "number" or (items[0].kind == "name" and items[0].text[0] in _SIZES and is_letter(items[0].text))
     return letter and (len(items) == 1 or (len(items) == 3 and items[1].text == "_"))
 
 

@@ -9,7 +9,7 @@ import ast
 import warnings
 
 from theoryck.report.formula.parser import named
-from theoryck.report.formula.tree import AnyNode, Fence, Fraction, Number, Operator, Root, Row, Script, Words, row
+from theoryck.report.formula.tree import AnyNode, Fence, Fraction, Number, Operator, Root, Row, Script, Symbol, Words, row
 
 LONGEST = 500
 DEEPEST = 40
@@ -78,16 +78,27 @@ def _binary(left: ast.expr, op: ast.operator, right: ast.expr, depth: int) -> An
         return None if base is None or power is None else Script(base, sup=power)
     if isinstance(op, ast.Div):
         top, bottom = _grouped(left, depth, ast.Add, ast.Sub), _grouped(right, depth, ast.Add, ast.Sub, ast.Mult, ast.Div)
-        return None if top is None or bottom is None else Fraction(top, bottom)
+        return None if top is None or bottom is None else Fraction(_closed(top, quotient=False), bottom)
     if isinstance(op, ast.Mult):
         first, second = (_grouped(side, depth, ast.Add, ast.Sub) for side in (left, right))
         between = [Operator("*")] if _starts_with_number(right) else []
-        return None if first is None or second is None else row([first, *between, second])
+        return None if first is None or second is None else row([_closed(first, quotient=True), *between, second])
     if isinstance(op, ast.Add | ast.Sub):
         second = _grouped(right, depth, ast.Add, ast.Sub) if isinstance(op, ast.Sub) else _node(right, depth + 1)
         first = _node(left, depth + 1)
         return None if first is None or second is None else row([first, Operator("+" if isinstance(op, ast.Add) else "-"), second])
     return None
+
+
+def _closed(node: AnyNode, *, quotient: bool) -> AnyNode:
+    """A factor that another one follows: a quotient at its end gets a bar, and what a logarithm is of gets parentheses."""
+    items = node.items if isinstance(node, Row) else (node,)
+    last = items[-1]
+    if quotient and isinstance(last, Fraction):
+        return row([*items[:-1], Fraction(last.top, last.bottom, forced=True)])
+    if len(items) > 1 and items[-2] == Symbol("log") and not isinstance(last, Fence):
+        return row([*items[:-1], Fence("(", ")", last)])
+    return node
 
 
 def _is_one(node: ast.expr) -> bool:

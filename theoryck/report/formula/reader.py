@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from theoryck.report.formula.parser import parse
 from theoryck.report.formula.symbols import OPERATORS, RELATIONS
-from theoryck.report.formula.tokens import Group, Item, Token, nested, tokens, words_joined
+from theoryck.report.formula.tokens import Group, Item, Token, nested, powers_closed, tokens, words_joined
 from theoryck.report.formula.tree import AnyNode
 from theoryck.report.formula.words import mathematical
 
@@ -23,7 +23,7 @@ def read(text: str) -> list[Piece]:
     >>> [piece if isinstance(piece, str) else "<formula>" for piece in read("E phi(X)^2 = s, in words")]
     ['<formula>', ' ', '<formula>', ', in words']
     """
-    return _pieces(nested(words_joined(tokens(text))))
+    return _pieces(nested(words_joined(powers_closed(tokens(text)))))
 
 
 def _pieces(items: list[Item]) -> list[Piece]:

@@ -76,6 +76,8 @@ RELATIONS = {
     "->": ("\u2192", r"\to"),
     "<-": ("\u2190", r"\gets"),
     "=>": ("\u21d2", r"\Rightarrow"),
+    "<->": ("\u2194", r"\leftrightarrow"),
+    "<=>": ("\u21d4", r"\Leftrightarrow"),
     "~": ("\u223c", r"\sim"),
     "~=": ("\u2248", r"\approx"),
     "<<": ("\u226a", r"\ll"),
@@ -88,6 +90,7 @@ ARITHMETIC = {
     "*": ("\u22c5", r"\cdot"),
     "/": ("/", "/"),
     ".": ("\u22c5", r"\cdot"),
+    "\u00b7": ("\u22c5", r"\cdot"),
     "+-": ("\u00b1", r"\pm"),
     "-+": ("\u2213", r"\mp"),
     "x": ("\u00d7", r"\times"),
@@ -117,8 +120,12 @@ SPELLINGS = {
     "\u223c": "~",
     "\u2248": "~=",
     "\u2212": "-",
-    "\u22c5": ".",
-    "\u00b7": ".",
+    "\u22c5": "\u00b7",
+    "\u00b7": "\u00b7",
+    "\u2194": "<->",
+    "\u21d2": "=>",
+    "\u21d4": "<=>",
+    "\u221a": "sqrt",
     "\u00d7": "x",
     "\u2016": "||",
     "\u2225": "||",
@@ -150,6 +157,22 @@ FENCES = {
     "ceil)": ("\u2309", r"\rceil "),
 }
 ACCENTS = {"tilde": ("~", r"\tilde"), "hat": ("^", r"\hat"), "bar": ("\u00af", r"\bar")}
+
+
+# Indices and powers in characters of their own, as what they are of.
+LOWERED = {chr(0x2080 + digit): str(digit) for digit in range(10)} | {
+    **{"\u208a": "+", "\u208b": "-", "\u2090": "a", "\u2091": "e", "\u2092": "o", "\u2093": "x", "\u1d62": "i", "\u2c7c": "j"},
+    **{"\u2095": "h", "\u2096": "k", "\u2097": "l", "\u2098": "m", "\u2099": "n", "\u209a": "p", "\u209b": "s", "\u209c": "t"},
+}
+RAISED = {
+    **{"\u2070": "0", "\u00b9": "1", "\u00b2": "2", "\u00b3": "3", "\u2074": "4", "\u2075": "5", "\u2076": "6", "\u2077": "7"},
+    **{"\u2078": "8", "\u2079": "9", "\u207a": "+", "\u207b": "-", "\u207f": "n", "\u1d40": "T", "\u1d4f": "k", "\u2071": "i"},
+    **{"\u1d48": "d", "\u1d50": "m"},
+}
+ABBREVIATIONS = (
+    *("i.i.d", "i.e", "e.g", "w.r.t", "w.l.o.g", "w.h.p", "w.p", "a.s", "a.e", "a.k.a", "p.d.f", "c.d.f", "r.v", "s.t", "l.h.s"),
+    *("r.h.s", "p.s.d", "d.o.f", "i.o"),
+)
 
 
 def is_letter(name: str) -> bool:

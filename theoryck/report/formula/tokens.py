@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from theoryck.report.formula.symbols import BIG, FUNCTIONS, LETTERS, SPELLINGS, is_letter
+from theoryck.report.formula.symbols import ABBREVIATIONS, BIG, FUNCTIONS, GREEK, LETTERS, LOWERED, RAISED, SPELLINGS, is_letter
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
-      | (?P<number>(?:\d+\.\d+|\d+|(?<![\w)])\.\d+)(?:e[+-]?\d+(?!\w|\.\d))?)
+      | (?P<number>(?:\d+\.\d+|\d+|(?<![\w)])\.\d+)(?:e[+-]\d+(?!\d|\.\d)|e\d+(?!\w|\.\d))?)
+      | (?P<short>(?<![\w.])(?:ABBREVIATIONS)\b\.?)
       | (?P<name>[^\W\d_]+\d*)
-      | (?P<op>\*\*|\|\||\+-|-\+|\.\.\.|<=|>=|!=|->|<-|=>|~=|<<|>>|''|!!|[-+*/^_=<>~.,;:|()\[\]{}'!])
-      | (?P<other>.)""",
+      | (?P<op>\*\*|\|\||\+-|-\+|\.\.\.|<->|<=>|<=|>=|!=|->|<-|=>|~=|<<|>>|''|!!|[-+*/^_=<>~.,;:|()\[\]{}'!])
+      | (?P<other>.)""".replace("ABBREVIATIONS", "|".join(map(re.escape, ABBREVIATIONS))),
     re.VERBOSE | re.DOTALL,
 )
-_POWERS = str.maketrans({"\u00b9": "^1", "\u00b2": "^2", "\u00b3": "^3"})
+_SMALL = re.compile(f"([{''.join(LOWERED)}]+)|([{''.join(RAISED)}]+)")
+_ACTING = ("E", "P", "Var", "Cov", "log", "exp", "max", "min", "sup", "inf", "sum", "prod", "lim", "sign")  # on what follows
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -47,8 +49,9 @@ def tokens(text: str) -> list[Token]:
     """Split a text into tokens; every character other than white space is in one of them."""
     found: list[Token] = []
     space = False
-    for match in _TOKEN.finditer(text.translate(_POWERS)):
+    for match in _TOKEN.finditer(_SMALL.sub(_full_size, text)):
         kind = match.lastgroup or "other"
+        kind = "name" if kind == "short" else kind
         if kind == "space":
             space = True
             continue
@@ -61,18 +64,52 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
+def _full_size(match: re.Match[str]) -> str:
+    """Indices and powers that have characters of their own as ``_12`` and ``^-1``."""
+    letters = LOWERED if match.group(1) else RAISED
+    written = [letters[character] for character in match.group()]
+    plain = len(written) == 1 or all(part.isdecimal() for part in written[1:])
+    return ("_" if match.group(1) else "^") + ("".join(written) if plain else f"{{{' '.join(written)}}}")
+
+
+def powers_closed(found: list[Token]) -> list[Token]:
+    """Return tokens without the spaces around a power: ``x ** 2`` and ``x^ 2``, but ``x^ y`` is x with a hat."""
+    closed = list(found)
+    for at in range(1, len(closed) - 1):
+        before, mark, after = closed[at - 1 : at + 2]
+        operand = before.kind in ("name", "number") or before.text in (*_CLOSING.values(), "|", "'")
+        if mark.kind == "op" and mark.text == "^" and operand and after.space and (mark.space or after.kind == "number"):
+            closed[at], closed[at + 1] = replace(mark, space=False), replace(after, space=False)
+    return closed
+
+
 def words_joined(found: list[Token]) -> list[Token]:
     """Join what belongs to one word of prose: ``two-layer``, ``Stein's``, ``k-th`` stays a letter with a suffix."""
     joined: list[Token] = []
     at = 0
     while at < len(found):
         token = found[at]
+        if at and _is_suffix(found[at - 1 : at + 3]):
+            token = Token("name", token.text + found[at + 1].text)
+            at += 1
         while token.kind == "name" and _goes_on(token, found[at + 1 : at + 3]):
             token = Token("name", token.text + found[at + 1].text + found[at + 2].text, token.space)
             at += 2
         joined.append(token)
         at += 1
     return joined
+
+
+def _is_suffix(around: list[Token]) -> bool:
+    """Whether a hyphen goes on after a number, a bracket or a Greek letter, as in ``2-layer`` and ``(k+1)-th``."""
+    before, mark, rest = around if len(around) == 3 else around[:3] if len(around) == 4 else (None, None, None)
+    if before is None or mark is None or rest is None or mark.text != "-" or mark.space or rest.space:
+        return False
+    if len(around) == 4 and not around[3].space and around[3].text in ("(", "_", "^", "*", "/"):
+        return False
+    known = is_letter(rest.text) or rest.text in FUNCTIONS or rest.text in BIG or rest.text == "sqrt"
+    left = before.kind == "number" or before.text in _CLOSING.values() or before.text in GREEK
+    return left and rest.kind == "name" and not known
 
 
 def _goes_on(token: Token, following: list[Token]) -> bool:
@@ -161,14 +198,28 @@ def _bars(items: list[Item], bar: str) -> list[Item]:
     for at, item in enumerate(items):
         if item.text == bar:
             left -= 1
-            if starts and not _bar_opens(done[-1], item, items[at + 1 : at + 2]):
+            acts = done and done[-1].text in _ACTING and left > len(starts) and _touches(items[at + 1 : at + 2])
+            if starts and not acts and not _bar_opens(done[-1], item, items[at + 1 : at + 2]):
                 start = starts.pop()
+                if bar == "||" and _crosses(done[start + 1 :]):
+                    done.append(item)
+                    continue
                 done[start:] = [Group(bar, bar, done[start + 1 :], done[start].space)]
                 continue
             if left:
                 starts.append(len(done))
         done.append(item)
     return done
+
+
+def _touches(after: list[Item]) -> bool:
+    return bool(after) and not after[0].space and after[0].kind != "op"
+
+
+def _crosses(inner: list[Item]) -> bool:
+    """Whether the first bar within a norm would close one that begins before it, as in ``||x|-|y||``."""
+    first = next((at for at, item in enumerate(inner) if item.text == "|"), 0)
+    return first > 0 and not _bar_opens(inner[first - 1], inner[first], inner[first + 1 : first + 2])
 
 
 def _bar_opens(before: Item, bar: Item, after: list[Item]) -> bool:
@@ -179,7 +230,10 @@ def _bar_opens(before: Item, bar: Item, after: list[Item]) -> bool:
 
 
 def _split_norms(items: list[Item]) -> list[Item]:
-    """Take a double bar that found no partner as two single ones, as in ``||x|^2 - s|``."""
+    """Take a double bar that found no partner as two single ones, as in ``||x|^2 - s|``; not so in ``p || q``."""
+    bars = [at for at, item in enumerate(items) if item.text in ("|", "||")]
+    if len(bars) == 1 and 0 < bars[0] < len(items) - 1:
+        return items
     done: list[Item] = []
     for item in items:
         done.extend([Token("op", "|", item.space), Token("op", "|")] if item.kind == "op" and item.text == "||" else [item])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from theoryck.report.formula.symbols import AMBIGUOUS, BIG, FUNCTIONS, RELATIONS, is_letter
 from theoryck.report.formula.tokens import Group, Item, Token
 
-_ARITHMETIC = ("+", "-", "+-", "-+", "*", "/")
+_ARITHMETIC = ("+", "-", "+-", "-+", "*", "/", "\u00b7")
 _CONNECTIVES = ("and", "or", "for", "at", "with", "where", "as", "in", "is", "on", "of", "to", "from", "by")
 _PUNCTUATION = (",", ";", ":")
 
@@ -36,6 +36,8 @@ def _alone(items: list[Item], at: int) -> bool | None:
         if _scripted(after) or (before is not None and before.text in ("_", "^") and not item.space):
             return True
         if isinstance(after, Group) and not after.space and after.left in "([":
+            return True
+        if item.text == "sqrt" and after is not None and not after.space and after.kind in ("name", "number"):
             return True
         return None
     if item.kind == "op" and item.text in ("^", "_"):
@@ -113,7 +115,7 @@ def _word_in_formula(items: list[Item], at: int, found: list[bool | None]) -> bo
     for mark, step in ((before, -1), (after, 1)):
         if mark is not None and mark.kind == "op" and mark.text in _ARITHMETIC:
             other = items[at + 2 * step] if 0 <= at + 2 * step < len(items) else None
-            if other is not None and not _is_word(other):
+            if other is not None and not _is_word(other) and other.text not in ("^", "_"):  # x^+ ends in a sign
                 return True
     return False
 
@@ -138,7 +140,8 @@ def _joined(items: list[Item], at: int, found: list[bool | None]) -> bool:
         tight = at + 1 < len(items) and items[at + 1].space == item.space
         return all(sides) and tight
     if item.kind == "op" and item.text in ("*", "~", "!", "!!") and not item.space:
-        return at > 0 and (bool(found[at - 1]) or items[at - 1].kind == "op" or sides[0])
+        product = item.text == "*" and at > 0 and items[at - 1].kind == "number" and sides[1]
+        return product or (at > 0 and (bool(found[at - 1]) or items[at - 1].kind == "op" or sides[0]))
     return any(sides)
 
 

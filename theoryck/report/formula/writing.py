@@ -152,14 +152,26 @@ def _times(constant: AnyNode, rate: AnyNode | None) -> list[AnyNode]:
     """A constant times a rate: ``C/n`` for ``1/n``, a sum in parentheses, a point between two numbers."""
     if rate is None or rate == Number("1"):
         return [constant]
-    if isinstance(rate, Fraction) and rate.top == Number("1"):
-        return [Fraction(constant, rate.bottom)]
-    first = rate.items[0] if isinstance(rate, Row) else rate
+    if isinstance(rate, Fraction) and _leftmost(rate) == Number("1"):
+        return [_instead_of_one(rate, constant)]
     if isinstance(rate, Row) and any(isinstance(item, Operator) and item.name in "+-" for item in rate.items):
         return [constant, Fence("(", ")", rate)]
-    first = first.top if isinstance(first, Fraction) and not first.stacked else first
-    numeric = isinstance(first, Number) and not isinstance(constant, Symbol)
+    numeric = isinstance(_leftmost(rate), Number)
     return [constant, Operator("*"), rate] if numeric else [constant, rate]
+
+
+def _leftmost(node: AnyNode) -> AnyNode:
+    """What a formula begins with: the base of a power, the numerator of numerators."""
+    while isinstance(node, Row | Fraction | Script):
+        node = node.items[0] if isinstance(node, Row) else node.top if isinstance(node, Fraction) else node.base
+    return node
+
+
+def _instead_of_one(node: AnyNode, constant: AnyNode) -> AnyNode:
+    """A quotient of 1 as one of a constant; where the 1 is a factor of more, with the constant before it."""
+    if isinstance(node, Fraction):
+        return Fraction(_instead_of_one(node.top, constant), node.bottom, node.forced)
+    return constant if node == Number("1") else row([constant, Operator("*"), node])
 
 
 def _number(text: str) -> AnyNode:
