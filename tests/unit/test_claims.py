@@ -140,6 +140,7 @@ def test_instances_are_described_as_json():
         (lambda: tc.theorem("demo/x", "Author 2020"), "reference of 'demo/x' must be a theoryck.Reference"),
         (lambda: tc.for_all(k=3), "for_all: k must be a hypothesis strategy .* got 3"),
         (lambda: tc.for_all(k=integers())(lambda d: None), "nothing is given for d; k is not an argument"),
+        (lambda: tc.theorem("demo/x")(lambda n: None), r"^claim 'demo/x' on <lambda>\(n\): nothing is given for n; put for_all\("),
     ],
 )
 def test_errors_name_the_argument_and_show_the_value(make, message):

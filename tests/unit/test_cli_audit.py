@@ -105,6 +105,9 @@ def test_standard_input_in_any_format(table):
     lines = "\n".join(json.dumps({"n": n, "loss": 3 / n, "sem": 0.003 / n}) for n in SIZES)
     done = run("-", "--rate", "1/n", "--stderr", "sem", "--correction", 1, input=lines)
     assert done.output.startswith("SUPPORTED, TIGHT"), done.output
+    # What was piped in is gone: the line says what to put in its place.
+    [repeat] = [line.strip() for line in done.output.splitlines() if line.startswith("  repeat ")]
+    assert repeat.endswith("audit - --rate 1/n --stderr sem --correction 1 < FILE # FILE: the rows that were piped in, saved")
 
 
 def test_a_column_may_have_another_name_than_the_rate_gives_it(tmp_path):

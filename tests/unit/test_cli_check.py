@@ -2,6 +2,7 @@
 
 import json
 import signal
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -297,6 +298,11 @@ def test_show(folder, name):
     for words in (*head, "rate 1/d", "d**-2", "k=1", "d = 8"):
         assert words in result.output
     assert "theoryck check proofs/toy_claims.py --only 'toy/holds'" in result.output
+
+
+def test_show_gives_rates_at_their_arguments():
+    output = call("show", "moment-control", str(Path(__file__).parents[2] / "proofs")).output
+    assert "rate d**(-k/2) = d**(-1/2)\n     rivals    d**(-(k+1)/2) = d**(-1)" in output
 
 
 def test_show_of_a_misspelt_claim(folder):

@@ -395,14 +395,14 @@ def _must_be_function(function: Any, decorator: str) -> None:
         raise ClaimError(f"{decorator} must decorate a function that returns a statement, got {function!r}")
 
 
-def _check_arguments(function: Callable[..., Any], given: Mapping[str, Any], decorator: str) -> None:
+def _check_arguments(function: Callable[..., Any], given: Mapping[str, Any], decorator: str, hint: str = "") -> None:
     _must_be_function(function, decorator)
     wanted = set(inspect.signature(function).parameters)
     if wanted != set(given):
         missing, extra = sorted(wanted - set(given)), sorted(set(given) - wanted)
         parts = [f"nothing is given for {', '.join(missing)}"] * bool(missing)
         parts += [f"{', '.join(extra)} is not an argument of {function.__name__}"] * bool(extra)
-        raise ClaimError(f"{decorator} on {function.__name__}{inspect.signature(function)}: {'; '.join(parts)}")
+        raise ClaimError(f"{decorator} on {function.__name__}{inspect.signature(function)}: {'; '.join(parts)}{hint}")
 
 
 def _claim(status: Status, identifier: str, reference: Reference | None) -> Callable[[Callable[..., Statement]], Claim]:
@@ -420,8 +420,8 @@ def _claim(status: Status, identifier: str, reference: Reference | None) -> Call
         strategies = getattr(function, "__theoryck_strategies__", {})
         examples = getattr(function, "__theoryck_examples__", ())
         if not strategies and not examples:
-            hint = "put for_all(...) or example(...) directly below theorem, conjecture or falsehood"
-            _check_arguments(function, {}, f"claim {identifier!r} ({hint})")
+            hint = "; put for_all(...) or example(...) directly below theorem, conjecture or falsehood"
+            _check_arguments(function, {}, f"claim {identifier!r}", hint)
         return Claim(identifier, status, function, reference, strategies, examples)
 
     return decorate

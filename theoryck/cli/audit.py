@@ -187,4 +187,4 @@ def _repeat(data: str, rate: str | None, format_: str | None, options: dict[str,
         for item in value if isinstance(value, tuple) else (value,):
             if item is not None and item != usual.get(name):
                 words += [f"--{name.replace('_', '-')}", str(item).removesuffix(".0")]
-    return shlex.join(words)
+    return shlex.join(words) + (" < FILE # FILE: the rows that were piped in, saved" if data == "-" else "")

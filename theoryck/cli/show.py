@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -104,7 +105,7 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     path = ", ".join(f"{clean(name)} = {clean(size)}" for name, size in prediction.path.items())
     predicted = []
     if prediction.rate is not None:
-        predicted.append(f"rate {clean(prediction.rate)}")
+        predicted.append(f"rate {_at_its_arguments(prediction.rate, prediction)}")
     if prediction.exponent is not None:
         predicted.append(f"exponent {numbers.plain(prediction.exponent)}")
     if prediction.value is not None:
@@ -117,7 +118,21 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
     return [
         (prediction.kind.value, clean(prediction.quantity)),
         ("predicts", ", ".join(predicted)),
-        ("rivals", clean(", ".join(map(numbers.shorter, prediction.rivals)))),
+        ("rivals", ", ".join(_at_its_arguments(rival, prediction) for rival in prediction.rivals)),
         ("along", path),
         ("assuming", correction),
     ]
+
+
+def _at_its_arguments(rate: str, prediction: Prediction) -> str:
+    """Return a rate as it was written and, where it names arguments of the claim, also with their values.
+
+    >>> from theoryck.records import Kind, Prediction
+    >>> _at_its_arguments("d**(-k/2)", Prediction(Kind.BOUND, "Q", parameters={"k": "3"}))
+    'd**(-k/2) = d**(-3/2)'
+    """
+    from theoryck.rates import Rate
+
+    if not set(re.findall(r"\w+", rate)) & set(prediction.parameters):
+        return clean(numbers.shorter(rate))
+    return f"{clean(rate)} = {Rate.parse(rate, **prediction.parameters)}"
