@@ -139,3 +139,9 @@ def test_nothing_is_overwritten(here):
     assert "gap.py exists and is not overwritten" in result.output
     assert "theoryck new gap my_gap.py" in result.output
     assert (here / "gap.py").read_text() == "mine = 1\n"
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_statements_do_not_repeat_what_is_claimed_by_a_line_to_edit(kind):
+    [statement] = re.findall(r'^    """(.*)"""  # EDIT: the statement', TEMPLATES[kind], re.MULTILINE)
+    assert not re.search(r"O\(|~|1/d|d\^|2/pi|N\(0|tanh", statement)  # the rate, power, limit, law and activation of the examples

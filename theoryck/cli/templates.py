@@ -1,6 +1,7 @@
 """The files that ``theoryck new`` writes: one for each kind of statement, and one about a deep network.
 
-Each runs as it is and comes out SUPPORTED with its rivals rejected, within about five seconds under the profile quick.
+Each runs as it is and comes out SUPPORTED with its rivals rejected, within about five seconds under the profile quick.  The
+statements in words do not repeat what a line marked EDIT claims, so that after one edit they are still true of the claim.
 ``$name`` is the claim's id, ``$function`` for the name of its function.
 """
 
@@ -26,7 +27,7 @@ def deviation(rng, draws, *, d):
 
 @tc.conjecture("$name")
 def $function():
-    """E | |x|^2 - 1 | = O(d^(-1/2))"""  # EDIT: the statement, as reports show it
+    """E | |x|^2 - 1 | decays at least like the claimed rate"""  # EDIT: the statement, as reports show it
     return tc.Bound(
         deviation,
         rate="d**(-1/2)",  # EDIT: the claimed rate; try "d**(-3/4)", which is false
@@ -53,7 +54,7 @@ def gap(rng, draws, *, d):
 
 @tc.conjecture("$name")
 def $function():
-    """E (1 - max_i z_i) ~ 1/d, no faster and no slower"""  # EDIT: the statement, as reports show it
+    """E (1 - max_i z_i) follows the claimed power of d, no faster and no slower"""  # EDIT: the statement, as reports show it
     return tc.Scaling(
         gap,
         exponent=-1,  # EDIT: the claimed power of d; try "-1/2", which is false
@@ -84,7 +85,7 @@ def norm(rng, draws, *, d):
 
 @tc.conjecture("$name")
 def $function():
-    """E |x|_1 / d -> sqrt(2/pi) as d grows"""  # EDIT: the statement, as reports show it
+    """E |x|_1 / d tends to the claimed value as d grows"""  # EDIT: the statement, as reports show it
     return tc.Limit(
         norm,
         value=math.sqrt(2 / math.pi),  # EDIT: the claimed limit; try 0.75, which is false
@@ -114,7 +115,7 @@ def sum_of_errors(rng, draws, *, d):
 
 @tc.conjecture("$name")
 def $function():
-    """(e_1 + ... + e_d - d) / sqrt(d) -> N(0, 1) in law, at rate d^(-1/2)"""  # EDIT: the statement, as reports show it
+    """(e_1 + ... + e_d - d) / sqrt(d) tends to the claimed law, at the claimed rate"""  # EDIT: the statement, as reports show it
     return tc.Law(
         sum_of_errors,
         distribution=norm(0, 1),  # EDIT: the claimed law, any continuous one of scipy.stats
@@ -136,7 +137,7 @@ import theoryck as tc
 
 @tc.conjecture("$name")
 def $function():
-    """rho_1 = 1 - sigma_1 for phi = tanh"""  # EDIT: the statement, as reports show it
+    """rho_1 = 1 - sigma_1"""  # EDIT: the statement, as reports show it
     phi = tc.Activation("tanh(x)")  # EDIT: the activation, a formula in x; try "atan(x)", for which it is false
     return tc.Identity(
         tc.quantities.rho(phi, 1),  # EDIT: the left-hand side
@@ -159,7 +160,7 @@ import theoryck as tc
 @tc.conjecture("$name")
 @tc.for_all(phi=sampled_from(tc.activations.smooth_odd), depth=integers(1, 3))  # EDIT: for which networks
 def $function(phi, depth):
-    """E (|x_L|^2 - sigma_L)^2 = O(1/d)"""  # EDIT: the statement, as reports show it
+    """E (|x_L|^2 - sigma_L)^2 decays at least like the claimed rate"""  # EDIT: the statement, as reports show it
     network = tc.DeepNetwork(phi, depth=depth)
     return tc.Bound(
         tc.norm_deviation(network, power=2),  # EDIT: the quantity; see `theoryck measure --help`
