@@ -28,7 +28,7 @@ def test_every_outcome(project):
             "! REFUTED *refuted*",
             "[?] INCONCLUSIVE *inconclusive*",
             "! VACUOUS *vacuous*",
-            "  refuted *fallen*as it should*",
+            "  refuted *fallen*as declared*",
             "! SUPPORTED *standing*must fall*",
             "[?] toy/inconclusive is undecided: *",
             "NOT AS DECLARED: toy/refuted, toy/vacuous, toy/standing.",
@@ -47,7 +47,7 @@ def test_all_well(project):
     result = project.run("proofs")
     assert result.ret == 0
     result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["*2 claims, 2 instances: 1 refuted as it should, 1 supported*"])
+    result.stdout.fnmatch_lines(["*2 claims, 2 instances: 1 refuted as declared, 1 supported*"])
 
 
 def test_undecided_passes_with_its_own_word_but_fails_under_thorough(project):

@@ -90,7 +90,7 @@ def test_all_well(folder):
     result = check("--only", "toy/holds", "--only", "toy/twin")
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
-    assert "1 refuted as it should, 1 supported" in result.stdout
+    assert "1 refuted as declared, 1 supported" in result.stdout
 
 
 def test_a_statement_that_falls_is_told_in_full_and_ends_with_1(folder):

@@ -103,7 +103,7 @@ def test_every_claim_is_counted_once_in_the_sum():
     line = sum_line(Report("quick", 3, results), Style(1000))
     assert line.splitlines() == [
         "8 claims, 8 instances: 1 REFUTED, 1 VACUOUS, 1 not refuted though false, 1 with a rival that stands, 1 INCONCLUSIVE, "
-        "1 refuted as it should, 1 supported, 1 certified (profile quick, seed 3).",
+        "1 refuted as declared, 1 supported, 1 certified (profile quick, seed 3).",
         "NOT AS DECLARED: c, d, g, h.",
     ]
 

@@ -14,6 +14,9 @@ from typing import Any
 from theoryck.records import Report, Result, Status, Verdict
 
 
+AS_DECLARED = "refuted as declared"  # what a falsehood has to come to
+
+
 class Outcome(StrEnum):
     """What a reader has to do about a result: act, measure more, or nothing."""
 

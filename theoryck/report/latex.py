@@ -7,9 +7,9 @@ from a file of claims is escaped; the text is ASCII.
 
 from __future__ import annotations
 
-from theoryck.records import Report
+from theoryck.records import Report, Verdict
 from theoryck.report.bibtex import Bibliography, bibliography
-from theoryck.report.claims import ClaimSummary, Outcome, clean, summarise
+from theoryck.report.claims import AS_DECLARED, ClaimSummary, Outcome, clean, summarise
 from theoryck.report.formula import latex as statement_latex
 from theoryck.report.formula import prediction_latex
 from theoryck.report.formula.tex import code, escape
@@ -115,8 +115,9 @@ def _verdict(row: ClaimRow) -> str:
     """The verdict, in bold where it is not well; a star stands for what was declared false."""
     if row.outcome is not Outcome.WELL:
         return rf"\textbf{{{escape(row.verdict.lower())}}}"
-    word, declared, _ = row.verdict.partition(", as it should")
-    return escape(word) + (r"\,$^{*}$" if declared else "")
+    if row.verdict == AS_DECLARED:
+        return escape(Verdict.REFUTED.lower()) + r"\,$^{*}$"
+    return escape(row.verdict)
 
 
 def _number(text: str) -> str:
@@ -163,7 +164,7 @@ def _caption(report: Report, claims: list[ClaimSummary]) -> str:
         said.append("Slack: how much faster than claimed the quantity decays.")
     if any(row.rivals != NOTHING for row in rows):
         said.append("Rivals: wrong predictions that the same evidence rejected, of all.")
-    if any(row.verdict.endswith(", as it should") for row in rows):
+    if any(row.verdict == AS_DECLARED for row in rows):
         said.append("$^{*}$ a statement declared false, which had to be refuted.")
     return " ".join(said)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from theoryck.records import Kind, Point, Prediction, Result, Status, Verdict
 from theoryck.report import numbers
-from theoryck.report.claims import Outcome, clean, clean_lines, instance_text, outcome
+from theoryck.report.claims import AS_DECLARED, Outcome, clean, clean_lines, instance_text, outcome
 from theoryck.report.layout import Style, fields, wrap
 
 
@@ -16,7 +16,7 @@ def headline(result: Result) -> str:
     verdict = result.verdict.value
     if result.status is Status.FALSEHOOD:
         if result.ok:
-            return "refuted, as it should"
+            return AS_DECLARED
         return f"{verdict}, but this is a falsehood: it must be refuted"
     if result.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED) and not result.ok:
         return f"{verdict}, but a rival was not rejected: this check could not have failed"
@@ -54,10 +54,18 @@ def facts(result: Result) -> list[tuple[str, str]]:
         ),
         ("flags", clean(", ".join(judgement.flags))),
         ("quantity", clean(prediction.quantity) if prediction else ""),
-        ("effort", f"{numbers.count(result.draws)} draws, {numbers.seconds(result.seconds)}s, seed {result.seed}"),
+        ("effort", _effort(result)),
         ("reference", clean(result.reference)),
         ("repeat", clean(result.repeat)),
     ]
+
+
+def _effort(result: Result) -> str:
+    seconds = numbers.seconds(result.seconds)
+    time = seconds if seconds.endswith("h") else f"{seconds}s"
+    if result.claim.startswith("audit/") and not result.repeat.startswith(("theoryck check", "pytest")):  # nothing was drawn
+        return f"{numbers.count(result.draws)} {'row' if result.draws == 1 else 'rows'} given, {time}"
+    return f"{numbers.count(result.draws)} draws, {time}, seed {result.seed}"
 
 
 def _claimed(result: Result) -> str:
@@ -138,6 +146,12 @@ def _routes(result: Result) -> str:
     shown = []
     for route in routes:
         exponent = f" exponent {numbers.measured(route.exponent)}" if route.exponent else ""
-        reason = f" ({clean(route.reason)})" if route.reason and not result.reason.startswith(route.reason) else ""
+        reason = f" ({clean(route.reason)})" if route.reason and not _repeated(route.reason, result.reason) else ""
         shown.append(f"{clean(route.name)} {route.verdict.value}{exponent}{reason}")
     return "; ".join(shown)
+
+
+def _repeated(reason: str, whole: str) -> bool:
+    """Whether the reason of a route is that of the verdict, which may say more after it, or less before it."""
+    core = whole.partition(" (confirmed")[0]
+    return reason in whole or (bool(core) and core in reason)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from theoryck.records import Kind, Prediction, Result, Status, Verdict
 from theoryck.report import numbers
-from theoryck.report.claims import ClaimSummary, Outcome, clean, instance_text
+from theoryck.report.claims import AS_DECLARED, ClaimSummary, Outcome, clean, instance_text
 
 NOTHING = "-"
 
@@ -58,11 +58,11 @@ def standing(result: Result) -> str:
     >>> from theoryck.records import Contract, Judgement
     >>> found = Judgement(Verdict.REFUTED, "the whole interval lies above")
     >>> standing(Result("c", Status.FALSEHOOD, {}, found, None, (), Contract(), 1e-3, 0, 0.0, 0))
-    'refuted, as it should'
+    'refuted as declared'
     """
     verdict = result.verdict
     if result.status is Status.FALSEHOOD:
-        return "refuted, as it should" if result.ok else f"{verdict.value}, must be refuted"
+        return AS_DECLARED if result.ok else f"{verdict.value}, must be refuted"
     if verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED):
         return verdict.value.lower() if result.ok else f"{verdict.value}, but a rival stands"
     return verdict.value

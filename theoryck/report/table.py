@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from theoryck.records import Result, Status, Tightness, Verdict
 from theoryck.report import numbers
-from theoryck.report.claims import ClaimSummary, Outcome, clean, instance_text, outcome
+from theoryck.report.claims import AS_DECLARED, ClaimSummary, Outcome, clean, instance_text, outcome
 from theoryck.report.layout import WIDTH, Style, cells, pad, shorten, wrap
 from theoryck.report.rows import claimed_and_measured
 
@@ -123,7 +123,7 @@ def _row(result: Result, instances: int, rejected: int, rivals: int, draws: int,
 
 def _tightness(result: Result) -> str:
     if result.status is Status.FALSEHOOD:
-        return "as it should" if result.ok else "must fall"
+        return AS_DECLARED.partition(" ")[2] if result.ok else "must fall"
     if result.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED) and not result.ok:
         return "rival stands"
     if result.tightness is Tightness.LOOSE and result.slack is not None:
@@ -248,7 +248,7 @@ def _stacked(row: Row, style: Style) -> list[str]:
         facts.append(tightness)
     if rivals != "-":
         facts.append(f"rivals rejected {rivals}")
-    facts.append(f"{draws} draws, {seconds}s")
+    facts.append(f"{draws} draws, {seconds}{'' if seconds.endswith('h') else 's'}")
     lines = [style.paint(line, COLOR[row.outcome]) for line in wrap(head, style.width, rest=" " * 6)]
     return lines + wrap(", ".join(facts), style.width, first=" " * 6)
 

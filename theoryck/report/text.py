@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from theoryck.records import Report, Result, Verdict
-from theoryck.report.claims import ClaimSummary, Outcome, clean, summarise
+from theoryck.report.claims import AS_DECLARED, ClaimSummary, Outcome, clean, summarise
 from theoryck.report.layout import Style, wrap
 from theoryck.report.paragraphs import paragraph
 from theoryck.report.table import COLOR, table
@@ -100,14 +100,14 @@ def _counts(claims: Sequence[ClaimSummary]) -> list[str]:
     for claim in claims:
         tally[_said(claim)] = tally.get(_said(claim), 0) + 1
     order = ["REFUTED", "VACUOUS", "not refuted though false", "with a rival that stands", "INCONCLUSIVE"]
-    order += ["refuted as it should", "supported", "certified"]
+    order += [AS_DECLARED, "supported", "certified"]
     return [f"{tally[name]} {name}" for name in order if name in tally]
 
 
 def _said(claim: ClaimSummary) -> str:
     worst = claim.worst
     if claim.is_falsehood:
-        return "refuted as it should" if worst.ok else "not refuted though false"
+        return AS_DECLARED if worst.ok else "not refuted though false"
     if worst.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED):
         return worst.verdict.value.lower() if worst.ok else "with a rival that stands"
     return worst.verdict.value

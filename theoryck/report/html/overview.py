@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from theoryck.records import About, Report, Status, Tightness, Verdict
-from theoryck.report.claims import ClaimSummary, Outcome, clean, summarise
+from theoryck.report.claims import AS_DECLARED, ClaimSummary, Outcome, clean, summarise
 from theoryck.report.html.claims import ClaimView, claim_view
 from theoryck.report.paragraphs import headline
 
@@ -18,7 +18,7 @@ STANDINGS = (
     "falsehood not refuted",
     "rival stands",
     "INCONCLUSIVE",
-    "refuted, as it should",
+    AS_DECLARED,
     "supported",
     "certified",
 )
@@ -106,7 +106,7 @@ def standing(claim: ClaimSummary) -> str:
     """Return what a claim came to, by its worst instance: one of STANDINGS."""
     worst = claim.worst
     if worst.status is Status.FALSEHOOD:
-        return "refuted, as it should" if worst.ok else "falsehood not refuted"
+        return AS_DECLARED if worst.ok else "falsehood not refuted"
     if worst.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED):
         return worst.verdict.value.lower() if worst.ok else "rival stands"
     return worst.verdict.value
