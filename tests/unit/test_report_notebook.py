@@ -112,3 +112,13 @@ def test_a_record_loads_no_renderer_until_it_is_displayed():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
     assert display.html(RESULT).startswith('<div class="theoryck">')
+
+
+def test_print_says_what_the_terminal_would_say():
+    assert str(RESULT).startswith("SUPPORTED: paper/<claim> (phi=tanh(x))\n  statement  gap = O(1/sqrt(d))\n")
+    lines = str(REPORT).splitlines()
+    assert lines[0].split()[:2] == ["verdict", "claim"]
+    assert any(line.startswith("REFUTED: other") for line in lines)
+    assert lines[-1].endswith("NOT AS DECLARED: other.")
+    assert repr(RESULT).startswith("Result(claim=")
+    assert repr(REPORT).startswith("Report(profile=")

@@ -1,8 +1,8 @@
-"""How a record shows itself in a notebook: the one arrow that goes up, from the records to what renders them.
+"""How a record shows itself in a notebook and to print(): the one arrow that goes up, from the records to what renders them.
 
-A notebook asks an object for ``_repr_html_``, so the method must sit on the record; what it shows is made by
-``theoryck.report.html``, which reads records.  A record must stay readable without any of that (DESIGN section 1), so the renderer
-is named here as text and looked up when, and only when, a record is first displayed.
+A notebook asks an object for ``_repr_html_`` and print() for ``__str__``, so these methods must sit on the record; what they show is
+made by ``theoryck.report``, which reads records.  A record must stay readable without any of that (DESIGN section 1), so the
+renderers are named here as text and looked up when, and only when, a record is first displayed.
 """
 
 from __future__ import annotations
@@ -20,4 +20,21 @@ def html(record: object) -> str:
     True
     """
     shown: str = importlib.import_module(RENDERER).html(record)
+    return shown
+
+
+def paragraph(result: object) -> str:
+    """Return what the terminal would say of one result: verdict, claimed and measured, the reason, how to repeat it."""
+    shown: str = importlib.import_module("theoryck.report.paragraphs").paragraph(result)
+    return shown
+
+
+def table(report: object) -> str:
+    """Return what the terminal would say of a report: its table, what fell in full, and the sum.
+
+    >>> from theoryck.records import Report
+    >>> print(Report(profile="quick", seed=0, results=()))
+    No claim was checked.
+    """
+    shown: str = importlib.import_module("theoryck.report.text").render(report)
     return shown

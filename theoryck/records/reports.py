@@ -93,6 +93,9 @@ class Report:
         """Return what was written about a claim, or None."""
         return next((about for about in self.about if about.claim == claim), None)
 
+    def __str__(self) -> str:
+        return display.table(self)
+
     def _repr_html_(self) -> str:
         return display.html(self)
 

@@ -288,6 +288,9 @@ class Result:
             return all(rival.rejected for rival in self.rivals)
         return self.verdict is Verdict.INCONCLUSIVE
 
+    def __str__(self) -> str:
+        return display.paragraph(self)
+
     def _repr_html_(self) -> str:
         return display.html(self)
 
