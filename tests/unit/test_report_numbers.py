@@ -25,9 +25,9 @@ def parse(text):
 @given(floats(-10, 10), floats(1e-5, 10))
 def test_the_shorthand_reads_back(value, half):
     shown, shown_half = parse(uncertain(value, half))
-    # One digit of an uncertainty that starts with 3..9, two of one that starts with 1 or 2: rounding moves it by at most
-    # 0.5/2.95 of itself, and the value by at most half a unit of its last digit, the same amount.
-    assert abs(float(shown_half) - half) <= 0.17 * half
+    # One digit of an uncertainty that starts with 3..9, two of one that starts with 1 or 2: rounding it up adds at most
+    # 1/2.95 of itself, and the value moves by at most half a unit of its last digit, half that amount.
+    assert half * (1 - 1e-8) <= float(shown_half) <= half + 0.34 * half + 1e-12
     assert abs(float(shown) - value) <= 0.17 * half
 
 
@@ -45,6 +45,27 @@ def test_counts_are_short_and_close(number):
     units = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
     value = float(text.rstrip("kMGTP")) * units.get(text[-1], 1)
     assert math.isclose(value, number, rel_tol=0.05)
+
+
+@given(floats(1e-5, 10))
+def test_widths_are_rounded_up(half):
+    """What is shown contains the interval."""
+    assert float(parse(uncertain(0.5, half))[1]) >= half * (1 - 1e-8)
+
+
+def test_zeros_in_front_of_a_small_value_are_no_digits():
+    assert uncertain(0.00012345, 1e-9) == "0.000123450(1)"
+    assert uncertain(0.00012345, 1e-9, fixed=True) == "0.000123(1)"
+
+
+def test_what_is_known_exactly_keeps_its_digits():
+    assert enclosed(Enclosure(Decimal("123456789"), Decimal(0))) == "123456789"
+    assert enclosed(Enclosure(Decimal("1e-999"), Decimal(0))) == "1e-999"
+    assert enclosed(Enclosure(Decimal("-1e400"), Decimal(0))) == "-1e+400"
+
+
+def test_a_negative_width_is_shown_as_it_is():
+    assert uncertain(1, -1) == "1 +/- -1"
 
 
 @given(floats(0, 3e7))

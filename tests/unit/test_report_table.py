@@ -77,7 +77,7 @@ def test_what_is_not_well_stands_again_below_a_table_longer_than_a_screen():
     [
         (Interval(-0.599998, -0.599998, -0.599993, 0.95), "-0.599998(5)"),
         (Interval(-0.5, -0.51, -0.4, 0.95), "-0.50(10)"),
-        (Interval(1e-7, -2.4e-5, 2.4e-5, 0.95), "0.000000(24)"),
+        (Interval(1e-7, -2.4e-5, 2.4e-5, 0.95), "0.000000(25)"),
         (Interval(-1e-11, -5e-11, 5e-11, 0.95), "0.000000(1)"),
         (Interval(float("nan"), float("-inf"), float("inf"), 0.95), "nan +/- nan"),
         (Interval(-1.0, float("-inf"), -0.5, 0.95), "-1 +/- inf"),

@@ -12,6 +12,9 @@ from enum import StrEnum
 from typing import Any
 
 from theoryck.records import Report, Result, Status, Verdict
+from theoryck.report.deviations import deviations
+
+MIXED = "mixed"  # tightness that is not the same at all instances
 
 
 AS_DECLARED = "refuted as declared"  # what a falsehood has to come to
@@ -33,14 +36,30 @@ def outcome(result: Result) -> Outcome:
 
 
 def severity(result: Result) -> tuple[int, float]:
-    """Return a sort key, worst first: what fell, what tested nothing, what should have fallen, what is open, least slack."""
-    what = outcome(result)
-    if what is Outcome.FAILED:
+    """Return a sort key of the instances of a claim, worst first.
+
+    What fell, what tested nothing, what should have fallen, what is open, what is supported, what is certified: a claim is no
+    more than the least of its instances.  Within a rank the one that is nearest to another: with the least slack or, where no slack
+    is measured, off by the most of what is tolerated.  A falsehood is to fall, so what is nearest to the claim is its worst.
+    """
+    false = result.status is Status.FALSEHOOD
+    if not result.ok:
         rank = {Verdict.REFUTED: 0, Verdict.VACUOUS: 1}.get(result.verdict, 2)
+    elif false:
+        rank = 4
     else:
-        rank = 3 if what is Outcome.UNDECIDED else 4
-    slack = result.slack.estimate if result.slack else float("inf")
-    return rank, slack if slack == slack else float("-inf")  # a slack that is NaN is the worst of its rank
+        rank = {Verdict.INCONCLUSIVE: 3, Verdict.SUPPORTED: 4}.get(result.verdict, 5)
+    off = _off(result)
+    if off != off:
+        return rank, float("-inf")  # what is NaN is the worst of its rank
+    return rank, off if false else -off
+
+
+def _off(result: Result) -> float:
+    """How far a result is from what was claimed, in units of what is tolerated; below 0 where there is slack."""
+    if result.slack is not None:
+        return -result.slack.estimate / result.contract.within
+    return max(deviations(result).values(), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +94,16 @@ class ClaimSummary:
         """Rivals rejected and rivals in all, over all instances."""
         rivals = [rival for result in self.results for rival in result.rivals]
         return sum(rival.rejected for rival in rivals), len(rivals)
+
+    @property
+    def tightness(self) -> str:
+        """Whether the bound is attained: "tight", "loose" or "undetermined" if it is so at all instances, else "mixed"; or ""."""
+        if self.is_falsehood or not self.worst.ok or self.worst.verdict not in (Verdict.SUPPORTED, Verdict.CERTIFIED):
+            return ""
+        said = {result.tightness for result in self.results if result.tightness is not None}
+        if len(said) > 1:
+            return MIXED
+        return next(iter(said)).value.lower() if said else ""
 
     @property
     def failed(self) -> tuple[Result, ...]:

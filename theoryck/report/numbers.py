@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal, localcontext
 
 from theoryck.records import Enclosure, Interval
 from theoryck.records.values import wide
 
 MOST_DECIMALS = 6  # an exponent known better than 1e-6 is shown as known to 1e-6: rounding the uncertainty up is honest
+EXACT = 3  # digits more of what is known exactly
+ROUNDING = Decimal("1e-9")  # relative, of widths that are computed in floats
 SYMMETRIC = 0.5  # the estimate may sit this far from the middle, in half widths, before the interval is written out
 
 
@@ -32,29 +34,77 @@ def _decimals(half: Decimal) -> int:
 
 @wide()
 def uncertain(estimate: float | Decimal, half: float | Decimal, most: int = MOST_DECIMALS, *, fixed: bool = False) -> str:
-    """Write ``estimate`` with its half width in parentheses, in units of the last digits.
+    """Write ``estimate`` with its half width in parentheses, rounded up, in units of the last digits.
 
     Below 1e-4 a power of ten is split off, except with ``fixed``: an exponent that small is 0 to the decimals shown.
 
     >>> uncertain(-0.5021, 0.0079), uncertain(2, 0.118), uncertain(1.5, 0), uncertain(3e300, 4e298), uncertain(-1, 1e-9)
     ('-0.502(8)', '2.00(12)', '1.5', '3.00(4)e+300', '-1.000000(1)')
-    >>> uncertain(1e-7, 2.4e-5), uncertain(1e-7, 2.4e-5, fixed=True), uncertain(5e-84, 1.4e-83)
-    ('0(24)e-06', '0.000000(24)', '5(14)e-84')
+    >>> uncertain(1e-7, 2.4e-5), uncertain(1e-7, 2.4e-5, fixed=True), uncertain(5e-84, 1.4e-83), uncertain(0.5, 0.3466)
+    ('0(24)e-06', '0.000000(24)', '5(14)e-84', '0.5(4)')
     """
     x, h = Decimal(str(estimate)), Decimal(str(half))
-    if not (x.is_finite() and h.is_finite()):
+    if not (x.is_finite() and h.is_finite() and h >= 0):
         return f"{float(x):.4g} +/- {float(h):.4g}"
     if h == 0:
-        return "0" if x == 0 else f"{float(x):.6g}"
+        return digits(x, most + EXACT)
+    shift, unit = _units(x, h, most, fixed)
+    x, h = x.scaleb(-shift), h.scaleb(-shift)
+    # A width that is a little more than a whole number by the rounding of floats is that number.
+    reach = max(int((h / unit * (1 - ROUNDING)).to_integral_value(ROUND_CEILING)), 1)
+    tail = f"e{shift:+03d}" if shift else ""
+    return f"{x.quantize(unit, ROUND_HALF_EVEN):zf}({reach}){tail}"
+
+
+def _units(x: Decimal, h: Decimal, most: int, fixed: bool) -> tuple[int, Decimal]:
+    """The power of ten that is split off, and the unit of the last digit beside it."""
     top = max(x.copy_abs(), h).adjusted()
     shift = 0 if (fixed and top < 0) or -4 <= top <= 5 else top
     if shift and h > x.copy_abs():  # no digit is certain: all of them are in the parentheses
         shift = -_decimals(h)
-    x, h = x.scaleb(-shift), h.scaleb(-shift)
-    unit = Decimal(1).scaleb(-min(max(_decimals(h), 0), most))
-    digits = max(int((h / unit).to_integral_value(ROUND_HALF_UP)), 1)
-    tail = f"e{shift:+03d}" if shift else ""
-    return f"{x.quantize(unit, ROUND_HALF_EVEN):zf}({digits}){tail}"
+    if not fixed and shift == 0:
+        most += max(-1 - top, 0)  # zeros in front are no digits
+    return shift, Decimal(1).scaleb(-min(max(_decimals(h.scaleb(-shift)), 0), most))
+
+
+@wide()
+def digits(value: Decimal, most: int) -> str:
+    """Write a number that is known exactly with at most ``most`` digits, and without zeros at its end.
+
+    >>> digits(Decimal("123456789"), 9), digits(Decimal("0.500"), 6), digits(Decimal("1e-999"), 6), digits(Decimal(2) / 3, 6)
+    ('123456789', '0.5', '1e-999', '0.666667')
+    """
+    if value == 0:
+        return "0"
+    with localcontext() as context:
+        context.prec = max(most, 1)
+        value = (+value).normalize()
+    top = value.adjusted()
+    if -5 <= top < max(most, 6):
+        return f"{value:f}"
+    mantissa = value.scaleb(-top).normalize()
+    return f"{mantissa:f}e{top:+03d}"
+
+
+@wide()
+def beside(claimed: Decimal, measured: Decimal | float, half: Decimal | float) -> str:
+    """Write a claimed value to as many digits as the one measured is known to, so that rounding makes no difference.
+
+    >>> beside(Decimal("1.2146948"), 1.214695, 1e-6), beside(Decimal(2), 1.9486, 0.0011), beside(Decimal("0.3183"), 0.5, 0)
+    ('1.214695', '2', '0.3183')
+    """
+    x, h = Decimal(str(measured)), Decimal(str(half))
+    if not (x.is_finite() and h.is_finite() and h > 0):
+        return digits(claimed, MOST_DECIMALS + EXACT)
+    shift, unit = _units(x, h, MOST_DECIMALS, False)
+    unit = unit.scaleb(shift)
+    known = claimed.adjusted() - unit.adjusted() + 1
+    if claimed == 0 or known < 2:
+        return digits(claimed, 4)
+    if not -5 <= claimed.adjusted() < MOST_DECIMALS + EXACT or known > 28:
+        return digits(claimed, min(known, MOST_DECIMALS + EXACT))
+    shown = claimed.quantize(unit, ROUND_HALF_EVEN)
+    return digits(claimed, known) if shown == claimed else f"{shown:f}"
 
 
 def written_out(interval: Interval) -> str:
@@ -116,14 +166,14 @@ def enclosed(value: Enclosure, most: int = MOST_DECIMALS) -> str:
 def shorter(text: str) -> str:
     """Write a text that is a long decimal number to 15 digits; any other text stays as it is.
 
-    >>> shorter("0.20535287259078802434589491365807"), shorter("d**(-3/2)")
-    ('0.205352872590788', 'd**(-3/2)')
+    >>> shorter("0.20535287259078802434589491365807"), shorter("2.100000000000000088817841970012523"), shorter("d**(-3/2)")
+    ('0.205352872590788', '2.1', 'd**(-3/2)')
     """
     try:
         value = Decimal(text)
     except ArithmeticError:
         return text
-    return text if len(text) <= 20 or not value.is_finite() else f"{value:.15g}"
+    return text if len(text) <= 20 or not value.is_finite() else digits(value, 15)
 
 
 def count(number: int) -> str:
@@ -143,11 +193,15 @@ def count(number: int) -> str:
 
 
 def seconds(value: float) -> str:
-    """Write a duration in seconds, a long one in hours, in at most five characters.
+    """Write a duration in seconds, a long one in hours, in at most five characters where it can be.
 
-    >>> [seconds(s) for s in (0.043, 1.26, 99.96, 1234.5, 40_000)]
-    ['0.04', '1.3', '100', '1234', '11.1h']
+    >>> [seconds(s) for s in (0.043, 1.26, 99.96, 1234.5, 40_000, 1e300, float("inf"))]
+    ['0.04', '1.3', '100', '1234', '11.1h', '3e+296h', 'inf']
     """
+    if not math.isfinite(value):
+        return f"{value:g}"
+    if value >= 3600 * 9999.5:
+        return f"{value / 3600:.0e}h"
     if value >= 9999.5:
         return f"{value / 3600:.1f}h"
     if value < 0.995:

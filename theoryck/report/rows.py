@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from decimal import Decimal
 
-from theoryck.records import Kind, Prediction, Result, Status, Verdict
+from theoryck.records import Interval, Kind, Prediction, Result, Status, Verdict
 from theoryck.report import numbers
 from theoryck.report.claims import AS_DECLARED, ClaimSummary, Outcome, clean, instance_text
+from theoryck.report.deviations import CONSTANT, VALUE, at, decisive, one_number
 
 NOTHING = "-"
+AT_LARGEST = "*"  # behind a value at the largest size, where the limit itself was not written down
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ def claim_row(claim: ClaimSummary) -> ClaimRow:
         instances=len(claim.results),
         claimed=claimed,
         measured=measured,
-        tightness=tightness(worst),
+        tightness=claim.tightness or NOTHING,
         slack=numbers.brief(worst.slack) if worst.ok and worst.status is not Status.FALSEHOOD else NOTHING,
         rivals=f"{rejected}/{rivals}" if rivals else NOTHING,
         draws=numbers.count(claim.draws),
@@ -68,25 +72,77 @@ def standing(result: Result) -> str:
     return verdict.value
 
 
-def claimed_and_measured(result: Result) -> tuple[str, str]:
-    """Return exponents where there are any; else the values of an identity or a limit, marked by an equals sign."""
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What stands in the columns of what was claimed and measured, with the numbers by which they are sorted."""
+
+    claimed: str = NOTHING
+    measured: str = NOTHING
+    claimed_key: float | None = None
+    measured_key: float | None = None
+
+
+def compared(result: Result) -> Compared:
+    """Return exponents where there are any; else a value, marked by an equals sign, or the constant that decided, by ``c=``.
+
+    The fitted limit is the value of a limit; a file without it has the value at the largest size, which has a mark.
+    """
     judgement, prediction = result.judgement, result.prediction
-    if judgement.exponent is not None or judgement.claimed_exponent is not None:
+    what = decisive(result)
+    if what == CONSTANT and prediction is not None and prediction.constant is not None and judgement.constant is not None:
+        return _constant(prediction.constant, judgement.constant)
+    if what != VALUE and (judgement.exponent is not None or judgement.claimed_exponent is not None):
         tends = prediction is not None and prediction.kind is Kind.LAW and prediction.rate is None
-        return "<0" if tends else numbers.plain(judgement.claimed_exponent), numbers.brief(judgement.exponent)
-    if prediction is None or prediction.kind not in (Kind.IDENTITY, Kind.LIMIT) or prediction.value is None:
-        return NOTHING, NOTHING
-    claimed = f"={numbers.plain(float(prediction.value))}"
-    last = result.points[-1] if result.points else None
-    if last is not None and last.exact is not None:
-        return claimed, "=" + numbers.uncertain(last.exact.midpoint, last.exact.radius)
-    if last is not None and last.estimate is not None:
-        return claimed, "=" + numbers.uncertain(last.estimate.value, last.estimate.stderr)
-    return claimed, NOTHING
+        claimed = "<0" if tends else numbers.plain(judgement.claimed_exponent)
+        estimate = None if judgement.exponent is None else judgement.exponent.estimate
+        return Compared(claimed, numbers.brief(judgement.exponent), judgement.claimed_exponent, estimate)
+    if prediction is None:
+        return Compared()
+    if one_number(result) and prediction.constant is not None:
+        return _values("<=", Decimal(str(prediction.constant)), 0.0, _last(result))
+    if prediction.kind not in (Kind.IDENTITY, Kind.LIMIT) or prediction.value is None:
+        return Compared()
+    limit = judgement.limit if prediction.kind is Kind.LIMIT else None
+    if limit is not None:
+        return _values("=", prediction.value.midpoint, float(prediction.value.radius), (limit.estimate, _reach(limit), ""))
+    return _values("=", prediction.value.midpoint, float(prediction.value.radius), _last(result))
 
 
-def tightness(result: Result) -> str:
-    """Return whether a supported bound is attained; nothing where that is not asked."""
-    if result.status is Status.FALSEHOOD or not result.ok or result.tightness is None:
-        return NOTHING
-    return result.tightness.value.lower()
+def claimed_and_measured(result: Result) -> tuple[str, str]:
+    """Return the texts of :func:`compared`."""
+    found = compared(result)
+    return found.claimed, found.measured
+
+
+def _reach(interval: Interval) -> float:
+    return max(interval.high - interval.estimate, interval.estimate - interval.low)
+
+
+def _last(result: Result) -> tuple[Decimal | float, Decimal | float, str] | None:
+    """The value at the last point with its error, and where that is, if it stands for a limit."""
+    if not result.points:
+        return None
+    point, prediction = result.points[-1], result.prediction
+    assert prediction is not None
+    base = prediction.base if prediction.kind is Kind.LIMIT else None
+    where = AT_LARGEST if base is not None and base in point.sizes else ""
+    if point.exact is not None:
+        return point.exact.midpoint, point.exact.radius, where
+    found = at(point)
+    return None if found is None or point.estimate is None else (*found, where)
+
+
+def _values(sign: str, claimed: Decimal, radius: float, found: tuple[Decimal | float, Decimal | float, str] | None) -> Compared:
+    key = float(claimed)
+    if found is None or not claimed.is_finite():
+        return Compared(f"{sign}{numbers.plain(key)}", NOTHING, key)
+    value, half, where = found
+    coarser = 0 < float(half) <= radius  # the claimed value is known less well than the measured one
+    shown = numbers.uncertain(claimed, radius) if coarser else numbers.beside(claimed, value, half)
+    return Compared(f"{sign}{shown}", f"={numbers.uncertain(value, half)}{where}", key, float(value))
+
+
+def _constant(claimed: float, found: Interval) -> Compared:
+    half = _reach(found)
+    shown = numbers.beside(Decimal(str(claimed)), found.estimate, half) if math.isfinite(claimed) else numbers.plain(claimed)
+    return Compared(f"c={shown}", f"c={numbers.uncertain(found.estimate, half)}", claimed, found.estimate)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from theoryck.records import Result, Status, Tightness, Verdict
 from theoryck.report import numbers
-from theoryck.report.claims import AS_DECLARED, ClaimSummary, Outcome, clean, instance_text, outcome
+from theoryck.report.claims import AS_DECLARED, MIXED, ClaimSummary, Outcome, clean, instance_text, outcome
 from theoryck.report.layout import WIDTH, Style, cells, pad, shorten, wrap
-from theoryck.report.rows import claimed_and_measured
+from theoryck.report.rows import AT_LARGEST, claimed_and_measured
 
 COLOR = {Outcome.FAILED: "bad", Outcome.UNDECIDED: "open", Outcome.WELL: "good"}
 _MARK = {Outcome.FAILED: "!", Outcome.UNDECIDED: "?", Outcome.WELL: " "}
@@ -90,7 +90,10 @@ def _kept(rows: Sequence[Row], width: int) -> int:
 
 def _claim_row(claim: ClaimSummary) -> Row:
     rejected, rivals = claim.rivals
-    return _row(claim.worst, len(claim.results), rejected, rivals, claim.draws, claim.seconds)
+    row = _row(claim.worst, len(claim.results), rejected, rivals, claim.draws, claim.seconds)
+    if claim.tightness not in (MIXED, Tightness.UNDETERMINED.value.lower()):
+        return row
+    return replace(row, numbers=(*row.numbers[:2], claim.tightness, *row.numbers[3:]))
 
 
 def _instance_rows(claim: ClaimSummary) -> list[Row]:
@@ -267,6 +270,11 @@ def _legend(claims: Sequence[ClaimSummary], *, verbose: bool, head: str, left_ou
         said.append(f"-0.502(8): -0.502 +/- 0.008 at level {level}")
     if any(measured.startswith("=") and "(" in measured for claim in claims for measured in _values(claim, verbose)):
         said.append("=1.57(2): a value, with its standard error or error bound")
+    shown = [cell for claim in claims for cell in _values(claim, verbose)]
+    if any(cell.endswith(AT_LARGEST) for cell in shown):
+        said.append(f"{AT_LARGEST}: at the largest size, not the limit")
+    if any(cell.startswith("c=") for cell in shown):
+        said.append("c=2: a constant, where it decided")
     if any(len(claim.results) > 1 for claim in claims) and not verbose:
         said.append(f"{head} 4: the worst of 4 is shown, -v lists all")
     if left_out:

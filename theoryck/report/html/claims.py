@@ -6,11 +6,11 @@ import math
 import re
 from dataclasses import dataclass
 
-from theoryck.records import About, Enclosure, Point, Result
+from theoryck.records import About, Point, Result
 from theoryck.report import numbers
 from theoryck.report.claims import ClaimSummary, clean, instance_text, outcome, severity
 from theoryck.report.paragraphs import facts, headline
-from theoryck.report.rows import NOTHING, claim_row
+from theoryck.report.rows import NOTHING, claim_row, compared
 from theoryck.report.svg import Picture, pictures
 
 _ARXIV = re.compile(r"\d{4}\.\d{4,5}(v\d+)?|[a-z-]+(\.[A-Z]{2})?/\d{7}", re.ASCII)
@@ -110,7 +110,7 @@ def claim_view(summary: ClaimSummary, number: int, anchor: str, about: About, st
     folder, _, name = summary.claim.rpartition("/")
     row = claim_row(summary)
     rejected, _ = summary.rivals
-    claimed, measured = _keys(worst)
+    shown = compared(worst)
     results = sorted(summary.results, key=severity)
     return ClaimView(
         anchor=anchor,
@@ -124,8 +124,8 @@ def claim_view(summary: ClaimSummary, number: int, anchor: str, about: About, st
         statement=clean(worst.statement),
         reference=clean(worst.reference),
         about=about,
-        claimed=_cell(row.claimed, claimed),
-        measured=_cell(row.measured, measured),
+        claimed=_cell(row.claimed, _finite(shown.claimed_key)),
+        measured=_cell(row.measured, _finite(shown.measured_key)),
         tightness=Cell(row.tightness),
         slack=_cell(row.slack, _finite(worst.slack.estimate) if worst.slack else None),
         rivals=_cell(row.rivals, rejected),
@@ -148,17 +148,6 @@ def instance_view(result: Result, anchor: str) -> InstanceView:
         table=point_table(result),
         repeat=clean(result.repeat),
     )
-
-
-def _keys(result: Result) -> tuple[float | None, float | None]:
-    """Return the numbers by which what was claimed and what was measured are sorted: exponents, else values."""
-    judgement, prediction = result.judgement, result.prediction
-    if judgement.exponent is not None or judgement.claimed_exponent is not None:
-        return _finite(judgement.claimed_exponent), _finite(judgement.exponent.estimate if judgement.exponent else None)
-    last = result.points[-1] if result.points else None
-    found = None if last is None else last.exact or last.estimate
-    claimed = float(prediction.value) if prediction is not None and prediction.value is not None else None
-    return _finite(claimed), _finite(float(found) if isinstance(found, Enclosure) else found.value if found else None)
 
 
 def _cell(text: str, key: float | None) -> Cell:

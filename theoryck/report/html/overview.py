@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from theoryck.records import About, Report, Status, Tightness, Verdict
-from theoryck.report.claims import AS_DECLARED, ClaimSummary, Outcome, clean, summarise
+from theoryck.report.claims import AS_DECLARED, MIXED, ClaimSummary, Outcome, clean, summarise
 from theoryck.report.html.claims import ClaimView, claim_view
 from theoryck.report.paragraphs import headline
 
@@ -142,8 +142,8 @@ def _counts(views: Sequence[ClaimView]) -> tuple[Count, ...]:
 
 def _tightness(summaries: Sequence[ClaimSummary]) -> tuple[tuple[str, int], ...]:
     """Count the words on tightness among the bounds that stand."""
-    said = [each.worst.tightness for each in summaries if each.outcome is Outcome.WELL and not each.is_falsehood]
-    return tuple((word.value.lower(), said.count(word)) for word in Tightness if word in said)
+    said = [each.tightness for each in summaries]
+    return tuple((word, said.count(word)) for word in (*(known.value.lower() for known in Tightness), MIXED) if word in said)
 
 
 def _alarms(views: Sequence[ClaimView], summaries: Sequence[ClaimSummary], what: Outcome) -> tuple[Alarm, ...]:
