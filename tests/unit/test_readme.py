@@ -183,3 +183,5 @@ def test_the_citation_is_that_of_the_package():
     assert entry.strip() == bibtex(tc.Report("quick", 0, (), tc.__version__)).strip()
     title = re.search(r'^title: "(.+)"$', citation, re.MULTILINE)[1]
     assert f"{{{{{title}}}}}" in entry
+    year = re.search(r"^date-released: (\d{4})-\d\d-\d\d$", citation, re.MULTILINE)[1]
+    assert f"year = {{{year}}}," in entry

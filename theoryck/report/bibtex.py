@@ -12,6 +12,7 @@ from theoryck.report.claims import clean
 from theoryck.report.formula.tex import escape
 
 SOFTWARE_KEY = "theoryck"
+_SOFTWARE_YEAR = "2026"  # of date-released in CITATION.cff, which is no part of the package; a test keeps them equal
 _SOFTWARE_TITLE = "theoryck: a symbolic-numeric verifier for high-dimensional learning theory"
 
 
@@ -99,7 +100,7 @@ def bibliography(report: Report) -> Bibliography:
 def software(report: Report) -> Entry:
     """Return the entry of theoryck itself, in the version that measured."""
     version = f"Version {clean(report.version)}" if report.version else "Computer program"
-    return Entry(SOFTWARE_KEY, ("{The theoryck developers}",), title=_SOFTWARE_TITLE, note=version)
+    return Entry(SOFTWARE_KEY, ("{The theoryck developers}",), _SOFTWARE_YEAR, _SOFTWARE_TITLE, note=version)
 
 
 def _entry(citation: Mapping[str, str], reference: str) -> Entry | None:
