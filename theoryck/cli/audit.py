@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from theoryck.cli.common import Choice, Usage, check_outputs, stdout_style
+from theoryck.cli.common import Choice, Usage, check_outputs, stdout_style, write_report
 
 if TYPE_CHECKING:
     from theoryck.records import Result
@@ -78,7 +78,6 @@ def command(data: str, rate: str | None, format_: str | None, json_path: str | N
     from theoryck import __version__
     from theoryck.records import Report
     from theoryck.report.audits import render
-    from theoryck.report.json import write_json
 
     _check_outputs(data, json_path, plot)
     try:
@@ -89,13 +88,14 @@ def command(data: str, rate: str | None, format_: str | None, json_path: str | N
     report = Report("audit", result.seed, (result,), __version__)
     if plot is not None:
         _draw(result, plot)
+    problems = write_report(report, json_path, None)
     if json_path != "-":
         click.echo(render(result, _rows(result), measured.notes, stdout_style()), color=True)
     else:
         for note in measured.notes:
             click.echo(f"note: {note}", err=True)
-    if json_path is not None:
-        write_json(report, json_path)
+    if problems:
+        raise Usage("\n".join(problems))
     sys.exit(report.exit_code)
 
 

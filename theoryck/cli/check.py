@@ -92,11 +92,12 @@ def command(
     with _ledger(ledger_path) as ledger:
         report = _measure(claims, profile=profile, seed=seed, workers=workers, draws=draws, sharing=sharing, ledger=ledger)
     with finishing(lambda text: click.echo(f"theoryck: {text}", err=True)):
-        if json_path != "-":
-            click.echo(render(report, stdout_style(), verbose=verbose), color=True)
+        # Files first: whoever reads standard output may have left, and the table is never all there is.
         problems += write_report(report, json_path, html_path)
         if pictures is not None:
             problems += _draw_laws(report, pictures)
+        if json_path != "-":
+            click.echo(render(report, stdout_style(), verbose=verbose), color=True)
         for problem in problems[unread:]:
             click.echo(f"theoryck: {problem}", err=True)
         if report.interrupted:

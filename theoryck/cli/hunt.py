@@ -91,10 +91,10 @@ def command(
             raise Usage(str(error)) from error
     again = _again(claim, paths, seconds, tries, profile, seed, workers)
     with finishing(lambda text: click.echo(f"theoryck: {text}", err=True)):
-        if json_path != "-":
-            click.echo("\n".join(told(outcome, wanted, again, stdout_style())), color=True)
         if json_path is not None:
             write_json_data({**outcome.to_json(), **_how_to_repeat(outcome, wanted, again)}, json_path)
+        if json_path != "-":
+            click.echo("\n".join(told(outcome, wanted, again, stdout_style())), color=True)
         sys.exit(outcome.exit_code)
 
 
@@ -130,7 +130,7 @@ def _nothing(outcome: Hunt, style: Style) -> list[str]:
     what = "no counterexample to" if outcome.judged else "NOTHING WAS JUDGED of"
     found = f"{what} {clean(outcome.claim)}{' was found' * bool(outcome.judged)}"
     lines = [style.paint(f"{'interrupted: ' * outcome.interrupted}{found}", "head" if outcome.judged else "open")]
-    tried = f"{_plural(outcome.tried, 'instance')} tried, on small budgets" if outcome.tried else "no instance was tried"
+    tried = f"{_plural(outcome.tried, 'instance')} tried, on small budgets" if outcome.tried else "no instance could be tried"
     said = [f"That {'proves' if outcome.judged else 'says'} nothing: {tried}.", _what_ended(outcome)]
     if outcome.judged:
         said.append("A larger --time, another --seed or a larger --profile looks further.")
@@ -145,10 +145,10 @@ def _nothing(outcome: Hunt, style: Style) -> list[str]:
 
 def _what_ended(outcome: Hunt) -> str:
     """Why there were no more instances, or next to none, as far as it lies at the claim."""
-    if outcome.rejected > MANY_REJECTED * (outcome.tried + 1):
+    if outcome.rejected > (MANY_REJECTED * (outcome.tried + 1) if outcome.judged else 0):
         return (
-            f"Its assumptions rejected {numbers.count(outcome.rejected)} others: have the strategies generate what assume() lets "
-            "through, or search longer."
+            f"The claim's assumptions rejected {numbers.count(outcome.rejected)} others: have the strategies generate what "
+            "assume() lets through, or search longer."
         )
     return "The claim's strategies had no other instance to offer." if outcome.exhausted else ""
 

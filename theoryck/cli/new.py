@@ -75,7 +75,7 @@ def _check_name(name: str) -> None:
             f"theoryck new {_proposal(tail)} {shlex.quote(name if name.endswith('.py') else name + '.py')}"
         )
     if len(name) > MOST_LETTERS:
-        raise Usage(f"NAME must have at most {MOST_LETTERS} letters, to be the name of a file, got {len(name)}: {name[:20]}...")
+        raise Usage(f"NAME must have at most {MOST_LETTERS} characters, to be the name of a file, got {len(name)}: {name[:20]}...")
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise Usage(
             f"NAME must consist of letters a-z, digits, - and _, and start with a letter or digit, got {name!r}: "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 import sys
 import traceback
@@ -53,11 +54,9 @@ def told(error: OSError) -> str:
         Path.cwd()
     except OSError:
         return "the current folder no longer exists: go to one that does (cd FOLDER)"
-    try:
-        sys.stdout.flush()
-    except OSError as full:
+    if error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG):
         hush()
-        return f"standard output cannot be written: {reason(full)}"
+        return f"standard output cannot be written: {reason(error)}; send it to a place that takes it"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "theoryck" in Path(frame.filename).parts]
     where = f" (in {Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"a file or the system refused: {reason(error)}{where}; name another file or folder, or make room for it"

@@ -8,6 +8,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,7 +35,7 @@ TRY_RATE = 0.05
 TRY_LOOKS = (1 / 4, 1.0)
 FIRST_ROUND = 20  # instances; hypothesis turns to the highest scores in the second half of a round, and rounds double
 LARGEST_ROUND = 640
-MOST_BARREN = 20  # rounds in a row of which no instance met the assumptions; then the hunt ends, even without a clock
+MOST_BARREN = 10  # rounds in a row of which no instance met the assumptions; then a hunt without a clock ends
 SHRINKING = 1 / 4  # of the time given, at least, is left for making a counterexample smaller
 
 Progress = Callable[[Mapping[str, Any]], None]
@@ -118,7 +119,8 @@ def hunt(
         return hunter.run()
     finally:
         if own:
-            workforce.close()
+            with suppress(KeyboardInterrupt):  # the hunt is over, and its outcome stays
+                workforce.close()
 
 
 @dataclass
@@ -153,6 +155,7 @@ class _Hunter:
     found: list[Result] = field(default_factory=list)
     smallest: tuple[Result, dict[str, Any]] | None = None
     closest: tuple[Mapping[str, Any], float] | None = None
+    asked: int = 0
     level: int = 0
     reached: int = 0
     start: float = 0.0
@@ -205,16 +208,16 @@ class _Hunter:
                 continue
         size, idle, barren = FIRST_ROUND, 0, 0
         for number in itertools.count():
-            met, seen = len(self.paths), len(self.paths) + len(self.rejected)
+            met, seen, asked = len(self.paths), len(self.paths) + len(self.rejected), self.asked
             try:
                 if self._round(number, size):
                     return False
-                rejecting = len(self.rejected) + len(self.paths) > seen
-            except Unsatisfiable:  # no instance met the assumptions: another round may have one
-                rejecting = True
-            idle = 0 if rejecting else idle + 1
+                filtered = False
+            except Unsatisfiable:  # where filters let nothing through, another round may have something
+                filtered = self.asked == asked
+            idle = 0 if filtered or len(self.paths) + len(self.rejected) > seen else idle + 1
             barren = 0 if len(self.paths) > met else barren + 1
-            if idle == 2 or barren == MOST_BARREN:
+            if idle == 2 or (barren >= MOST_BARREN and math.isinf(self.seconds)):
                 return idle == 2
             self._check_time()
             size = min(2 * size, LARGEST_ROUND)
@@ -262,6 +265,7 @@ class _Hunter:
         from hypothesis import currently_in_test_context, target
         from hypothesis.errors import HypothesisException
 
+        self.asked += 1
         named = _key(describe_instance(parameters))
         if named not in self.paths:
             single = replace(self.claim, strategies={}, examples=(parameters,))
