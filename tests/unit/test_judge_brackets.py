@@ -149,3 +149,12 @@ def test_an_end_that_is_not_finite_is_an_error_of_the_sampler(bracket):
     points = [Point({"d": d}, bracket=bracket) for d in (16, 32, 64)]
     with pytest.raises(ValueError, match=r"the bracket at \{'d': 16\} is .*: both ends must be finite; mend the sampler"):
         judge(Prediction(Kind.BOUND, "q", base="d", rate="1/d"), points, Contract())
+
+
+def test_proved_ends_that_are_exchanged_are_an_error_and_drawn_ones_may_cross():
+    bound = Prediction(Kind.BOUND, "q", base="d", rate="1/d")
+    points = [Point({"d": d}, bracket=Bracket(2 / d, 1 / d)) for d in (16, 32, 64)]
+    with pytest.raises(ValueError, match=r"at \{'d': 16\} is 0\.125 to 0\.0625: its lower end lies above its upper one"):
+        judge(bound, points, Contract())
+    crossing = [Point({"d": d}, bracket=Bracket(1.01 / d, 1 / d, 0.02 / d, 0.02 / d, (), 100)) for d in (16, 32, 64, 128)]
+    assert judge(bound, crossing, Contract()).verdict is not Verdict.REFUTED

@@ -180,9 +180,9 @@ def test_dash_is_standard_output_and_nothing_else(capsys):
         ("[]", "not a report of theoryck"),
         ('{"name": "package"}', "not a report of theoryck"),
         (dumps(REPORT).replace('"schema": 1', '"schema": 2'), "schema version 2, this theoryck reads version 1"),
-        (dumps(REPORT).replace('"verdict": "SUPPORTED"', '"verdict": "MAYBE"'), r"damaged report: results\[0\]: 'verdict' must be \"CERT"),
+        (dumps(REPORT).replace('"verdict": "SUPPORTED"', '"verdict": "MAYBE"'), r"results\[0\]: 'verdict' must be \"CERT"),
         (dumps(REPORT).replace('"reason"', '"season"'), r"damaged report: results\[0\]: 'reason' is missing"),
-        (dumps(REPORT).replace('"window": [', '"window": ["x", '), r"damaged report: results\[0\]: 'window' must be a list of 2 or null"),
+        (dumps(REPORT).replace('"window": [', '"window": ["x", '), r"results\[0\]: 'window' must be a list of 2 or null"),
     ],
 )
 def test_a_file_that_is_no_report_is_refused_by_name(tmp_path, text, message):

@@ -375,3 +375,18 @@ def test_lines_are_cut_where_they_leave():
     assert clipped([(0, -10), (10, 10), (20, 30)], 0, 20) == [[(5.0, 0), (10, 10), (15.0, 20)]]
     assert clipped([(0, -10), (10, 30)], 0, 20) == [[(2.5, 0), (7.5, 20)]]
     assert clipped([(0, -10), (10, -20)], 0, 20) == []
+
+
+@pytest.mark.parametrize(("constant", "beyond"), [(1e-5, True), (1.0, False)])
+def test_the_alternative_text_says_what_is_beyond_the_axis_and_which_constant_is_claimed(constant, beyond):
+    result = judged(bound(constant=constant), drawn(lambda d: 0.9 / d))
+    alt = picture(result, "scaling").alt
+    place = ", beyond the axis" if beyond else ""
+    assert f"the claimed rate 1/d, with its constant {numbers.plain(constant)}{place}. Dotted" in alt
+
+
+def test_the_constant_of_a_scaling_is_not_called_a_ratio_at_the_largest_size():
+    claim = Prediction(Kind.SCALING, "q", base="d", exponent=-1.0, constant=1.0)
+    alts = [picture(judged(one, drawn(lambda d: 1 / d)), "ratio").alt for one in (claim, bound())]
+    assert ["The fitted constant is" in alt for alt in alts] == [True, False]
+    assert ["At the largest size the fitted ratio is" in alt for alt in alts] == [False, True]

@@ -192,6 +192,12 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
                 f"the bracket at {dict(sizes)} is {bracket.low} +/- {bracket.low_stderr} to {bracket.high} +/- "
                 f"{bracket.high_stderr}: both ends must be finite; mend the sampler, every draw counts"
             )
+        # Ends that were drawn may cross by their noise, those without errors by rounding only.
+        if bracket.low_stderr == bracket.high_stderr == 0 and bracket.low - bracket.high > 1e-9 * abs(bracket.low):
+            raise ValueError(
+                f"the bracket at {dict(sizes)} is {bracket.low} to {bracket.high}: its lower end lies above its upper one; are the "
+                "two exchanged?"
+            )
     if brackets:
         where, found = tuple(sizes for sizes, _ in brackets), [bracket for _, bracket in brackets]
         routes["bracket"] = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from theoryck.curves import Approach, Curve, Fitted, Line, Mark, Signed, Trace
 from theoryck.records import Kind, Result
@@ -30,7 +31,7 @@ def scaling(result: Result, found: Fitted) -> tuple[Canvas, str]:
         f"{name} against {found.base}{axis}: {words.traces(found.traces, found.base)}.",
         words.line(found),
         words.fit(found),
-        words.claimed(found, result),
+        words.claimed(found, result, partial(_place, drawn, ratio=False)),
         words.missing(found.missing),
     )
     return canvas, alt
@@ -42,19 +43,22 @@ def ratio(result: Result, found: Fitted) -> tuple[Canvas, str]:
     flip = _flip(marks)
     canvas = Canvas(0.0)
     label = words.rate(found.claimed.label, result.prediction) if found.claimed is not None else ""
-    caption = f"measured / claimed rate {label}"
-    _growth(canvas, result, found, marks, flip, caption, ratio=True)
+    caption = f"measured / claimed rate {label}".rstrip()
+    drawn = _growth(canvas, result, found, marks, flip, caption, ratio=True)
     listed = [ends for _, kept in marks for ends in kept]
     extremes = sorted((float(value), mark.size) for mark, value, _, _ in listed)
     (least, where), (most, there) = extremes[0], extremes[-1]
     span = f"between {numbers.plain(least)} at {found.base} = {where} and {numbers.plain(most)} at {found.base} = {there}"
     constant = result.judgement.constant
-    tail = f"At the largest size the fitted ratio is {words.interval(constant)}." if constant is not None and found.curves else ""
+    # The constant of a scaling is extrapolated where one is claimed: it is no point of the curve.
+    own = result.prediction is not None and result.prediction.constant is not None and found.kind is Kind.SCALING
+    which = "The fitted constant is" if own else "At the largest size the fitted ratio is"
+    tail = f"{which} {words.interval(constant)}." if constant is not None and found.curves else ""
     alt = words.sentence(
         f"{_minus(found, words.quantity(result))} divided by the claimed rate, against {found.base}: {span}.",
         words.fit(found),
         tail,
-        words.claimed(found, result),
+        words.claimed(found, result, partial(_place, drawn, ratio=True)),
     )
     return canvas, alt
 
@@ -203,6 +207,17 @@ def _claims(drawn: Frame, lines: Sequence[tuple[Line, Sequence[Signed]]], result
         frame.draw_curve(drawn, "tk-c", line.sizes, values)
 
 
+def _place(drawn: Frame, line: Line, *, ratio: bool) -> str:
+    """Say of a line that lies beyond the axis that it does."""
+    values = [Signed(line.sign, log - rate if ratio else log) for log, rate in zip(line.logs, line.log_rates)]
+    return "" if _is_seen(drawn, line, values) else ", beyond the axis"
+
+
+def _is_seen(drawn: Frame, line: Line, values: Sequence[Signed]) -> bool:
+    spots = [(drawn.across(size), drawn.height(value)) for size, value in zip(line.sizes, values)]
+    return bool(clipped(spots, drawn.top, drawn.bottom))
+
+
 def _legend_lines(
     canvas: Canvas,
     drawn: Frame,
@@ -211,8 +226,7 @@ def _legend_lines(
     result: Result,
 ) -> None:
     def seen(line: tuple[Line, Sequence[Signed]]) -> str:
-        spots = [(drawn.across(size), drawn.height(value)) for size, value in zip(line[0].sizes, line[1])]
-        return "" if clipped(spots, drawn.top, drawn.bottom) else " (beyond the axis)"
+        return "" if _is_seen(drawn, *line) else " (beyond the axis)"
 
     for line in lines:
         canvas.entry(SAMPLES["claim"], f"claimed {words.rate(line[0].label, result.prediction)}{seen(line)}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from theoryck.curves import Approach, Curve, Fitted, Mark, Trace
+from theoryck.curves import Approach, Curve, Fitted, Line, Mark, Trace
 from theoryck.records import Interval, Prediction, Result
 from theoryck.report import numbers
 from theoryck.report.claims import clean
@@ -122,18 +122,18 @@ def line(found: Fitted) -> str:
     return f"This is the line along {found.base} at {fixed}, one of {found.of} lines of the grid."
 
 
-def claimed(found: Fitted, result: Result) -> str:
-    """Say what was claimed, and which rivals were rejected."""
+def claimed(found: Fitted, result: Result, place: Callable[[Line], str]) -> str:
+    """Say what was claimed, and which rivals were rejected; ``place`` says of a line whether it is beyond the axis."""
     parts = []
     if found.claimed is not None:
         through = "the fit at the largest size" if found.curves else "the last value"
         how = (
-            "with its constant"
+            f"with its constant {numbers.plain(result.prediction.constant)}"
             if result.prediction is not None and result.prediction.constant is not None
             else (f"drawn through {through}")
         )
-        parts.append(f"Dashed: the claimed rate {rate(found.claimed.label, result.prediction)}, {how}.")
-    parts += [rival(rate(line.label, result.prediction), bool(line.rejected)) for line in found.rivals]
+        parts.append(f"Dashed: the claimed rate {rate(found.claimed.label, result.prediction)}, {how}{place(found.claimed)}.")
+    parts += [rival(rate(line.label, result.prediction) + place(line), bool(line.rejected)) for line in found.rivals]
     return " ".join(parts)
 
 
