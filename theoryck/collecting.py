@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PROOFS = "proofs"
 TEST_FILES = ("test_*.py", "*_test.py")
+LONGEST_NAMED = 100  # characters of a name in a message
 MOST_NAMED = 8  # ids or folders in one message
 SHORTEST_PART = 4  # of a name, that another one which holds it may be meant
 _SKIPPED_FOLDERS = {"__pycache__", "build", "dist", "node_modules", "site-packages"}
@@ -134,6 +135,7 @@ def _select(claims: list[Claim], only: Sequence[str]) -> list[Claim]:
 def no_claim_called(name: str, claims: Sequence[Claim]) -> str:
     """Return the message for a claim that is not there, with the ids that look like it, or where to find them all."""
     ids = [claim.id for claim in claims]
+    name = name if len(name) <= LONGEST_NAMED else f"{name[:LONGEST_NAMED]}..."
     groups = Counter(claim_id.rpartition("/")[0] or claim_id for claim_id in ids)
     near = difflib.get_close_matches(name.partition("/")[0], groups, n=1) if name.endswith("/*") else []
     close = [f"{group}/*" for group in near] or _alike(name, ids)

@@ -104,11 +104,22 @@ def test_without_numpy_and_all_that_builds_on_it():
 
 
 def test_without_what_is_optional_all_is_well():
-    done = without("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg", "distributed", "sqlite3")
-    assert "-- pictures" in done.stdout
-    assert "-- ledger" in done.stdout
-    required = any("matplotlib" in each and "extra" not in each for each in importlib.metadata.requires("theoryck"))
-    assert done.returncode == int(required), done.stdout + done.stderr
+    done = without("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg", "distributed", "sqlite3", "jinja2")
+    for missing in ("pictures", "ledger", "HTML pages", "jinja2", "matplotlib"):
+        assert f"-- {missing}" in done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_page_that_cannot_be_made_is_refused_before_measuring():
+    done = without("jinja2", command=("check", "claims.py", "--html", "r.html"))
+    assert done.returncode == 2
+    assert "--html needs jinja2, which cannot be imported" in done.stderr
+    assert "python -m pip install jinja2" in done.stderr
+
+
+def test_an_old_installation_asks_for_what_its_source_asks_for(monkeypatch):
+    monkeypatch.setattr(importlib.metadata, "requires", lambda name: ["numpy>=1.26"])
+    assert "jinja2" in {package.name for package in installed.packages()}
 
 
 def test_what_fails_comes_first_and_says_what_to_do():

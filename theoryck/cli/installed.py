@@ -25,6 +25,7 @@ NEEDED_FOR = {
     "jinja2": "HTML pages",
     "pytest": "pytest proofs",
 }
+DISPENSABLE = ("matplotlib", "jinja2")  # asked for, but all that measures and judges works without
 OPTIONAL_EXTRAS = ("dask",)  # others are for those who work on theoryck itself
 
 
@@ -91,29 +92,44 @@ _REQUIREMENT = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)
 def packages() -> tuple[Package, ...]:
     """Compare what is installed with the requirements in theoryck's own metadata."""
     try:
-        requirements = importlib.metadata.requires("theoryck") or []
+        requirements = [*(importlib.metadata.requires("theoryck") or []), *_asked_since()]
     except importlib.metadata.PackageNotFoundError:
         return ()
-    found = []
+    found: dict[str, Package] = {}
     for requirement in requirements:
         matched = _REQUIREMENT.fullmatch(requirement)
-        if matched is None:
+        if matched is None or matched[1] in found:
             continue
         name, wanted, marker = matched[1], matched[2].replace(" ", ""), matched[3] or ""
         extra = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", marker)
         if extra is None or extra[1] in OPTIONAL_EXTRAS:
-            found.append(_package(name, wanted, extra is not None))
-    return tuple(found)
+            found[name] = _package(name, wanted, extra is not None)
+    return tuple(found.values())
 
 
-def _package(name: str, wanted: str, optional: bool) -> Package:
+def _asked_since() -> list[str]:
+    """What the source beside an editable installation asks for: its metadata are as old as the installation."""
+    import tomllib
+
+    import theoryck
+
+    source = Path(theoryck.__file__).parents[1] / "pyproject.toml"
+    try:
+        project = tomllib.loads(source.read_text(encoding="utf-8")).get("project", {})
+    except (OSError, ValueError):
+        return []
+    return [str(each) for each in project.get("dependencies", ())] if project.get("name") == "theoryck" else []
+
+
+def _package(name: str, wanted: str, extra: bool) -> Package:
+    optional = extra or name in DISPENSABLE
     try:
         installed = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return Package(name, wanted, None, optional, "not installed")
     if not fulfils(installed, wanted):
         return Package(name, wanted, installed, optional, "too old")
-    if optional:
+    if extra:
         return Package(name, wanted, installed, optional, "")
     _, error = _tried(lambda: importlib.import_module(MODULES.get(name, name)))
     return Package(name, wanted, installed, optional, f"cannot be imported: {error}" if error else "")
@@ -213,6 +229,7 @@ def parts() -> tuple[Part, ...]:
         _part("hypothesis", _generate, advice=reinstall),
         _part("worker processes", _start_process, needed=False, advice="use --workers 1"),
         _part("pictures", _plot, needed=False, advice="python -m pip install matplotlib"),
+        _part("HTML pages", _page, needed=False, advice="python -m pip install jinja2"),
         _part("ledger", _keep, needed=False, advice="leave out --ledger, or point TMPDIR to a local folder"),
         _part(
             "pytest plugin", _plugin, needed=False, advice="install theoryck into this Python: pytest finds it by its entry point"
@@ -283,6 +300,13 @@ def _plot() -> str:
     figure.add_subplot().loglog([1, 2], [1, 2])
     figure.savefig(io.BytesIO(), format="svg")
     return "drawn with matplotlib"
+
+
+def _page() -> str:
+    from theoryck.records import Report
+    from theoryck.report.html import render
+
+    return f"one of {len(render(Report('quick', 0, ())))} characters was made"
 
 
 def _keep() -> str:

@@ -56,7 +56,7 @@ def lookup(name: str) -> Activation:
     """
     if name in catalogue:
         return catalogue[name]
-    close = difflib.get_close_matches(str(name), catalogue, n=3)
+    close = difflib.get_close_matches(str(name).lower(), catalogue, n=3)
     hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(catalogue)}"
     raise KeyError(f"no activation is called {name!r}: {hint}")
 
@@ -74,7 +74,7 @@ def hermite_mix(a: Fraction | int | str, b: Fraction | int | str) -> Activation:
 def __getattr__(name: str) -> Any:
     if name in catalogue:
         return catalogue[name]
-    close = difflib.get_close_matches(name, __dir__(), n=2)
+    close = difflib.get_close_matches(name.lower(), catalogue, n=2) or difflib.get_close_matches(name, __dir__(), n=2)
     hint = f"did you mean {' or '.join(close)}?" if close else f"activations: {', '.join(catalogue)}"
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {hint}")
 

@@ -90,7 +90,7 @@ NODE_TYPES: tuple[Any, ...] = (
 
 
 def _suggest(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=2, cutoff=0.6)
+    close = difflib.get_close_matches(name.lower(), known, n=2, cutoff=0.6)
     if close:
         return "did you mean " + " or ".join(repr(match) for match in close) + "?"
     return f"known: {', '.join(sorted(known))}"

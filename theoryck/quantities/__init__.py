@@ -147,7 +147,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        close = difflib.get_close_matches(name, __all__, n=3)
+        close = difflib.get_close_matches(name, __all__, n=3, cutoff=0.65)
         hint = f"did you mean {' or '.join(close)}?" if close else f"public names: {', '.join(__all__)}"
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {hint}")
     value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -5,6 +5,7 @@ Checked before any work, by the commands and by the pytest plugin alike.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -51,6 +52,8 @@ def _check_one(option: str, path: Path_) -> None:
         raise ReportFileError(f"{option} needs the name of a file, such as {example}; got an empty text")
     if "\0" in str(path):
         raise ReportFileError(f"{option} {str(path)!r}: a name of a file has no null character; name a file such as {example}")
+    if form == "html":
+        _check_pages(option)
     try:
         check_writable(path, example)
         is_program = str(path) != STANDARD and Path(path).is_file() and Path(path).resolve().suffix in (".py", ".pyi", ".pyw")
@@ -63,6 +66,16 @@ def _check_one(option: str, path: Path_) -> None:
         raise ReportFileError(
             f"{option} {path} is a Python file that exists: it would be overwritten; name another file, as {proposal}"
         )
+
+
+def _check_pages(option: str) -> None:
+    try:
+        importlib.import_module("jinja2")
+    except ImportError as error:
+        what = f"{option} needs jinja2, which cannot be imported ({error})"
+        raise ReportFileError(
+            f"{what}: python -m pip install jinja2; or save --json FILE, of which a page can be made later"
+        ) from error
 
 
 _ENDINGS = {"markdown": "md", "latex": "tex", "bibtex": "bib", "plot": "svg", "ledger": "ledger"}
