@@ -10,7 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 import theoryck as tc
+from theoryck.auditing import DEFAULT_WITHIN
 from theoryck.cli import COMMANDS, main
+from theoryck.collecting import collect
+from theoryck.profiles import PROFILES
 from theoryck.report.bibtex import render as bibtex
 
 ROOT = Path(__file__).parents[2]
@@ -67,12 +70,9 @@ def test_the_two_commands_come_first():
 def test_the_conjecture_in_ten_lines(tmp_path):
     [code] = blocks("python")
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
-    folder = tmp_path / "proofs"
-    folder.mkdir()
-    (folder / "median.py").write_text(code, encoding="utf-8")
-    from theoryck.collecting import collect
-
-    [result] = tc.check_claims(collect([str(folder)], ()), workers=1).results
+    file = tmp_path / "median.py"
+    file.write_text(code, encoding="utf-8")
+    [result] = tc.check_claims(collect([str(file)]), workers=1).results
     assert (result.verdict, result.tightness) == ("SUPPORTED", "TIGHT")
     assert result.ok
 
@@ -86,6 +86,44 @@ def test_the_table_is_what_the_readme_says_of_it(tmp_path, monkeypatch):
     assert outcome.exit_code == 0, outcome.output
     assert outcome.stdout.startswith("SUPPORTED, TIGHT")
     assert Path("runs.png").stat().st_size > 0
+
+
+def rows(page, after):
+    """The cells of the first table of a page after some words, without its head."""
+    lines = PAGES[page].partition(after)[2].partition("\n|")[2].partition("\n\n")[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+def test_the_table_of_profiles_is_that_of_the_program():
+    wanted = {
+        "false-refute rate": [str(profile.false_refute_rate) for profile in PROFILES.values()],
+        "false-support rate": [str(profile.false_support_rate) for profile in PROFILES.values()],
+        "tolerated discrepancy": [str(profile.within) for profile in PROFILES.values()],
+        "level": [str(profile.level) for profile in PROFILES.values()],
+        "instances": [str(profile.instances) for profile in PROFILES.values()],
+        "random numbers": [f"{profile.random_numbers:.0e}".replace("e+0", "e").replace("e+", "e") for profile in PROFILES.values()],
+        "seconds": [f"{profile.seconds:g}" for profile in PROFILES.values()],
+        "looks": [str(len(profile.looks)) for profile in PROFILES.values()],
+        "digits": [str(profile.exact_digits) for profile in PROFILES.values()],
+        "draws must decide": ["yes" if profile.every_route_settles else "no" for profile in PROFILES.values()],
+        "undecided fails": ["yes" if profile.inconclusive_fails else "no" for profile in PROFILES.values()],
+    }
+    found = rows("docs/verdicts.md", "## Budgets and error rates")
+    assert [cells[1:] for cells in found] == list(wanted.values())
+    assert [cells[0].startswith(name) for cells, name in zip(found, wanted, strict=True)] == [True] * len(wanted)
+    assert {profile.looks[0] for profile in PROFILES.values()} == {1 / 256}
+    assert "| profile | quick | standard | thorough |" in PAGES["docs/verdicts.md"]
+    assert list(PROFILES) == ["quick", "standard", "thorough"]
+
+
+def test_what_the_readme_says_of_profiles():
+    text = " ".join(README.split())
+    assert "tolerate a discrepancy of {}, {} and {} in an exponent".format(*(profile.within for profile in PROFILES.values())) in text
+    rates = {(profile.false_refute_rate, profile.false_support_rate) for profile in PROFILES.values()}
+    assert rates == {(0.01, 0.025)}  # "at most 1%", "2.5%"
+    assert "refutes anything true is at most 1%" in text
+    assert "is supported 2.5%" in text
+    assert f"`within` = {DEFAULT_WITHIN} and the same error rates" in PAGES["docs/verdicts.md"]
 
 
 def test_the_audit_from_python():
