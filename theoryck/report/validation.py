@@ -83,6 +83,8 @@ class _Reader:
 
     def first_of_any(self, value: Any, rules: Schema, place: Place) -> Problem | None:
         """Nothing where one alternative fits; else what is wrong within the one that fits so far, or all that would have done."""
+        if value is None and {"type": "null"} in rules["anyOf"]:
+            return None
         found = [self.first(value, each, place) for each in rules["anyOf"]]
         if None in found:
             return None
