@@ -35,7 +35,7 @@ def test_a_supported_bound_is_told_in_full(table):
     assert "value = O(d**(-1/2))" in lines[1]
     assert "exponent -0.500" in done.output
     assert "slack 0.000" in done.output
-    assert "rivals     1/d rejected" in done.output
+    assert "rivals     1/d: rejected" in done.output
     assert "notes      column 'seed' is not used" in done.output
     # Where the line breaks depends on the terminal, and on how many processes run the tests.
     assert "declared: false refutation 0.01, false support 0.025, within 0.05" in " ".join(done.output.split())

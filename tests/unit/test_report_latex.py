@@ -1,13 +1,14 @@
 """What a paper takes from a report: the words of the methods paragraph, keys and entries of BibTeX, escaped text."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
-from theoryck.records import About, Contract, Interval, Judgement, Report, Result, Rival, Route, Status, Verdict
+from theoryck.records import About, Contract, Enclosure, Interval, Judgement, Point, Report, Result, Rival, Route, Status, Verdict
 from theoryck.report import bibtex
 from theoryck.report.formula.tex import code, escape
-from theoryck.report.methods import AUDIT, methods
+from theoryck.report.methods import AUDIT, how_sure, methods
 
 RESULT = Result(
     claim="paper/holds",
@@ -22,7 +23,7 @@ RESULT = Result(
         assuming="on d = 8..512, assuming corrections O(d^-0.666667)",
     ),
     prediction=None,
-    points=(),
+    points=(Point({"d": 16}, exact=Enclosure(Decimal("0.25"), Decimal("1e-9"))),),
     contract=Contract(within=0.15),
     false_refute_rate=0.005,
     draws=12_000,
@@ -124,3 +125,20 @@ def test_text_is_escaped(text, tex):
 
 def test_code_keeps_its_quotes():
     assert code("f'x'") == r"\texttt{f\textquotesingle{}x\textquotesingle{}}"
+
+
+def test_what_is_proved_is_said_of_the_values_and_not_of_the_verdict():
+    """A verdict on growth is never proved, the values behind it may be."""
+    agreed = replace(RESULT, points=(Point({"d": 16}, exact=Enclosure(Decimal("0.25"), Decimal("1e-9"), rigorous=False)),))
+    unproved = replace(RESULT, judgement=replace(RESULT.judgement, routes=(Route("exact", Verdict.SUPPORTED),)))
+    assert "by rigorous enclosures in 1" in methods(report(unproved))
+    assert "by values on whose digits two methods agreed in 1" in methods(report(agreed))
+
+
+def test_how_sure_a_session_is_in_plain_text():
+    said = how_sure([RESULT, FALSE])
+    assert said[0] == "tolerated: 0.15 in exponents, in values what their claims declare"
+    assert "any true claim is refuted with probability at most 0.01" in said[1]
+    bare = replace(RESULT, judgement=replace(RESULT.judgement, rivals=()))
+    assert how_sure([bare])[-1] == "1 claim that holds has no rival: nothing shows that the check could have failed"
+    assert how_sure([]) == []

@@ -14,7 +14,7 @@ from theoryck.report.formula import latex as statement_latex
 from theoryck.report.formula import prediction_latex
 from theoryck.report.formula.tex import code, escape
 from theoryck.report.methods import methods
-from theoryck.report.rows import NOTHING, ClaimRow, claim_row
+from theoryck.report.rows import AT_LARGEST, NOTHING, ClaimRow, claim_row
 from theoryck.report.text import sum_line
 
 PACKAGES = (r"\usepackage[T1]{fontenc}", r"\usepackage{amsmath,amssymb}", r"\usepackage{array,booktabs,longtable}")
@@ -135,6 +135,7 @@ def _number(text: str) -> str:
             mantissa = f"{'' if mantissa in ('1', '-1', '=1', '=-1') else mantissa + chr(92) + 'cdot '}"
             sign = part[: len(part) - len(part.lstrip("=-"))] if not mantissa else ""
             part = f"{sign}{mantissa}10^{{{int(power)}}}{tail}"
+        part = part.replace("<=", r"\le ")
         named = {"+/-": r"\pm", "inf": r"\infty", "-inf": r"-\infty", "nan": r"\text{nan}", "=nan": r"=\text{nan}"}
         parts.append(named.get(part, part))
     return f"${' '.join(parts)}$"
@@ -157,6 +158,10 @@ def _caption(report: Report, claims: list[ClaimSummary]) -> str:
     rows = [claim_row(claim) for claim in claims]
     if any(row.claimed.startswith("=") for row in rows):
         said.append("Values of an identity or a limit are marked by an equals sign.")
+    if any(row.measured.endswith(AT_LARGEST) for row in rows):
+        said.append("A star at a value: at the largest size, not the limit.")
+    if any(row.measured.startswith("c=") for row in rows):
+        said.append("$c$: a constant, where it decided.")
     if any(row.instances > 1 for row in rows):
         said.append("A claim with several instances (their number in parentheses) is shown by the worst;")
         said.append("draws and rivals are those of all.")

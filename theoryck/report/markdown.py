@@ -6,8 +6,9 @@ import re
 
 from theoryck.records import Report, Result
 from theoryck.report.claims import ClaimSummary, Outcome, clean, clean_lines, instance_text, summarise
+from theoryck.report.methods import how_sure
 from theoryck.report.paragraphs import facts, headline
-from theoryck.report.rows import ClaimRow, claim_row
+from theoryck.report.rows import AT_LARGEST, ClaimRow, claim_row
 from theoryck.report.text import sum_line
 
 _MARK = {Outcome.FAILED: "**!** ", Outcome.UNDECIDED: "**?** ", Outcome.WELL: ""}
@@ -84,6 +85,12 @@ def _legend(claims: list[ClaimSummary]) -> str:
         said.append("claims with several instances (their number in parentheses) are shown by the worst")
     if any(claim_row(claim).slack != "-" for claim in claims):
         said.append("slack: how much faster than claimed the quantity decays")
+    rows = [claim_row(claim) for claim in claims]
+    if any(row.measured.endswith(AT_LARGEST) for row in rows):
+        said.append(f"{AT_LARGEST}: a value at the largest size, not the limit")
+    if any(row.measured.startswith("c=") for row in rows):
+        said.append("c=: a constant, where it decided")
+    said.extend(how_sure(result for claim in claims for result in claim.results))
     return f"<sub>{escape('; '.join(said))}.</sub>" if said else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 
 from theoryck.records import Report, Result, Status, Verdict
@@ -52,8 +53,9 @@ def _session(report: Report) -> list[str]:
 
 def _routes(results: tuple[Result, ...]) -> list[str]:
     """How many instances were measured by which route, and what was drawn."""
-    proved = sum(any(route.name == "exact" and route.rigorous for route in r.judgement.routes) for r in results)
-    exact = sum(any(route.name == "exact" and not route.rigorous for route in r.judgement.routes) for r in results)
+    exacts = [[point.exact for point in r.points if point.exact is not None] for r in results]
+    proved = sum(bool(values) and all(value.rigorous for value in values) for values in exacts)
+    exact = sum(any(not value.rigorous for value in values) for values in exacts)
     drawn = sum(r.draws > 0 for r in results)
     bracketed = sum(any(route.name == "bracket" for route in r.judgement.routes) for r in results)
     parts = []
@@ -71,25 +73,104 @@ def _routes(results: tuple[Result, ...]) -> list[str]:
 
 def _errors(results: tuple[Result, ...], *, audited: bool) -> list[str]:
     """The error rates that were declared, and how they were shared."""
-    rates = [r.false_refute_rate for r in results]
-    within = sorted({r.contract.within for r in results})
-    tolerated = f"{within[0]:g} to {within[-1]:g}" if len(within) > 1 else f"{within[0]:g}"
+    known = sureness(results)
     said = ["Error rates were declared in advance:" if audited else "Error rates were declared before anything was drawn:"]
-    if len(rates) == 1:
-        said.append(f"a true claim is refuted with probability at most {_scientific(rates[0])};")
+    if known.instances == 1:
+        said.append(f"a true claim is refuted with probability at most {_scientific(known.refute)};")
     else:
-        said.append(f"the probability that any true claim is refuted is at most {_scientific(sum(rates))} over all instances,")
+        said.append(f"the probability that any true claim is refuted is at most {_scientific(known.refute)} over all instances,")
         said.append(
-            f"shared between them ({_span(rates)} each, Bonferroni) and passed on from what is refuted to what is not (Holm);"
+            f"shared between them ({_span(known.each)} each, Bonferroni) and passed on from what is refuted to what is not (Holm);"
         )
-    support = _scientific(max(r.contract.false_support_rate for r in results))
-    said.append(f"a claim whose exponent is wrong by more than its declared tolerance ({tolerated}) is supported")
+    support = _scientific(known.support)
+    said.append(f"a claim whose exponent is wrong by more than its declared tolerance ({known.tolerance}) is supported")
     said.append(f"{'' if audited else 'by the look that decides '}with probability at most {support}.")
     return said
 
 
+@dataclass(frozen=True, slots=True)
+class Sureness:
+    """How sure a session is: the error rates that were declared, what is tolerated, the levels, and the rivals."""
+
+    instances: int
+    refute: float
+    each: tuple[float, float]
+    support: float
+    within: tuple[float, float]
+    levels: tuple[float, ...]
+    rejected: int
+    rivals: int
+    without: int
+
+    @property
+    def tolerance(self) -> str:
+        """What an exponent may be off by."""
+        least, most = self.within
+        return f"{least:g}" if least == most else f"{least:g} to {most:g}"
+
+    @property
+    def level(self) -> str:
+        """The levels of the intervals, in words, or "" where there are none."""
+        return _listed([f"{100 * level:g}%" for level in self.levels], "or") if self.levels else ""
+
+
+def sureness(results: Iterable[Result]) -> Sureness:
+    """Return how sure a session is of what it says; raises ValueError where there are no results.
+
+    >>> from theoryck.records import Contract, Judgement
+    >>> found = Judgement(Verdict.SUPPORTED, "")
+    >>> known = sureness([Result("c", Status.THEOREM, {}, found, None, (), Contract(within=0.15), 1e-3, 0, 0.0, 0)])
+    >>> known.refute, known.tolerance, known.rivals, known.without
+    (0.001, '0.15', 0, 1)
+    """
+    kept = list(results)
+    if not kept:
+        raise ValueError("nothing is sure where there are no results; give at least one")
+    rates = [result.false_refute_rate for result in kept]
+    within = [result.contract.within for result in kept]
+    rivals = [rival for result in kept for rival in result.rivals]
+    return Sureness(
+        instances=len(kept),
+        refute=sum(rates),
+        each=(min(rates), max(rates)),
+        support=max(result.contract.false_support_rate for result in kept),
+        within=(min(within), max(within)),
+        levels=tuple(sorted({r.exponent.level for r in kept if r.exponent is not None})),
+        rejected=sum(rival.rejected for rival in rivals),
+        rivals=len(rivals),
+        without=len({r.claim for r in kept if _supported(r)} - {r.claim for r in kept if r.rivals}),
+    )
+
+
+def _supported(result: Result) -> bool:
+    return result.status is not Status.FALSEHOOD and result.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED)
+
+
+def how_sure(results: Iterable[Result]) -> list[str]:
+    """Return, in plain text, what every renderer says of how sure it all is: tolerated, error rates, rivals; nothing of nothing."""
+    kept = list(results)
+    if not kept:
+        return []
+    known = sureness(kept)
+    of = "a true claim is refuted" if known.instances == 1 else "any true claim is refuted"
+    said = [
+        f"tolerated: {known.tolerance} in exponents, in values what their claims declare",
+        f"error rates: {of} with probability at most {known.refute:.2g}, a claim that is off by more than is tolerated is "
+        f"supported with at most {known.support:.2g}",
+    ]
+    if known.rivals:
+        said.append(
+            f"rivals {known.rejected}/{known.rivals}: of {_number(known.rivals, 'wrong prediction')} the same evidence "
+            f"rejected {known.rejected if known.rejected < known.rivals else 'all' if known.rivals > 1 else 'it'}"
+        )
+    if known.without:
+        held = "claim that holds has" if known.without == 1 else "claims that hold have"
+        said.append(f"{known.without} {held} no rival: nothing shows that the check could have failed")
+    return said
+
+
 def _intervals(results: tuple[Result, ...]) -> list[str]:
-    levels = sorted({r.exponent.level for r in results if r.exponent is not None})
+    levels = sureness(results).levels
     if not levels:
         return []
     level = _listed([rf"{100 * level:g}\%" for level in levels], "or")
@@ -113,11 +194,10 @@ def _power(text: str) -> str:
 
 
 def _rivals(results: tuple[Result, ...]) -> list[str]:
-    rivals = [rival for r in results for rival in r.rivals]
-    if not rivals:
+    known = sureness(results)
+    if not known.rivals:
         return []
-    rejected = sum(rival.rejected for rival in rivals)
-    return [f"The same evidence rejected {rejected} of {_number(len(rivals), 'rival prediction')}."]
+    return [f"The same evidence rejected {known.rejected} of {_number(known.rivals, 'rival prediction')}."]
 
 
 def _outcome(report: Report) -> list[str]:

@@ -164,16 +164,16 @@ def enclosed(value: Enclosure, most: int = MOST_DECIMALS) -> str:
 
 
 def shorter(text: str) -> str:
-    """Write a text that is a long decimal number to 15 digits; any other text stays as it is.
+    """Write a text that is a decimal number to 15 digits, without zeros at its end; any other text stays as it is.
 
-    >>> shorter("0.20535287259078802434589491365807"), shorter("2.100000000000000088817841970012523"), shorter("d**(-3/2)")
-    ('0.205352872590788', '2.1', 'd**(-3/2)')
+    >>> shorter("0.20535287259078802434589491365807"), shorter("2.1000000000000000888178"), shorter("-1.0"), shorter("1/d")
+    ('0.205352872590788', '2.1', '-1', '1/d')
     """
     try:
         value = Decimal(text)
     except ArithmeticError:
         return text
-    return text if len(text) <= 20 or not value.is_finite() else digits(value, 15)
+    return digits(value, 15) if value.is_finite() else text
 
 
 def count(number: int) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from theoryck.records import Kind, Point, Prediction, Result, Status, Verdict
 from theoryck.report import numbers
 from theoryck.report.claims import AS_DECLARED, Outcome, clean, clean_lines, instance_text, outcome
+from theoryck.report.deviations import CONSTANT_TOLERANCE, declared, tolerated
 from theoryck.report.layout import Style, fields, wrap
+from theoryck.report.rows import rate_has_logarithm
 
 
 def headline(result: Result) -> str:
@@ -44,13 +46,15 @@ def facts(result: Result) -> list[tuple[str, str]]:
         ("claimed", _claimed(result)),
         ("measured", _measured(result)),
         ("jointly", _jointly(result)),
+        ("tolerated", _tolerated(result)),
         ("reason", clean_lines(judgement.reason)),
         ("window", _window(result)),
         ("valid", clean(judgement.assuming)),
         ("routes", _routes(result)),
         (
             "rivals",
-            "; ".join(f"{clean(numbers.shorter(r.rate))} {'rejected' if r.rejected else 'NOT rejected'}" for r in judgement.rivals),
+            "; ".join(f"{clean(numbers.shorter(r.rate))}: {'rejected' if r.rejected else 'NOT rejected'}" for r in judgement.rivals)
+            or _without_rivals(result),
         ),
         ("flags", clean(", ".join(judgement.flags))),
         ("quantity", clean(prediction.quantity) if prediction else ""),
@@ -68,6 +72,32 @@ def _effort(result: Result) -> str:
     return f"{numbers.count(result.draws)} draws, {time}, seed {result.seed}"
 
 
+def _without_rivals(result: Result) -> str:
+    """Say of a supported statement that nothing was there which it could have been mistaken for."""
+    supported = result.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED) and result.status is not Status.FALSEHOOD
+    return "none was given: nothing shows that this check could have failed" if supported else ""
+
+
+def _tolerated(result: Result) -> str:
+    """How far off what was measured may be, by declaration or by default."""
+    prediction = result.prediction
+    if prediction is None or result.verdict in (Verdict.VACUOUS, Verdict.CERTIFIED):
+        return ""
+    parts = []
+    value = tolerated(result)
+    if value is not None:
+        parts.append(f"{numbers.plain(value)} in the value")
+    given = declared(prediction.tolerance)
+    relative = f"{100 * (CONSTANT_TOLERANCE if given is None else given):.3g}%"
+    if prediction.constant is not None and prediction.kind is Kind.BOUND:
+        return f"{relative} above the bound, at every size"
+    if prediction.kind in (Kind.BOUND, Kind.SCALING, Kind.LAW) or prediction.rate is not None:
+        parts.append(f"{numbers.plain(result.contract.within)} in the exponent")
+    if prediction.constant is not None and prediction.kind is Kind.SCALING:
+        parts.append(f"{relative} in the constant")
+    return ", ".join(parts)
+
+
 def _claimed(result: Result) -> str:
     prediction = result.prediction
     exponent = result.judgement.claimed_exponent
@@ -81,7 +111,11 @@ def _claimed(result: Result) -> str:
     if prediction.constant is not None and prediction.kind is not Kind.BOUND:
         parts.append(f"constant {numbers.plain(prediction.constant)}")
     if exponent is not None:
-        parts.append(f"exponent {numbers.plain(exponent)}" + (f" in {clean(prediction.base)}" if prediction.base else ""))
+        parts.append(
+            f"exponent {numbers.plain(exponent)}"
+            + (f" in {clean(prediction.base)}" if prediction.base else "")
+            + (", beside its logarithm" if rate_has_logarithm(result) else "")
+        )
     return ", ".join(parts)
 
 
@@ -98,7 +132,12 @@ def _parameters(prediction: Prediction) -> str:
 
 def _measured(result: Result) -> str:
     judgement = result.judgement
-    named = [("exponent", judgement.exponent), ("slack", judgement.slack), ("constant", judgement.constant)]
+    named = [
+        ("limit", judgement.limit),
+        ("exponent", judgement.exponent),
+        ("slack", judgement.slack),
+        (_constant_name(result), judgement.constant if _has_constant(result) else None),
+    ]
     intervals = [(name, interval) for name, interval in named if interval is not None]
     text = ", ".join(f"{name} {numbers.written_out(interval)}" for name, interval in intervals)
     if intervals:
@@ -106,7 +145,23 @@ def _measured(result: Result) -> str:
         text += f" (at level {' and '.join(f'{100 * level:g}%' for level in levels)})"
     if len(result.points) == 1 and judgement.exponent is None:
         text = ", ".join(part for part in (text, point_text(result.points[0])) if part)
+    elif result.points and judgement.limit is None and result.prediction is not None and result.prediction.kind is Kind.LIMIT:
+        text = ", ".join(part for part in (text, f"at the largest size {point_text(result.points[-1])}") if part)
     return text
+
+
+def _has_constant(result: Result) -> bool:
+    """A rate that was refuted has no constant: the ratio to it grows."""
+    return result.verdict is not Verdict.REFUTED or _compares_constant(result)
+
+
+def _compares_constant(result: Result) -> bool:
+    prediction = result.prediction
+    return prediction is not None and prediction.kind is Kind.SCALING and prediction.constant is not None
+
+
+def _constant_name(result: Result) -> str:
+    return "constant" if _compares_constant(result) else "constant (the ratio to the rate at the largest size)"
 
 
 def _jointly(result: Result) -> str:

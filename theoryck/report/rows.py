@@ -114,6 +114,12 @@ def claimed_and_measured(result: Result) -> tuple[str, str]:
     return found.claimed, found.measured
 
 
+def rate_has_logarithm(result: Result) -> bool:
+    """Whether the claimed rate is more than a power: its exponent is then that of the power beside the logarithms."""
+    prediction = result.prediction
+    return prediction is not None and "log(" in (prediction.rate or "")
+
+
 def _reach(interval: Interval) -> float:
     return max(interval.high - interval.estimate, interval.estimate - interval.low)
 

@@ -13,7 +13,7 @@ from theoryck.records import Result, Status, Tightness, Verdict
 from theoryck.report import numbers
 from theoryck.report.claims import AS_DECLARED, MIXED, ClaimSummary, Outcome, clean, instance_text, outcome
 from theoryck.report.layout import WIDTH, Style, cells, pad, shorten, wrap
-from theoryck.report.rows import AT_LARGEST, claimed_and_measured
+from theoryck.report.rows import AT_LARGEST, claimed_and_measured, rate_has_logarithm
 
 COLOR = {Outcome.FAILED: "bad", Outcome.UNDECIDED: "open", Outcome.WELL: "good"}
 _MARK = {Outcome.FAILED: "!", Outcome.UNDECIDED: "?", Outcome.WELL: " "}
@@ -275,6 +275,8 @@ def _legend(claims: Sequence[ClaimSummary], *, verbose: bool, head: str, left_ou
         said.append(f"{AT_LARGEST}: at the largest size, not the limit")
     if any(cell.startswith("c=") for cell in shown):
         said.append("c=2: a constant, where it decided")
+    if any(rate_has_logarithm(result) for claim in claims for result in claim.results):
+        said.append("the exponent of a rate with a logarithm is that of the power beside it")
     if any(len(claim.results) > 1 for claim in claims) and not verbose:
         said.append(f"{head} 4: the worst of 4 is shown, -v lists all")
     if left_out:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from theoryck.records import Report, Result, Verdict
 from theoryck.report.claims import AS_DECLARED, ClaimSummary, Outcome, clean, summarise
 from theoryck.report.layout import Style, wrap
+from theoryck.report.methods import how_sure
 from theoryck.report.paragraphs import paragraph
 from theoryck.report.table import COLOR, table
 
@@ -26,6 +27,7 @@ def render(report: Report, style: Style | None = None, *, verbose: bool = False,
     claims = summarise(report)
     blocks = [table(claims, style, verbose=verbose)] if claims else []
     scrolled = bool(claims) and blocks[0].count("\n") >= SCREEN
+    blocks.append(sure_lines(report, style))
     if paragraphs:
         blocks.extend(failures(claims, style))
     blocks.extend(_open_claims(claims, style))
@@ -70,6 +72,13 @@ def _not_well(claims: Sequence[ClaimSummary], style: Style) -> list[str]:
         return []
     title = f"Not well, {len(again)} of {_plural(len(claims), 'claim')}:"
     return [f"{style.paint(title, 'head')}\n{table(again, style, legend=False)}"]
+
+
+def sure_lines(report: Report, style: Style | None = None) -> str:
+    """Return how sure the session is of what it says: what it tolerates, its error rates, and the rivals that fell."""
+    style = style or Style()
+    lines = [line for said in how_sure(report.results) for line in wrap(said, style.width, rest="  ")]
+    return "\n".join(style.paint(line, "dim") for line in lines)
 
 
 def sum_line(report: Report, style: Style | None = None) -> str:
