@@ -118,7 +118,9 @@ def test_the_table_of_profiles_is_that_of_the_program():
 
 def test_what_the_readme_says_of_profiles():
     text = " ".join(README.split())
-    assert "tolerate a discrepancy of {}, {} and {} in an exponent".format(*(profile.within for profile in PROFILES.values())) in text
+    assert (
+        "tolerate a discrepancy of {}, {} and {} in an exponent".format(*(profile.within for profile in PROFILES.values())) in text
+    )
     rates = {(profile.false_refute_rate, profile.false_support_rate) for profile in PROFILES.values()}
     assert rates == {(0.01, 0.025)}  # "at most 1%", "2.5%"
     assert "refutes anything true is at most 1%" in text
