@@ -133,7 +133,10 @@ def test_two_processes_print_one_table_and_write_the_same_report(project):
     assert [about["folder"] for about in one["about"]] == ["toy"] * 4
     assert one["folders"] == {"toy": "Symbols of the toy."}
     # As in a book, not as in the alphabet: what is known to be false comes last.
-    assert [about["place"].partition(":")[0] for about in one["about"]] == [*["proofs/toy/results.py"] * 3, "proofs/toy/falsehoods.py"]
+    assert [about["place"].partition(":")[0] for about in one["about"]] == [
+        *["proofs/toy/results.py"] * 3,
+        "proofs/toy/falsehoods.py",
+    ]
     assert junit(project.path / "serial.xml") == junit(project.path / "parallel.xml")
     assert "Symbols of the toy." in (project.path / "parallel.html").read_text()
     for run, name in ((serial, "serial"), (parallel, "parallel")):
@@ -190,6 +193,13 @@ def test_stop_at_the_first_failure(project):
         (["--theoryck-seed", "-1"], "*--theoryck-seed must be at least 0, got -1*"),
         (["--theoryck-workers", "0"], "*--theoryck-workers must be at least 1, got 0*"),
         (["--theoryck-json", "-"], "*theoryck check PATH --json -*"),
+        (["--theoryck-json", ""], "*--theoryck-json needs the name of a file, such as report.json*"),
+        (["--theoryck-json", "proofs/toy/results.py"], "*--theoryck-json proofs/toy/results.py is a Python file that exists*"),
+        (["--theoryck-html", "proofs/toy/results.py"], "*--theoryck-html proofs/toy/results.py is a Python file that exists*"),
+        (["--theoryck-json", "x", "--theoryck-html", "x"], "*--theoryck-json and --theoryck-html would both be written to x*"),
+        (["--theoryck-json", "x", "--junitxml", "x"], "*--theoryck-json x is the file of --junitxml: it would be overwritten*"),
+        (["--theoryck-html", "x", "--ledger", "x"], "*--theoryck-html x is the ledger that is read: it would be overwritten*"),
+        (["--ledger", ""], "*--ledger needs the name of a file*"),
         (["--theoryck-json", "nowhere/report.json"], "*--theoryck-json: *there is no folder nowhere*"),
         (["--theoryck-html", "nowhere/report.html"], "*--theoryck-html: *there is no folder nowhere*"),
         (["--theoryck-html", "-"], "*theoryck report FILE --html -*"),

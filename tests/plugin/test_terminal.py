@@ -16,10 +16,10 @@ import pytest
 PIECES = re.compile(r"\x1b\[([0-9;]*)([A-Za-z])|(\r)|(\n)|(\x08)|([^\x1b\r\n\x08])")
 
 
-def on_terminal(argv, folder, *, interrupt_at=None, seconds=60, **environment):
+def on_terminal(argv, folder, *, interrupt_at=None, signals=(signal.SIGINT,), seconds=60, **environment):
     """Run a program in a terminal of 100 columns, and return what it wrote and its exit status.
 
-    SIGINT goes to it and all its children, as Ctrl-C does, once ``interrupt_at`` was written.
+    The ``signals`` go to it and all its children, as Ctrl-C does, once ``interrupt_at`` was written.
     """
     ours, theirs = pty.openpty()
     variables = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
@@ -41,7 +41,9 @@ def on_terminal(argv, folder, *, interrupt_at=None, seconds=60, **environment):
                     break
                 written += data
             if waiting and interrupt_at.encode() in written:
-                os.killpg(process.pid, signal.SIGINT)
+                for number in signals:
+                    os.killpg(process.pid, number)
+                    time.sleep(0.05)
                 waiting = False
     os.close(ours)
     return written.decode(), process.returncode
@@ -105,9 +107,12 @@ def advised(lines):
     return shlex.split(command)
 
 
-def test_ctrl_c_under_pytest(slow_project):
+@pytest.mark.parametrize("signals", [[signal.SIGINT, signal.SIGINT], [signal.SIGTERM]], ids=["double tap", "SIGTERM"])
+def test_ctrl_c_under_pytest(slow_project, signals):
     words = ["proofs/toy/results.py", "proofs/toy/later.py", "--theoryck-json", "r.json", "--theoryck-html", "r.html"]
-    written, status = on_terminal([*PYTEST, *words], slow_project.path, interrupt_at="3/3 toy/slow", TOY_SLEEP="60")
+    written, status = on_terminal(
+        [*PYTEST, *words], slow_project.path, interrupt_at="3/3 toy/slow", signals=signals, TOY_SLEEP="60"
+    )
     assert status == pytest.ExitCode.INTERRUPTED, written
     assert "1/3 toy/supported: exponent -" in written
     lines = screen(written)
