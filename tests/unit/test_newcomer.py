@@ -48,6 +48,7 @@ def edit(file, removed, added):
 
 
 def test_the_path_is_as_it_is_written(tmp_path):
+    (tmp_path / "proofs").mkdir()  # as in the checkout, where a claim without a PATH would be written there
     codes = []
     for step in steps():
         if isinstance(step[0], list):
@@ -67,3 +68,13 @@ def test_another_verdict_would_be_seen(change):
     printed = promised.replace("0.31", "9.75").replace("...", "1 claim, 1 instance: 1 supported (profile quick, seed 0).")
     assert agrees(promised, printed)
     assert not agrees(promised, printed.replace(*change))
+
+
+def test_the_first_step_names_its_file(tmp_path):
+    first, promised = next(steps())
+    for folder in (tmp_path / "checkout", tmp_path / "elsewhere"):
+        folder.mkdir()
+    (tmp_path / "checkout" / "proofs").mkdir()
+    for folder in (tmp_path / "checkout", tmp_path / "elsewhere"):
+        assert agrees(promised, run(first, folder).stdout)
+        assert [path.name for path in folder.rglob("*.py")] == ["my_norm.py"]

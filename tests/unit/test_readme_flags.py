@@ -13,7 +13,6 @@ LINES = re.findall(r"^\| (\*.+?\*) \|", PAGE[PAGE.index("## Flags") : PAGE.index
 EXPLAINED = [flag for line in LINES for flag in re.findall(r"\*(.+?)\*", line)]
 ROOMS = ("auditing", "judge", "montecarlo", "planning", "quantities", "rates")
 SOURCES = [*(ROOT / "theoryck").glob("*.py"), *(path for room in ROOMS for path in (ROOT / "theoryck" / room).rglob("*.py"))]
-NAMES = {"flags", "few"}  # what flags are kept in before they reach a record
 MAKERS = {"flags", "_log_flags", "_hidden_log", "_told"}  # functions that return or yield flags
 
 
@@ -49,7 +48,7 @@ def places(tree: ast.AST) -> Iterator[ast.AST]:
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             names = [name_of(name) for target in targets for name in getattr(target, "elts", [target])]
-            if node.value is not None and NAMES & {*names}:
+            if node.value is not None and "flags" in names:
                 yield node.value
         elif isinstance(node, ast.FunctionDef) and node.name in MAKERS:
             yield from (each.value for each in ast.walk(node) if isinstance(each, ast.Return | ast.Yield) and each.value)
