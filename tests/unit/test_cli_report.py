@@ -125,7 +125,7 @@ def test_damaged_files_are_named_with_what_is_wrong(saved, how):
 def test_files_that_are_not_there_or_not_text(saved, tmp_path):
     assert refused(run(tmp_path / "none.json"), "does not exist", "theoryck check PATH --json")
     saved.write_bytes(b"\xff\xfe\x00")
-    assert refused(run(saved), "cannot be read as text")
+    assert refused(run(saved), "it is no text")
     assert refused(run("-", input=b"\xff\xfe\x00"), "standard input", "text")
     assert refused(run(tmp_path), str(tmp_path))
 

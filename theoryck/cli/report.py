@@ -63,7 +63,7 @@ def _read(file: str) -> Report:
     except ReportFileError as error:
         raise Usage(str(error)) from error
     except UnicodeDecodeError as error:
-        raise Usage(f"standard input cannot be read as text: {error}") from error
+        raise Usage(f"standard input is not a report of theoryck: it is no text ({error})") from error
 
 
 def _rendered(report: Report, form: str) -> str:
