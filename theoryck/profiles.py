@@ -15,10 +15,12 @@ class Profile:
     """Budgets and error rates of a session.
 
     ``instances`` is the largest number of generated instances a claim is tested on.  ``random_numbers`` is what one claim may
-    draw in all, shared by its instances, and ``seconds`` limits a sampler whose cost is not declared.  ``false_refute_rate`` holds
-    for the whole session and is divided over claims and instances; ``false_support_rate`` and ``within`` (an exponent) hold
-    for each instance.  ``looks`` are the fractions of the budget after which the evidence is judged.  With
-    ``every_route_settles`` Monte Carlo must decide by itself even where exact values already did.
+    draw in all, shared by its instances, in units of a sampler's declared cost; ``seconds`` limits a sampler that declares none.
+    ``false_refute_rate`` holds for the whole session and is divided over claims and instances; ``false_support_rate`` and
+    ``within``, the tolerated discrepancy of an exponent, hold for each instance.  ``level`` is that of the intervals shown,
+    ``exact_digits`` what exact values are computed to.  ``looks`` are the fractions of the budget after which the evidence is
+    judged; the error rates are shared over them.  With ``every_route_settles`` Monte Carlo must decide by itself even where exact
+    values already did, with ``inconclusive_fails`` what is undecided makes a run fail.
 
     >>> PROFILES["quick"].within
     0.15
