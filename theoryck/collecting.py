@@ -304,7 +304,7 @@ def build_once(claim: Claim) -> list[Statement]:
             if getattr(statement, "along", None) is not None and getattr(statement, "rate", None) is not None:
                 statement.prediction(parameters)
         return [statement for _, statement in instances]
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a claim that calls sys.exit ends no program
         raise CollectionError(f"{place(claim)}: claim {claim.id!r} cannot be built\n{explain(error, home(claim))}") from error
 
 

@@ -193,14 +193,14 @@ def hopeless(claims: Iterable[Claim], session: Session) -> list[str]:
             continue
         try:
             instances = session.instances(claim)
-        except Exception as error:
+            factors = [
+                _factor(claim, session, parameters, statement, len(instances))
+                for parameters, statement in instances
+                if plannable(statement) and not statement.measured().can_exact and _priced(statement)
+            ]
+        except (Exception, SystemExit) as error:
             lines.append(f"{claim.id}: an instance cannot be built ({type(error).__name__}), which checking it will tell in full")
             continue
-        factors = [
-            _factor(claim, session, parameters, statement, len(instances))
-            for parameters, statement in instances
-            if plannable(statement) and not statement.measured().can_exact and _priced(statement)
-        ]
         bad = [factor for factor in factors if factor > 1]
         if bad:
             which = "" if len(bad) == len(instances) else f" ({len(bad)} of {len(instances)} instances)"

@@ -119,6 +119,8 @@ def test_any_good_name_makes_a_claim_that_is_built(name, here):
         (["numpy"], "theoryck new numpy my_numpy.py"),
         (["conftest"], "would be read by pytest"),
         (["gap", "gap.txt"], "try gap.txt.py"),
+        (["a" * 300], "NAME must have at most 100 characters, to be the name of a file, got 300: aaaaaaaaaaaaaaaaaaaa..."),
+        (["gap", ""], "PATH must be a file that ends in .py, or a folder that exists, got an empty text"),
         (["gap", "nowhere/gap.py"], "cannot write nowhere/gap.py: No such file or directory"),
         (["gap", "--kind", "boundd"], "'bound'"),
         (["gap", "--kind", "law", "--network"], "leave out --kind"),

@@ -33,6 +33,17 @@ def pointwise():
 def identity():
     return tc.Identity(tc.quantities.sigma(tc.Activation("x"), 1), 1)
 
+@tc.conjecture("late")
+@tc.for_all(k=integers(1, 9))
+def late(k):
+    if k > 1:
+        raise ValueError("k is too large")
+    return tc.Bound(mean, rate="1/d", along=PATH)
+
+@tc.conjecture("exits")
+def exits():
+    raise SystemExit(0)
+
 @tc.conjecture("nothing")
 @tc.for_all(k=integers(1, 3))
 def nothing(k):
@@ -57,3 +68,24 @@ def test_what_is_not_planned_is_said(claim, message, tmp_path, monkeypatch):
     result = CliRunner().invoke(main, ["plan", claim, "mine.py", "--profile", "standard"])
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("command", ["plan", "show"])
+@pytest.mark.parametrize(("claim", "reason"), [("late", "ValueError: k is too large"), ("exits", "SystemExit: 0")])
+def test_a_claim_that_cannot_be_built_is_said(command, claim, reason, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(FILE)
+    result = CliRunner().invoke(main, [command, claim, "mine.py"])
+    assert result.exit_code == 2
+    assert f"claim '{claim}' cannot be built" in result.output
+    assert reason in result.output
+
+
+def test_a_claim_that_exits_ends_no_check(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(FILE)
+    result = CliRunner().invoke(main, ["check", "mine.py", "--only", "exits", "--workers", "1"])
+    assert result.exit_code == 1
+    assert "nothing was tested: SystemExit: 0" in result.output
+    listed = CliRunner().invoke(main, ["list", "mine.py", "--only", "exits"])
+    assert "SystemExit: 0" in listed.output

@@ -18,8 +18,8 @@ from theoryck.cli.common import (
     stdout_style,
     write_json_data,
 )
-from theoryck.cli.show import build_once_or_usage
-from theoryck.collecting import home
+from theoryck.cli.show import built_or_usage
+from theoryck.collecting import build_once, home
 from theoryck.report import numbers
 from theoryck.report.claims import clean, instance_text
 from theoryck.report.layout import Style, fields, pad, wrap
@@ -80,8 +80,10 @@ def command(
         raise Usage(f"--power must lie between 0.5 and 0.999, got {power}")
     check_outputs({"--json": as_json}, files_of_claims(paths))
     found = find_claim(claim, paths)
-    build_once_or_usage(found)
     with Session(profile=profile, seed=seed, workers=1, claims=sharing) as session:
+        with built_or_usage(found):
+            build_once(found)
+            session.instances(found)  # made once, and kept
         try:
             planned = plan_claim(found, session, power=power, violation=violation, pilot=not no_pilot)
         except (SamplerError, QuantityError) as error:  # as a check would: the claim fails, the call was right

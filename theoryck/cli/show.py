@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from theoryck.cli.common import Usage, find_claim, profile_option, seed_option, stdout_style
-from theoryck.collecting import build_once, explain, home, place
+from theoryck.collecting import CollectionError, build_once, explain, home, place
 from theoryck.report import numbers
 from theoryck.report.claims import clean, instance_text
 from theoryck.report.layout import Style, fields, wrap
@@ -67,8 +69,8 @@ def _instances(claim: Claim, profile: str, seed: int, style: Style) -> list[str]
     from theoryck.check import Session
     from theoryck.profiles import profile_named
 
-    build_once_or_usage(claim)
-    with Session(profile=profile, seed=seed, workers=1) as session:
+    with Session(profile=profile, seed=seed, workers=1) as session, built_or_usage(claim):
+        build_once(claim)
         instances = claim.instances(profile_named(profile).instances, session.structure_seed(claim))
     lines = ["", style.paint(f"Instances under {profile}, seed {seed}", "head")]
     if not instances:
@@ -79,23 +81,22 @@ def _instances(claim: Claim, profile: str, seed: int, style: Style) -> list[str]
     return [*lines, "", "Check it with", f"  theoryck check {file} --only '{claim.id}' --profile {profile} --seed {seed}"]
 
 
-def build_once_or_usage(claim: Claim) -> None:
-    """Build one instance; a claim that cannot be built ends the program with status 2."""
-    from theoryck.collecting import CollectionError
-
+@contextmanager
+def built_or_usage(claim: Claim) -> Iterator[None]:
+    """End the program with status 2 where an instance of the claim cannot be built, and say where and why."""
     try:
-        build_once(claim)
+        yield
     except CollectionError as error:
         raise Usage(str(error)) from error
+    except (Exception, SystemExit) as error:
+        raise Usage(f"{place(claim)}: claim {claim.id!r} cannot be built\n{explain(error, home(claim))}") from error
 
 
 def _instance(claim: Claim, number: int, parameters: dict[str, Any], statement: Statement, style: Style) -> list[str]:
     from theoryck.claims import describe_instance
 
-    try:
+    with built_or_usage(claim):
         prediction = statement.prediction(parameters)
-    except Exception as error:
-        raise Usage(f"{place(claim)}: claim {claim.id!r} cannot be built\n{explain(error, home(claim))}") from error
     title = instance_text(describe_instance(parameters))
     lines = wrap(f"{number}. {title}" if title else f"{number}.", style.width, first="  ", rest="     ")
     return lines + fields(_facts(prediction), style, indent=5)

@@ -45,7 +45,7 @@ class ClaimItem(pytest.Item):
         session, live = _session_and_live(self.config)
         try:
             self.results = check_claim(self.claim, session)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self.results = [failed_result(self.claim, session, error)]
             session.end(self.claim.id)
             raise
