@@ -199,6 +199,14 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ReportFileError, match="is not a report of theoryck: it is no text"):
         read_json(tmp_path / "binary.json")
+    with pytest.raises(ReportFileError, match=r"is a folder; name a file in it, such as .*report\.json"):
+        read_json(tmp_path)
+    with pytest.raises(ReportFileError, match=r"needs the name of a file, such as .*; got an empty text"):
+        read_json("")
+    with pytest.raises(ReportFileError, match="cannot be read: file name too long"):
+        read_json(tmp_path / ("a" * 300))
+    with pytest.raises(ReportFileError, match="cannot be read: embedded null"):
+        read_json("a\0b")
     with pytest.raises(ReportFileError, match="it is a folder"):
         check_writable(tmp_path)
     with pytest.raises(ReportFileError, match=r"name a file in it, such as .*page\.html"):

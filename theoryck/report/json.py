@@ -134,10 +134,14 @@ def _write_whole(target: Path, text: str) -> None:
 def read_json(path: str | os.PathLike[str]) -> Report:
     """Read a report that theoryck wrote; raises ReportFileError for a damaged file, another schema or anything else."""
     source = Path(path)
+    if not str(path):
+        raise ReportFileError("a report needs the name of a file, such as report.json; got an empty text")
     try:
         text = source.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise ReportFileError(f"{source} does not exist; write it with: theoryck check PATH --json {source}") from error
+    except IsADirectoryError as error:
+        raise ReportFileError(f"{source} is a folder; name a file in it, such as {source / 'report.json'}") from error
     except UnicodeDecodeError as error:
         raise ReportFileError(f"{source} is not a report of theoryck: it is no text ({error})") from error
     except (OSError, ValueError) as error:  # ValueError: a name with a null character
