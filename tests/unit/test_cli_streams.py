@@ -78,6 +78,15 @@ def test_what_cannot_be_encoded_is_escaped(here, encoding):
     assert json.loads(done.stdout)[0]["claim"] == "toy/\u03b1"
 
 
+def test_a_page_in_another_encoding_has_references_to_characters(here):
+    assert CliRunner().invoke(main, ["check", "claims.py", "--draws", "100", "--workers", "1", "--json", "r.json"]).exit_code < 2
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = call("report", "r.json", "--html", "-", stdout=subprocess.PIPE, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert b"toy/&#945;" in done.stdout
+    assert b"\\u03b1" not in done.stdout
+
+
 def test_a_folder_that_is_gone(here, tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from theoryck.cli.common import Usage, check_outputs, stdout_style
+from theoryck.cli.streams import ESCAPED, escaping
 
 if TYPE_CHECKING:
     from theoryck.records import Report
@@ -76,7 +77,8 @@ def _write(text: str, path: str, form: str) -> None:
     from theoryck.report.json import ReportFileError, write_text
 
     try:
-        write_text(text, path)
+        with escaping("xmlcharrefreplace" if form == "html" else ESCAPED):
+            write_text(text, path)
     except ReportFileError as error:
         raise Usage(f"--{form}: {error}") from error
     if path != STANDARD:

@@ -7,7 +7,8 @@ import errno
 import os
 import sys
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 BROKEN_PIPE = 141  # as a shell reports a program whose reader has left
@@ -24,6 +25,17 @@ def prepare() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors=ESCAPED)
+
+
+@contextmanager
+def escaping(errors: str) -> Iterator[None]:
+    """Write what standard output cannot encode in another way: in a page, as references to characters."""
+    reconfigure = getattr(sys.stdout, "reconfigure", lambda errors: None)
+    reconfigure(errors=errors)
+    try:
+        yield
+    finally:
+        reconfigure(errors=ESCAPED)
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
