@@ -181,7 +181,9 @@ def test_sides_of_an_identity():
     identity = tc.Identity(tc.quantities.sigma(tc.activations.erf, 1), Enclosure(Decimal(1), Decimal(0)))
     assert identity.prediction({}).value.midpoint == 1
     with pytest.raises(ClaimError, match="rhs must be a finite number"):
-        tc.Identity(tc.quantities.sigma(tc.activations.erf, 1), "one").prediction({})
+        tc.Identity(tc.quantities.sigma(tc.activations.erf, 1), [1]).prediction({})
+    with pytest.raises(ClaimError, match="rhs: 'one' in 'one' is not a number"):
+        tc.Identity(tc.quantities.sigma(tc.activations.erf, 1), "one")
     with pytest.raises(ClaimError, match="rhs must have an exact value, but squared_mean has none"):
         tc.Identity(tc.quantities.sigma(tc.activations.erf, 1), squared_mean).prediction({})
 

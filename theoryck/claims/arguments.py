@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from theoryck.claims.constants import ConstantError, constant
 from theoryck.exact.arithmetic import enclose
 from theoryck.quantities import Quantity
 from theoryck.quantities.base import QuantityError, need_sizes
@@ -99,6 +100,13 @@ def check_optional_positive(value: Any, argument: str, most: float = math.inf) -
         raise ClaimError(f"{argument} must be a positive number{limit}, got {value!r}")
 
 
+def check_texts(values: Sequence[Any], argument: str) -> None:
+    """Raise ClaimError for a text that spells no constant; other values are looked at when the prediction is made."""
+    for value in values:
+        if isinstance(value, str):
+            enclosed(value, argument, 15)
+
+
 def numeric(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return those parameters that are rational numbers: the ones that may appear in a rate."""
     return {
@@ -129,9 +137,14 @@ def check_no_atom(distribution: Any) -> None:
 
 
 def enclosed(value: Any, argument: str, digits: int) -> Enclosure:
-    """Turn a number, an enclosure or an exact quantity into an enclosure."""
+    """Turn a number, a constant in text such as "sqrt(2/pi)", an enclosure or an exact quantity into an enclosure."""
     if isinstance(value, Enclosure):
         return value
+    if isinstance(value, str):
+        try:
+            return constant(value, digits)
+        except ConstantError as error:
+            raise ClaimError(f"{argument}: {error}") from None
     if isinstance(value, Quantity):
         exact = value.exact({}, digits)
         if not isinstance(exact, Enclosure):
@@ -141,4 +154,4 @@ def enclosed(value: Any, argument: str, digits: int) -> Enclosure:
         return enclose(value, digits)
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool) and math.isfinite(value):
         return Enclosure(Decimal(value), Decimal(0))
-    raise ClaimError(f"{argument} must be a finite number, a records.Enclosure or an exact quantity, got {value!r}")
+    raise ClaimError(f"{argument} must be a finite number, a text such as 'sqrt(2/pi)' or an exact quantity, got {value!r}")

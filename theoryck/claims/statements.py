@@ -17,6 +17,7 @@ from theoryck.claims.arguments import (
     check_optional_positive,
     check_paths,
     check_quantity,
+    check_texts,
     checked_rate,
     enclosed,
     numeric,
@@ -136,7 +137,7 @@ class Bound(Statement):
     * ``quantity``: what is measured, such as :func:`theoryck.norm_deviation` or a function under ``@theoryck.quantity``;
     * ``rate``: a text such as "d**(-k/2)" in the sizes of the path and the arguments of the claim;
     * ``along``: a :class:`theoryck.ScalingPath`, or a list of them, which makes an instance of the claim on each;
-    * ``constant``: C > 0; None (the default) claims only that there is one;
+    * ``constant``: C > 0, a number or a text such as "sqrt(2/pi)"; None (the default) claims only that there is one;
     * ``at_most``: instead of a rate, a number or an exact quantity that an exact ``quantity`` must not exceed;
     * ``rivals``: faster rates (or smaller numbers) that the same evidence must refute;
     * ``correction``, ``amplitude``, ``within``, ``share``: see :class:`theoryck.claims.Statement`.
@@ -163,7 +164,7 @@ class Bound(Statement):
     quantity: Quantity
     rate: Any = None
     along: Paths | None = None
-    constant: Number | None = None
+    constant: Number | str | None = None
     at_most: Any = None
 
     def __post_init__(self) -> None:
@@ -186,11 +187,19 @@ class Bound(Statement):
             )
         elif not hasattr(self.quantity, "__sub__"):
             raise ClaimError(f"at_most needs an exact quantity such as theoryck.quantities.sigma(phi, 1), got {self.quantity!r}")
-        check_optional_positive(self.constant, "constant")
+        if isinstance(self.constant, str):
+            check_optional_positive(float(enclosed(self.constant, "constant", 15)), "constant")
+        else:
+            check_optional_positive(self.constant, "constant")
 
     def measured(self) -> Quantity:
         """Return the quantity, or the difference of the two sides when they are numbers."""
-        return self.quantity if self.at_most is None else self.quantity - self.at_most
+        if self.at_most is None:
+            return self.quantity
+        other: Any = enclosed(self.at_most, "at_most", 30) if isinstance(self.at_most, str) else self.at_most
+        left: Any = self.quantity
+        difference: Quantity = left - other
+        return difference
 
     def prediction(self, parameters: Mapping[str, Any], digits: int = 30) -> Prediction:
         """Return the prediction as data."""
@@ -202,7 +211,11 @@ class Bound(Statement):
             return Prediction(rate="1", constant=0.0, rivals=rivals, **common)
         return Prediction(
             rate=checked_rate(self.rate, self._path(), parameters),
-            constant=None if self.constant is None else float(self.constant),
+            constant=None
+            if self.constant is None
+            else float(enclosed(self.constant, "constant", digits))
+            if isinstance(self.constant, str)
+            else float(self.constant),
             rivals=tuple(checked_rate(rival, self._path(), parameters) for rival in self.rivals),
             **common,
         )
@@ -229,12 +242,11 @@ class _Along(Statement):
 class Scaling(_Along):
     """``quantity ~ constant * base**exponent`` along a path, from both sides.
 
-    Arguments: ``quantity`` and ``along`` as in :class:`Bound`; ``exponent``, a number or a text such as "-k/2" in the arguments
-    of
-    the claim; ``constant``, a number or an exact quantity, not judged if None; ``tolerance``, that of the constant, relative,
-    0.05
-    by default; ``rivals``, other exponents; ``correction``, ``amplitude``, ``within``, ``share`` as in
-    :class:`theoryck.claims.Statement`.  Raises ClaimError.
+    Arguments: ``quantity`` and ``along`` as in :class:`Bound`; ``exponent``, a number or a text such as "-k/2" in the arguments of
+    the claim; ``constant``, a number, a text such as "sqrt(2/pi)" or an exact quantity, not judged if None; ``tolerance``, that of
+    the constant, relative: by default the constant must be known to 5% and agree, while one that is declared belongs to the claim,
+    so that a constant found to differ by less is supported; ``rivals``, other exponents; ``correction``, ``amplitude``, ``within``,
+    ``share`` as in :class:`theoryck.claims.Statement`.  Raises ClaimError.
 
     >>> import theoryck as tc
     >>> path = tc.ScalingPath(d=tc.doubling(16, 256), width="d", input_dim="d")
@@ -255,6 +267,7 @@ class Scaling(_Along):
         for argument, value in [("exponent", self.exponent), *(("rivals", rival) for rival in self.rivals)]:
             if isinstance(value, int | float | Decimal) and not math.isfinite(value):
                 raise ClaimError(f"{argument} must be a finite number or a text such as '-k/2', got {value!r}")
+        check_texts([self.constant], "constant")
 
     def _exponent(self, value: Any, parameters: Mapping[str, Any]) -> float:
         path = self._path()
@@ -276,10 +289,12 @@ class Scaling(_Along):
 class Limit(_Along):
     """``quantity -> value`` along a path, at the given ``rate`` if there is one.
 
-    Arguments: ``quantity`` and ``along`` as in :class:`Bound`; ``value``, a number, an enclosure or an exact quantity;
-    ``rate``, that
-    of the distance to it, judged as a bound; ``tolerance``, absolute, by default ``within`` times the value; ``rivals``, other
-    values; ``correction``, ``amplitude``, ``within``, ``share`` as in :class:`theoryck.claims.Statement`.  Raises ClaimError.
+    Arguments: ``quantity`` and ``along`` as in :class:`Bound`; ``value``, a number, a text such as "sqrt(2/pi)", an enclosure or an
+    exact quantity; ``rate``, that of the distance to it, judged as a bound; ``tolerance``, absolute; ``rivals``, other values;
+    ``correction``, ``amplitude``, ``within``, ``share`` as in :class:`theoryck.claims.Statement`.  Raises ClaimError.
+
+    By default the limit must be known to ``within`` times the value and agree with it: one that is found to differ, if only by 1%,
+    is not supported.  A ``tolerance`` that is declared belongs to the claim, which is then "the limit is the value up to that".
 
     >>> import theoryck as tc
     >>> path = tc.ScalingPath(d=tc.doubling(16, 256), width="d", input_dim="d")
@@ -294,6 +309,11 @@ class Limit(_Along):
     value: Any
     rate: Any = None
     tolerance: Number | str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_texts([self.value], "value")
+        check_texts(self.rivals, "rivals")
 
     def prediction(self, parameters: Mapping[str, Any], digits: int = 30) -> Prediction:
         """Return the prediction as data."""
@@ -366,11 +386,10 @@ class Identity(Statement):
     """``lhs = rhs`` at one instance.
 
     Arguments: ``lhs``, a quantity that needs no sizes (one that does is fixed by its parameters, such as widths that are
-    numbers);
-    ``rhs``, a number, an enclosure or an exact quantity; ``tolerance``, absolute: by default 1e-15 of the value between
-    enclosures
-    and ``within`` times the value where the left side is estimated; ``rivals``, values that must be excluded; ``within`` and
-    ``share`` as in :class:`theoryck.claims.Statement`.  Raises ClaimError.
+    numbers); ``rhs``, a number, a text such as "sqrt(2/pi)", an enclosure or an exact quantity; ``tolerance``, absolute, how well
+    the two must be known to agree: by default 1e-15 of the value between enclosures and ``within`` times the value where the left
+    side is estimated (a difference that is told from 0 refutes, however small); ``rivals``, values that must be excluded;
+    ``within`` and ``share`` as in :class:`theoryck.claims.Statement`.  Raises ClaimError.
 
     >>> import theoryck as tc
     >>> sigma, rho = tc.quantities.sigma("tanh", 1), tc.quantities.rho("tanh", 1)
@@ -392,6 +411,8 @@ class Identity(Statement):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_quantity(self.lhs, "lhs")
+        check_texts([self.rhs], "rhs")
+        check_texts(self.rivals, "rivals")
 
     def measured(self) -> Quantity:
         """Return the left side."""

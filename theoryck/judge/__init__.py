@@ -5,14 +5,15 @@ were taken at the same sizes, their comparison.  Conventions, kind by kind (e is
 corrections to scaling in its interval):
 
 * BOUND, LAW with a rate: SUPPORTED if the upper limit of e at ``false_support_rate`` is at most ``within`` and 0 is not excluded;
-  REFUTED if the lower limit at ``false_refute_rate`` exceeds ``within``.  Slack is -e; TIGHT if its interval lies in +-within,
-  LOOSE if above.
+  REFUTED if the lower limit at ``false_refute_rate`` exceeds ``within``.  Slack is -e; TIGHT if its interval contains 0 and lies
+  in +-within, LOOSE if above, else UNDETERMINED: so also where it excludes 0 within +-within, which the reason then says.
 * BOUND with a constant: size by size.  Rigorous enclosures below (above) the bound certify (refute) it; estimates must lie below
   ``(1 + tolerance) * bound`` with confidence at every size, and refute if one lies above the bound (Bonferroni over sizes).
   A quantity that is exactly 0 at every size is within any bound, and no rival of it can be rejected.
 * LAW without a rate: the distance must decay, and a decay slower than d**-within does not count as one.
 * SCALING: two-sided; the constant, if given, to a relative ``tolerance``.
-* LIMIT: the interval of the limit must lie within ``tolerance`` of the value; with a rate, the signed difference is judged as a
+* LIMIT: the interval of the limit must lie within ``tolerance`` of the value and, unless the tolerance was declared, not exclude
+  the value itself; with a rate, the signed difference is judged as a
   BOUND too.
 * IDENTITY: enclosures; equal and exact certifies, disjoint refutes, overlapping supports if they are narrow.
 
@@ -23,6 +24,9 @@ relative for identities between enclosures.
 Support means that the evidence agrees with what is claimed, not only that it is near: limits that support hold their error rate at
 every truth of the correction family (``decision_upper``), and if the interval at ``level`` excludes the claimed exponent itself,
 be it by less than ``within``, the verdict is INCONCLUSIVE with the flag "excess established", whatever another route supports.
+So it is for limits and for the constants of scalings (there at ``false_refute_rate``): the default tolerance says how narrow the
+interval must be, not that another number would do.  A ``tolerance`` that is declared does say so and belongs to what is claimed;
+``within`` never does, nor any tolerance of an identity, which is refuted by whatever difference is told from 0.
 
 Monte Carlo decides nothing where a few draws carry the mean at half of the sizes (``carried`` in theoryck/rates/evidence.py): its
 route is then INCONCLUSIVE, and other routes decide.  A rival that nothing could reject makes the check VACUOUS (``rival_problem``).

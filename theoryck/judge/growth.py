@@ -10,6 +10,7 @@ from theoryck.rates.decisions import (
     Decision,
     equivalence,
     excess_established,
+    least_excess,
     one_sided,
     tightness,
     two_sided,
@@ -42,23 +43,23 @@ def grown(case: Case, series: Series) -> Outcome:
         extrapolated = _only_extrapolated(case, series, growth)
         decisions = [_growth_decision(case, series, growth, excess, extrapolated)]
     if prediction.constant is not None and prediction.kind is Kind.SCALING:
-        constant, decision = _scaling_constant(case, series)
+        constant, decision, apart = _scaling_constant(case, series)
         decisions.append(decision)
+        excess = excess or apart
     decision = worst_of(decisions)
     claimed = case.claimed_exponent
     interval = fit.interval(level)
     finite = fit.identifiable
+    slack = Interval(-interval.estimate, -interval.high, -interval.low, level)
     return Outcome(
         name=series.route,
         verdict=decision.verdict,
         reason=case.sentence(series, decision),
         rejected=tuple(_rejects(case, series, growth, rival) for rival in prediction.rivals),
         exponent=shifted(interval, claimed) if finite and claimed is not None else None,
-        slack=Interval(-interval.estimate, -interval.high, -interval.low, level)
-        if finite and prediction.kind is Kind.BOUND
-        else None,
+        slack=slack if finite and prediction.kind is Kind.BOUND else None,
         constant=constant if finite else None,
-        tightness=tightness(fit, case.within, level) if prediction.kind is Kind.BOUND else None,
+        tightness=tightness(slack, case.within) if prediction.kind is Kind.BOUND else None,
         rigorous=decision.rigorous,
         complete=len(series) == len(case.points),
         improvable=series.route != "exact"
@@ -130,26 +131,50 @@ def _hidden_log(case: Case, series: Series) -> tuple[str, ...]:
     return ()
 
 
-def _scaling_constant(case: Case, series: Series) -> tuple[Interval, Decision]:
-    """Fit the prefactor at the claimed exponent, and compare it with the one claimed."""
+def _scaling_constant(case: Case, series: Series) -> tuple[Interval, Decision, bool]:
+    """Fit the prefactor at the claimed exponent, compare it with the one claimed, and say whether it excludes that one.
+
+    A tolerance that is declared belongs to what is claimed, so that nothing within it counts as excluded.
+    """
     claimed = float(case.prediction.constant or 0)
     growth = case.fit(series, case.log_rates(series), exponent=0.0)
     shown_interval = growth.prefactor(case.contract.level)
     stderr = shown_interval.half_width / quantile(0.5 - case.contract.level / 2)
     if not growth.fit.identifiable:
-        return shown_interval, Decision(Verdict.INCONCLUSIVE, growth.fit.reason)
+        return shown_interval, Decision(Verdict.INCONCLUSIVE, growth.fit.reason), False
     relative = case.tolerance(CONSTANT_TOLERANCE)
     tolerance = relative * abs(claimed)
     verdict = equivalence(shown_interval.estimate - claimed, stderr, 0.0, tolerance, *case.rates)
     text = with_error(shown_interval.estimate, shown_interval.half_width)
     clause = f"its constant is {text}, claimed {claimed:g} with tolerance {tolerance:.2g} ({relative:g} relative)"
+    apart = case.prediction.tolerance is None and _constant_excluded(case, growth, shown_interval, claimed)
+    if apart and verdict is Verdict.SUPPORTED:
+        clause = (
+            f"a difference of its constant, {text}, from the claimed {claimed:g} is established, smaller than the default "
+            f"tolerance {tolerance:.2g} ({relative:g} relative): another constant would look like this (as would corrections "
+            "larger than assumed): larger sizes tell them apart; if a constant near that value is claimed, declare tolerance="
+        )
+        return shown_interval, Decision(Verdict.INCONCLUSIVE, clause), True
     if verdict is Verdict.INCONCLUSIVE and case.final and growth.fit.system is not None:
         system, size = growth.fit.system, abs(shown_interval.estimate)
         near = abs(shown_interval.estimate - claimed) <= tolerance
         rate = case.rates[1] if near else case.rates[0] / 2
         reach = closing(lambda factor: size * system.log_stderr_with(factor) * system.inflation, rate)
         clause += f": {case.advice(series, [reach], tolerance)}"
-    return shown_interval, Decision(verdict, clause)
+    return shown_interval, Decision(verdict, clause), apart
+
+
+def _constant_excluded(case: Case, growth: Growth, found: Interval, claimed: float) -> bool:
+    """Whether the evidence excludes the claimed constant itself, at the rate at which it would be refuted without a tolerance.
+
+    At the level of :func:`excess_established` too many true constants would fall: at a fixed exponent the error is mostly noise, of
+    which 2.5% lie beyond each limit, where the exponent's own limits leave 0.1%.
+    """
+    if found.contains(claimed) or found.estimate * claimed <= 0:
+        return False  # one of the wrong sign is no near miss
+    fits = growth.fit.explanations or (growth.fit,)
+    reach = max(fit.system.constant_error().decision_reach(case.rates[0] / 2) if fit.system else math.inf for fit in fits)
+    return abs(math.log(found.estimate / claimed)) > max(reach, least_excess(case.within))
 
 
 def _rejects(case: Case, series: Series, growth: Growth, rival: str) -> bool:

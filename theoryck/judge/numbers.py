@@ -6,9 +6,9 @@ from dataclasses import replace
 from decimal import Decimal
 
 from theoryck.judge.case import CONSTANT_TOLERANCE, Case
-from theoryck.judge.growth import grown
+from theoryck.judge.growth import EXCESS, grown
 from theoryck.rates import Rate
-from theoryck.rates.decisions import Decision, equal_within, equivalence, pointwise, same_number, worst_of
+from theoryck.rates.decisions import Decision, equal_within, equivalence, least_excess, pointwise, same_number, worst_of
 from theoryck.rates.evidence import Series, with_error
 from theoryck.rates.growth import closing, draws_can_help, quantile
 from theoryck.rates.limit import LimitFit, fit_limit
@@ -39,23 +39,10 @@ def limiting(case: Case, series: Series) -> Outcome:
     prediction = case.prediction
     assert prediction.value is not None
     gaps, side = series.minus(prediction.value), side_of(series.route)
-    fit, tolerance = fit_gaps(case, series, gaps), limit_tolerance(case, series)
-    if fit.reason:
-        decisions = [Decision(Verdict.INCONCLUSIVE, fit.reason)]
-    else:
-        verdict = equivalence(fit.estimate, fit.stderr, 0.0, tolerance, *case.rates)
-        if verdict is Verdict.SUPPORTED and abs(fit.estimate) + fit.decision_reach(case.rates[1]) > tolerance:
-            verdict = Verdict.INCONCLUSIVE
-        if verdict is Verdict.REFUTED and fit.estimate * side < 0:
-            verdict = Verdict.INCONCLUSIVE  # this end does not contradict a value that lies beyond the other
-        half = fit.interval(case.contract.level).half_width
-        claimed, found = f"the claimed value {float(prediction.value):.6g}", with_error(fit.estimate, half)
-        where = {Verdict.SUPPORTED: "within", Verdict.REFUTED: "outside"}.get(verdict, "not told from")
-        clause = f"the limit minus {claimed} is {found}, {where} the tolerance {tolerance:.2g}"
-        if verdict is Verdict.INCONCLUSIVE and case.final:
-            error_rate = case.rates[1] if abs(fit.estimate) <= tolerance else case.rates[0] / 2
-            clause += f": {case.advice(series, [closing(fit.stderr_with, error_rate)], tolerance)}"
-        decisions = [Decision(verdict, clause)]
+    fit = fit_gaps(case, series, gaps)
+    apart = difference_established(case, series, fit)
+    decisions = [_limit_decision(case, series, fit, apart)]
+    excess = apart and case.prediction.tolerance is None  # a tolerance that is declared belongs to what is claimed
     outcome = Outcome(series.route, Verdict.INCONCLUSIVE, "", ())
     if case.rate is not None:
         outcome = grown(case, replace(gaps, route=series.route))
@@ -75,8 +62,54 @@ def limiting(case: Case, series: Series) -> Outcome:
         limit=None if fit.reason else shifted(fit.interval(case.contract.level), float(prediction.value)),
         correction=fit.family.text(case.base),
         window=fit.window,
-        flags=tuple(dict.fromkeys((*fit.flags, *outcome.flags))),
+        flags=tuple(
+            dict.fromkeys((*fit.flags, *([EXCESS] if excess and decision.verdict is Verdict.INCONCLUSIVE else []), *outcome.flags))
+        ),
+        contradicts=excess or (outcome.contradicts and not side),
     )
+
+
+def _limit_decision(case: Case, series: Series, fit: LimitFit, apart: bool) -> Decision:
+    """Is the limit of the gaps within the tolerance of 0 and, unless the tolerance was declared, not told from 0?"""
+    if fit.reason:
+        return Decision(Verdict.INCONCLUSIVE, fit.reason)
+    tolerance, declared = limit_tolerance(case, series), case.prediction.tolerance is not None
+    verdict = equivalence(fit.estimate, fit.stderr, 0.0, tolerance, *case.rates)
+    if verdict is Verdict.SUPPORTED and abs(fit.estimate) + fit.decision_reach(case.rates[1]) > tolerance:
+        verdict = Verdict.INCONCLUSIVE
+    if verdict is Verdict.REFUTED and fit.estimate * side_of(series.route) < 0:
+        verdict = Verdict.INCONCLUSIVE  # this end does not contradict a value that lies beyond the other
+    claimed = f"the claimed value {float(case.prediction.value or 0):.6g}"
+    found = with_error(fit.estimate, fit.interval(case.contract.level).half_width)
+    if verdict is Verdict.SUPPORTED and apart and not declared:
+        return Decision(
+            Verdict.INCONCLUSIVE,
+            f"a difference of {found} from {claimed} is established, smaller than the default tolerance {tolerance:.2g}: another "
+            "limit would look like this (as would corrections larger than assumed): larger sizes tell them apart; if a limit "
+            "near that value is claimed, declare tolerance=",
+        )
+    told = {Verdict.SUPPORTED: "within", Verdict.REFUTED: "outside"}.get(verdict, "not told from")
+    if apart and verdict is not Verdict.REFUTED:
+        told = "not 0 but within" if verdict is Verdict.SUPPORTED else "told from 0 but not from"
+    stated = "declared tolerance" if apart and declared and verdict is Verdict.SUPPORTED else "tolerance"
+    clause = f"the limit minus {claimed} is {found}, {told} the {stated} {tolerance:.2g}"
+    if verdict is Verdict.INCONCLUSIVE and case.final:
+        error_rate = case.rates[1] if abs(fit.estimate) <= tolerance else case.rates[0] / 2
+        clause += f": {case.advice(series, [closing(fit.stderr_with, error_rate)], tolerance)}"
+    return Decision(verdict, clause)
+
+
+def difference_established(case: Case, series: Series, fit: LimitFit) -> bool:
+    """Whether the evidence excludes the claimed limit itself, be it by less than the tolerance; an end only from its own side.
+
+    As for exponents: the interval at the level shown, made to hold at every truth of the correction family, misses the value, by
+    more than :func:`theoryck.rates.decisions.least_excess` relative to it.  Noise is a larger part of the error of a limit than of
+    an exponent, so that both of its ends share the tail that an end of the exponent has: a true claim falls at most as often.
+    """
+    if fit.reason or fit.estimate * side_of(series.route) < 0:
+        return False
+    reach = fit.decision_reach((0.5 - case.contract.level / 2) / 2)
+    return abs(fit.estimate) > max(reach, least_excess(case.within) * limit_scale(case, series))
 
 
 def fit_gaps(case: Case, series: Series, gaps: Series) -> LimitFit:
@@ -94,8 +127,12 @@ def fit_gaps(case: Case, series: Series, gaps: Series) -> LimitFit:
 
 def limit_tolerance(case: Case, series: Series) -> float:
     """Return how far from the value the limit may lie: by default ``within`` relative to it, or to the first value if it is 0."""
-    value, first = abs(float(case.prediction.value or 0)), abs(float(series.values[0]))
-    return case.tolerance(case.within * (value or first))
+    return case.tolerance(case.within * limit_scale(case, series))
+
+
+def limit_scale(case: Case, series: Series) -> float:
+    """Return what differences from the claimed limit are relative to: it or, if it is 0, the first value."""
+    return abs(float(case.prediction.value or 0)) or abs(float(series.values[0]))
 
 
 def _offset(case: Case, rival: str) -> float:

@@ -47,10 +47,17 @@ class System:
         """Return the error of the exponent, by its parts, at the weights of the solution; misfit enlarges the noise."""
         if self.flat < 2:
             return ExponentError(0.0, 0.0, 0.0, np.zeros(len(self.design)))
-        sensitivity = response(self.design, self.weights, self.flat, 1)
+        return self._error_of(1)
+
+    def constant_error(self) -> ExponentError:
+        """Return the error of the logarithm of the prefactor, by its parts, where the exponent is fixed."""
+        return self._error_of(0)
+
+    def _error_of(self, unknown: int) -> ExponentError:
+        sensitivity = response(self.design, self.weights, self.flat, unknown)
         seen = self.weights > 0  # a point whose weight underflows moves nothing
         noise = float(np.linalg.norm(sensitivity[seen] / self.weights[seen])) * self.inflation
-        stderr = math.sqrt(self.covariance[1, 1]) * self.inflation
+        stderr = math.sqrt(self.covariance[unknown, unknown]) * self.inflation
         bias = self.family.largest_bias(self.sizes, sensitivity)
         return ExponentError(stderr, min(noise, stderr), bias, sensitivity)
 

@@ -31,7 +31,7 @@ class Outcome:
     window: tuple[int, int] | None = None
     flags: tuple[str, ...] = ()
     offsets: tuple[float, ...] = ()  # measured minus claimed, then measured minus each rival, where both signs count
-    contradicts: bool = False  # the claimed exponent itself is excluded, if only by less than what is tolerated
+    contradicts: bool = False  # the claimed exponent, limit or constant itself is excluded, if only by less than is tolerated
 
 
 def deciding(outcomes: Sequence[Outcome]) -> Outcome:
@@ -94,7 +94,8 @@ def between(outcomes: Sequence[Outcome]) -> Outcome:
     elif not all(verdict in INSIDE for verdict in verdicts):
         combined = replace(combined, verdict=Verdict.INCONCLUSIVE)
     rejected = tuple(a or b for a, b in zip(*(outcome.rejected for outcome in outcomes)))
-    return replace(combined, rejected=rejected, contradicts=False)  # ends that do not close contradict no number
+    # An end contradicts a number from its own side only: ends that do not close contradict none.
+    return replace(combined, rejected=rejected, contradicts=any(outcome.contradicts for outcome in outcomes))
 
 
 def side_of(route: str) -> int:
