@@ -81,7 +81,7 @@ def test_a_linear_network_has_none(name, arguments):
 
 
 def test_the_documented_example():
-    assert EXAMPLE.partition(" --data-sets")[0] in " ".join(run("--help").output.split())
+    assert EXAMPLE.partition(" --noise")[0] in " ".join(run("--help").output.split())
     arguments = shlex.split(EXAMPLE)
     result = run(*arguments)
     assert result.exit_code == 0, result.output
@@ -262,7 +262,7 @@ TAKES = "which takes --samples, --noise, --readout, --data-sets"
         (("interpolation", *NETWORK, "--time", "late"), "'--time': the time must be a number >= 0"),
         (("mutual-information-gap", "--activation", "x**2 - 1", *NETWORK[2:]), "does not see the input"),
         (("mutual-informatoin", *NETWORK), "did you mean mutual-information"),
-        (("mutual-information-gap", *NETWORK, "--json", "/no/such/folder/a.json"), "cannot write to"),
+        (("mutual-information-gap", *NETWORK, "--json", "/no/such/folder/a.json"), "there is no folder /no/such/folder"),
     ],
 )
 def test_mistakes_end_with_status_2_and_say_what_to_do(arguments, message):
