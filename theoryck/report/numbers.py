@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal, getcontext, localcontext
 
 from theoryck.records import Enclosure, Interval
 from theoryck.records.values import wide
@@ -42,7 +42,10 @@ def uncertain(estimate: float | Decimal, half: float | Decimal, most: int = MOST
     ('-0.502(8)', '2.00(12)', '1.5', '3.00(4)e+300', '-1.000000(1)')
     >>> uncertain(1e-7, 2.4e-5), uncertain(1e-7, 2.4e-5, fixed=True), uncertain(5e-84, 1.4e-83), uncertain(0.5, 0.3466)
     ('0(24)e-06', '0.000000(24)', '5(14)e-84', '0.5(4)')
+    >>> uncertain(Decimal(1) / 3, Decimal("1e-35"), 40)
+    '0.333333333333333333333333333300000000(10)'
     """
+    getcontext().prec += most  # of the context that ends with this function
     x, h = Decimal(str(estimate)), Decimal(str(half))
     if not (x.is_finite() and h.is_finite() and h >= 0):
         return f"{float(x):.4g} +/- {float(h):.4g}"
