@@ -31,6 +31,7 @@ from theoryck.records.values import wide
 
 Array = NDArray[np.float64]
 STEPS = 60  # sizes at which a curve is given, besides those measured
+BRACKETS = ("bracket-low", "bracket-high")
 BEYOND = "the fitted curve leaves the range of floats"
 FARTHEST = 1e16  # of a logarithm: beyond it a power of ten is no decimal number
 GROWING = (Kind.BOUND, Kind.LAW, Kind.SCALING)
@@ -269,9 +270,12 @@ def _with_curves(found: Fitted, result: Result, prediction: Prediction, line: Di
     deciding = _deciding(growths, claimed, result.judgement.exponent)
     # Where exact values decide the curve is theirs, and estimates are compared with it: so the two routes are seen to agree.
     common = growths["exact"][0] if deciding == "exact" else None
+    # Residuals are those from a curve that is drawn: other routes have none.
+    drawn = {deciding, *(("montecarlo",) if common is not None else ()), *(BRACKETS if deciding == "bracket" else ())}
     residuals = {
         route: _residuals(series, rates, common if common is not None and route == "montecarlo" else own, line.base)
         for route, (series, rates, own) in fits.items()
+        if route in drawn
     }
     traces = tuple(_with_residuals(trace, residuals.get(trace.route, [])) for trace in found.traces)
     if deciding is None:
@@ -279,7 +283,7 @@ def _with_curves(found: Fitted, result: Result, prediction: Prediction, line: Di
         return replace(found, traces=traces, reason=reasons[0] if reasons else "")
     sizes = grid(line)
     known = _interpolated(line, log_rate, sizes)
-    labels = ("bracket-low", "bracket-high") if deciding == "bracket" else (deciding,)
+    labels = BRACKETS if deciding == "bracket" else (deciding,)
     curves = tuple(
         _curve(label, growth, sizes, known, claimed, found.level) for label, growth in zip(labels, growths[deciding], strict=True)
     )

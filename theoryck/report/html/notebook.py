@@ -56,7 +56,7 @@ def enclosure_facts(value: Enclosure) -> Sequence[tuple[str, str]]:
     """Return what is known of a value: itself, its ends, and whether they are proved."""
     proved = "proved" if value.rigorous else "not proved: the digits on which two methods agree"
     facts = [
-        ("value", numbers.enclosed(value, 15)),
+        ("value", numbers.enclosed(value, MOST_DIGITS)),
         ("radius", "0 (exact)" if value.exact else f"{value.radius:.2e}"),
         ("error", proved),
     ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from theoryck.records import About, Report, Status, Tightness, Verdict
 from theoryck.report.claims import AS_DECLARED, MIXED, ClaimSummary, Outcome, clean, summarise
 from theoryck.report.html.claims import ClaimView, claim_view
+from theoryck.report.methods import how_sure
 from theoryck.report.paragraphs import headline
 
 # What a claim comes to, the worst first: the order of the counts, of the sort by verdict and of the filter.
@@ -68,6 +69,7 @@ class Overview:
     seconds: float = 0.0
     statuses: tuple[str, ...] = ()
     tightness: tuple[tuple[str, int], ...] = ()
+    sure: tuple[str, ...] = ()
 
     def order(self, standing: str) -> int:
         """The place of a standing among all, worst first."""
@@ -98,6 +100,7 @@ def overview(report: Report) -> Overview:
         draws=sum(summary.draws for summary in summaries),
         seconds=sum(summary.seconds for summary in summaries),
         tightness=_tightness(summaries),
+        sure=tuple(map(clean, how_sure(report.results))),
         statuses=tuple(status.value for status in Status if any(view.status == status.value for view in views)),
     )
 

@@ -16,6 +16,8 @@ from theoryck.report.svg.canvas import STYLE
 
 _PUNCTUATED = re.compile(r"<math[^>]*>(?:(?!</math>).)*</math>[,.;:)]+", re.DOTALL)
 _LABEL = re.compile(r"([A-Z][A-Za-z ]{2,30}\.)\s+(?=\S)")
+_LABEL_BEGUN = re.compile(r"([A-Z][A-Za-z ]*[A-Za-z])\s{2,}(?=\S)")
+_LABEL_ENDED = re.compile(r"([a-z][a-z ]*\.)\s+(?=\S)")
 _ENTRY = re.compile(r"\s+(\S+)\s{2,}(\S.*)")
 
 
@@ -47,12 +49,26 @@ def _block(block: str) -> Markup:
         )
         return Markup("<p>{}</p><dl class='contents'>{}</dl>").format(formula(lines[0]), rows)
     paragraphs: list[str] = []
-    for line in lines:
+    for line in _whole_labels(lines):
         if _LABEL.match(line) or not paragraphs:
             paragraphs.append(line)
         else:
             paragraphs[-1] += " " + line.strip()
     return Markup("").join(_paragraph(paragraph) for paragraph in paragraphs)
+
+
+def _whole_labels(lines: list[str]) -> list[str]:
+    """Join labels that take two lines of their column: ``Fixed   a`` above ``point.  b`` is ``Fixed point.  a`` above ``b``."""
+    found: list[str] = []
+    left = iter(zip(lines, [*lines[1:], ""], strict=True))
+    for line, below in left:
+        first, second = _LABEL_BEGUN.match(line), _LABEL_ENDED.match(below)
+        if first is not None and second is not None and first.end() == second.end():
+            found += [f"{first[1]} {second[1]}  {line[first.end() :]}", " " * second.end() + below[second.end() :]]
+            next(left, None)
+        else:
+            found.append(line)
+    return found
 
 
 def _paragraph(text: str) -> Markup:

@@ -40,8 +40,8 @@ def pictures(result: Result, prefix: str = "") -> list[Picture]:
     >>> made = pictures(audit({"d": sizes}, values, [0.01] * 4, rate="d**(-1/2)"), prefix="r1-")
     >>> [picture.name for picture in made]
     ['scaling', 'ratio', 'residuals']
-    >>> print(made[1].alt[:75])
-    value divided by the claimed rate, against d: between 3.394 at d = 32 and 3
+    >>> print(made[1].alt[:62])
+    value divided by the claimed rate, against d on a linear axis:
     """
     found = fitted(result)
     made: list[Picture] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from theoryck.curves import Mark, Signed, Trace
 from theoryck.report.svg import scales
-from theoryck.report.svg.canvas import WIDTH, Canvas, Spot, band, clipped, path, polyline, short, width_of
+from theoryck.report.svg.canvas import WIDTH, Canvas, Spot, band, clipped, path, polyline, short, width_of, with_tail
 from theoryck.report.svg.scales import Scale
 
 CAPTION = 18.0
@@ -24,6 +24,7 @@ SAMPLES = {
     "bracket-high": path("tk-s", "M6-4h8l-4 8z"),
     "noise": path("tk-d", "M6.8 0a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0-6.4 0"),
     "fit": path("tk-b", "M0-5H22V5H0z") + path("tk-f", "M0 0H22"),
+    "bare": path("tk-f", "M0 0H22"),
     "claim": path("tk-c", "M0 0H22"),
     "rival": path("tk-r", "M0 0H22"),
     "claim-up": path("tk-c", "M11-7V7"),
@@ -31,6 +32,8 @@ SAMPLES = {
     "zero": path("tk-a", "M0 0H22"),
     "off": path("tk-d", "M6-3h8l-4 7z"),
 }
+AXES = {"log": ", log axis", "linear": ", linear axis", "symlog": ", axis linear around 0"}
+AXES_IN_WORDS = {"log": "", "linear": " on a linear axis", "symlog": " on an axis that is linear around 0"}
 ROUTES = {
     "montecarlo": "Monte Carlo \u00b1 stderr",
     "exact": "exact route",
@@ -86,6 +89,9 @@ def framed(
     first, last = min(logs), max(logs)
     pad = 0.05 * (last - first) or 0.3
     x = Scale("log", first - pad, last + (4 if infinity else 1) * pad)
+    caption, below = (
+        with_tail(text, AXES[kind], room) for text, kind, room in ((caption, y.kind, WIDTH - 16), (below, "log", 280.0))
+    )
     frame = axes(canvas, x, y, caption, below, flip)
     where = [(frame.across(size), scales.size(size, max(sizes))) for size in sorted(set(sizes))]
     if infinity:

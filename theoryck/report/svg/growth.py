@@ -26,7 +26,7 @@ def scaling(result: Result, found: Fitted) -> tuple[Canvas, str]:
     name = _minus(found, words.quantity(result))
     caption = with_tail(words.quantity(result), name.removeprefix(words.quantity(result)))
     drawn = _growth(canvas, result, found, marks, flip, caption, ratio=False)
-    axis = "" if drawn.y.kind == "log" else " on an axis that is linear around 0"
+    axis = frame.AXES_IN_WORDS[drawn.y.kind]
     alt = words.sentence(
         f"{name} against {found.base}{axis}: {words.traces(found.traces, found.base)}.",
         words.line(found),
@@ -54,8 +54,9 @@ def ratio(result: Result, found: Fitted) -> tuple[Canvas, str]:
     own = result.prediction is not None and result.prediction.constant is not None and found.kind is Kind.SCALING
     which = "The fitted constant is" if own else "At the largest size the fitted ratio is"
     tail = f"{which} {words.interval(constant)}." if constant is not None and found.curves else ""
+    axis = frame.AXES_IN_WORDS[drawn.y.kind]
     alt = words.sentence(
-        f"{_minus(found, words.quantity(result))} divided by the claimed rate, against {found.base}: {span}.",
+        f"{_minus(found, words.quantity(result))} divided by the claimed rate, against {found.base}{axis}: {span}.",
         words.fit(found),
         tail,
         words.claimed(found, result, partial(_place, drawn, ratio=True)),
@@ -67,7 +68,7 @@ def residuals(found: Fitted | Approach) -> tuple[Canvas, str] | None:
     """Draw (value - fit)/error against sizes; None where nothing was fitted."""
     kept = [Trace(trace.route, tuple(m for m in trace.marks if m.residual is not None)) for trace in found.traces]
     shown = [trace for trace in kept if trace.marks]
-    if not shown:
+    if all(trace.route == "exact" for trace in shown):  # without noise they say nothing that the fit does not say
         return None
     values = [mark.residual or 0.0 for trace in shown for mark in trace.marks]
     largest = max(map(abs, values))
@@ -88,6 +89,12 @@ def residuals(found: Fitted | Approach) -> tuple[Canvas, str] | None:
         f"can resolve): the largest is {numbers.plain(place[0])} at {found.base} = {place[1]}."
     )
     return canvas, alt
+
+
+def trusted(result: Result) -> bool:
+    """Whether the judge trusted the error bars, on which every band rests: the reason says where it did not."""
+    judgement = result.judgement
+    return not any("error bar cannot be trusted" in text for text in (judgement.reason, *(r.reason for r in judgement.routes)))
 
 
 # -- parts ---------------------------------------------------------------------------------------------------------------------
@@ -143,7 +150,8 @@ def _growth(
     drawn = frame.framed(canvas, found.sizes, scale, caption, words.below(found, result), flip)
     if scale.kind == "symlog" or (scale.kind == "linear" and scale.low < 0 < scale.high):
         drawn.level("tk-a", Signed.of(0.0))
-    for curve, (_, low, high) in curves:
+    sure = trusted(result)
+    for curve, (_, low, high) in curves if sure else ():
         frame.draw_band(drawn, curve.sizes, low, high)
     for curve, (centre, _, _) in curves:
         frame.draw_curve(drawn, "tk-f", curve.sizes, centre)
@@ -154,7 +162,8 @@ def _growth(
         frame.draw_marks(drawn, trace, kept)
     if curves:
         of = " of exact" if len(found.traces) > 1 and curves[0][0].route == "exact" else ""
-        canvas.entry(SAMPLES["fit"], f"fit{of}, {words.level(found.level)} band")
+        banded = f"{words.level(found.level)} band" if sure else "no band: its error bars cannot be trusted"
+        canvas.entry(SAMPLES["fit" if sure else "bare"], f"fit{of}, {banded}")
     _legend_lines(canvas, drawn, lines, rivals, result)
     return drawn
 

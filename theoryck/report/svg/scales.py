@@ -16,6 +16,7 @@ LN10 = math.log(10)
 FLAT = 4e-3  # of the values: the least range of an axis, for what is flat to more digits is to look flat
 PAD = 0.06  # of the span, on either side of what is shown
 MOST_TICKS = 6
+FEWEST_TICKS = 3
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MINUS = "\u2212"
 
@@ -115,22 +116,28 @@ def ticks(scale: Scale, most: int = MOST_TICKS) -> list[tuple[float, str]]:
     >>> [label for _, label in ticks(Scale("log", -3.2, 0.1))]
     ['10⁻³', '0.01', '0.1', '1']
     """
-    if scale.kind == "log":
-        return _log_ticks(scale, most)
-    if scale.kind == "symlog" and scale.high - scale.low > 2.5:
-        return _symlog_ticks(scale, most)
-    return _linear_ticks(scale, most)
+    for number_of in (most, most + 2, 2 * most):  # from two labels nobody can tell what the axis is
+        if scale.kind == "log":
+            found = _log_ticks(scale, number_of, dense=number_of > most)
+        elif scale.kind == "symlog" and scale.high - scale.low > 2.5:
+            found = _symlog_ticks(scale, number_of)
+        else:
+            found = _linear_ticks(scale, number_of)
+        if len(found) >= FEWEST_TICKS:
+            break
+    return found
 
 
-def _log_ticks(scale: Scale, most: int) -> list[tuple[float, str]]:
+def _log_ticks(scale: Scale, most: int, *, dense: bool = False) -> list[tuple[float, str]]:
     first, last = math.ceil(scale.low), math.floor(scale.high)
     if scale.high - scale.low < 0.8:
         unit = math.floor(scale.high)
-        found = _nice(10 ** (scale.low - unit), 10 ** (scale.high - unit), 4)
+        found = _nice(10 ** (scale.low - unit), 10 ** (scale.high - unit), most - 2)
         positive = [value for value in found if value > 0]
         return list(zip([math.log10(value) + unit for value in positive], _alike([value.scaleb(unit) for value in positive])))
     if last - first < 2:
-        wanted = [(power, factor) for power in range(first - 1, last + 1) for factor in (1, 2, 5)]
+        factors = (1, 2, 3, 5, 7) if dense else (1, 2, 5)
+        wanted = [(power, factor) for power in range(first - 1, last + 1) for factor in factors]
         placed = [(power + math.log10(factor), number(Decimal(factor).scaleb(power))) for power, factor in wanted]
         return [(units, label) for units, label in placed if scale.holds(units)]
     step = math.ceil((last - first + 1) / most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
@@ -11,6 +12,7 @@ from theoryck.report import numbers
 from theoryck.report.claims import clean
 from theoryck.report.layout import shorten
 
+_ONCE = re.compile(r"(?<![\w.])1\*(?!\*)")  # 1*d is d
 NAMES = {
     "montecarlo": "Monte Carlo mean",
     "exact": "value of the exact route",
@@ -64,7 +66,7 @@ def below(found: Fitted | Approach, result: Result) -> str:
     path = {} if result.prediction is None else dict(result.prediction.path)
     fixed = {name: str(size) for name, size in found.fixed.items()} if isinstance(found, Fitted) else {}
     others = fixed or {name: text for name, text in path.items() if name != found.base}
-    texts = [f"{name} = {text}".replace("**", "^") for name, text in others.items() if len(str(text)) <= 24]
+    texts = [f"{name} = {_ONCE.sub('', str(text))}".replace("**", "^") for name, text in others.items() if len(str(text)) <= 24]
     return clean(found.base + (f"   ({', '.join(texts)})" if texts else ""))
 
 

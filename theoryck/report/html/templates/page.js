@@ -15,12 +15,32 @@
   });
   document.querySelector("header").append(theme);
 
+  // Claims that are not seen are not laid out: those around the target get their heights only while it comes near, and move it.
+  // So it is scrolled to until it stays, unless the reader scrolls first.
+  const STILL = 4, LONGEST = 90;
+  let jump = 0;
+  const settle = (target) => {
+    const own = ++jump;
+    let last = NaN, still = 0, left = LONGEST;
+    const step = () => {
+      if (own !== jump) return;
+      target.scrollIntoView();
+      const top = Math.round(target.getBoundingClientRect().top);
+      still = top === last ? still + 1 : 0;
+      last = top;
+      left -= 1;
+      if (still < STILL && left) requestAnimationFrame(step);
+    };
+    step();
+  };
+  for (const moved of ["wheel", "touchstart", "keydown", "pointerdown"]) addEventListener(moved, () => { jump += 1; }, { passive: true, capture: true });
+
   // A link to a claim opens it, also where the browser does not.
   const reveal = () => {
     const target = location.hash && byId(location.hash.slice(1));
     if (!target) return;
     for (let box = target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
-    target.scrollIntoView();
+    settle(target);
   };
   addEventListener("hashchange", reveal);
   document.addEventListener("click", (event) => {
@@ -66,6 +86,7 @@
         if (fits) { shown += 1; folders.add(row.dataset.folder); }
       }
       for (const part of document.querySelectorAll("section[data-folder]")) part.hidden = !folders.has(part.dataset.folder);
+      byId("none").hidden = shown > 0;
       byId("shown").textContent = shown + " of " + rows.length + (rows.length === 1 ? " claim" : " claims") + " shown";
     };
     controls.addEventListener("input", filter);
