@@ -241,7 +241,7 @@ def test_constant_refuted_rigorously_at_one_size(radius: float) -> None:
     found = judge(bound(constant=2.0), points, CONTRACT)
     assert found.verdict is Verdict.REFUTED
     assert found.routes[0].rigorous
-    assert "1.005 times the bound 2 * (d**(-1)), reached at d = 64" in found.reason
+    assert "exceeds the bound 2 * (d**(-1)) at d = 64: it is 1.005 times the bound" in found.reason
 
 
 def test_constant_with_overlapping_enclosures_is_open() -> None:

@@ -107,3 +107,38 @@ def test_the_limit_that_is_meant_is_named():
 
 def judged(prediction, exponent):
     return judge(prediction, along(lambda d: d**exponent, 1e6), CONTRACT).reason
+
+
+NUMBER = Prediction(Kind.BOUND, "a - b", rate="1", constant=0.0, rivals=("-0.5",))
+
+
+@pytest.mark.parametrize(
+    ("points", "said"),
+    [
+        ([Point({}, exact=Enclosure(Decimal("-0.4"), Decimal("1e-9")))], "it is -0.4, at most the bound 0"),
+        ([Point({}, exact=Enclosure(Decimal(0), Decimal(0)))], "it is 0, at most the bound 0"),
+        ([Point({}, exact=Enclosure(Decimal("0.4"), Decimal("1e-9")))], "it is 0.4, above the bound 0"),
+        ([Point({}, Estimate(-0.1, 0.01, 100))], "it is -0.100 +/- 0.020, at most the bound 0"),
+        ([Point({}, Estimate(0.01, 0.01, 100))], "it is 0.010 +/- 0.020, not told from the bound 0; their errors do not"),
+    ],
+)
+def test_a_difference_of_numbers_is_compared_with_0_itself(points, said):
+    reason = judge(NUMBER, points, CONTRACT).reason
+    assert said.replace("it is", "the quantity minus the number that bounds it is") in reason
+    assert "inf" not in reason
+    assert "relative" not in reason
+
+
+def test_a_violation_is_told_with_its_size_and_error():
+    claim = Prediction(Kind.BOUND, "Q", base="d", rate="1/d", constant=2.0, tolerance="0.2")
+    reason = judge(claim, along(lambda d: (2 + 40 / d) / d, 1e4), CONTRACT).reason
+    assert "the quantity exceeds the bound 2 * (d**(-1)) at d = 16: it is 2.250 +/- 0.044 times the bound" in reason
+    assert "the most of the 6 sizes (of 7) where it does" in reason
+    assert "at most" not in reason
+    near = judge(claim, along(lambda d: 2.2 / d, 1e6), CONTRACT).reason
+    assert "1.1000 +/- 0.0022 times the bound" in near
+    assert "a relative tolerance of 0.2 lets estimates support a bound, and excuses none that are above it" in near
+    kept = judge(claim, along(lambda d: 1.9 / d, 1e4), CONTRACT).reason
+    assert "the quantity is at most 0.950 +/- 0.019 times the bound 2 * (d**(-1)), reached at d = 16" in kept
+    tiny = [Point({"d": d}, exact=Enclosure(Decimal(2) / d * (1 + Decimal("1e-12")), Decimal("1e-40"))) for d in SIZES]
+    assert "it is (1 + 1e-12) times the bound" in judge(claim, tiny, CONTRACT).reason

@@ -112,7 +112,7 @@ class Case:
     def pointwise(self, series: Series, rate: Rate) -> Decision:
         """Compare the series size by size with the claimed constant times ``rate``."""
         constant = float(self.prediction.constant or 0)
-        return pointwise(series, rate, constant, self.tolerance(CONSTANT_TOLERANCE), *self.rates)
+        return pointwise(series, rate, constant, self.tolerance(CONSTANT_TOLERANCE), *self.rates, level=self.contract.level)
 
     def advice(self, series: Series, reaches: Sequence[Reach], gap: float) -> str:
         """Say what would bring one of the reaches down to ``gap``, the first that draws can bring there."""

@@ -21,9 +21,13 @@ def number(case: Case, series: Series) -> Outcome:
     """Is the number at most the one claimed?"""
 
     def decide(bound: float) -> Decision:
-        return pointwise(series, Rate.parse("1"), bound, case.tolerance(CONSTANT_TOLERANCE), *case.rates)
+        tolerance, level = case.tolerance(CONSTANT_TOLERANCE), case.contract.level
+        return pointwise(series, Rate.parse("1"), bound, tolerance, *case.rates, level=level, what=what)
 
-    decision = decide(float(case.prediction.constant or 0))
+    constant = float(case.prediction.constant or 0)
+    # A number that bounds another is subtracted from it before anything is measured.
+    what = "the quantity" if constant else "the quantity minus the number that bounds it"
+    decision = decide(constant)
     return Outcome(
         name=series.route,
         verdict=decision.verdict,

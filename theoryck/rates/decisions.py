@@ -105,41 +105,103 @@ def _small(interval: Interval, most: float) -> bool:
     return -most <= interval.low and interval.high <= most
 
 
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A value and its bound at one size: ``error`` is the half-width at the level shown, ``factor`` the draws that would decide."""
+
+    verdict: Verdict
+    value: Decimal
+    bound: Decimal
+    error: Decimal
+    factor: float
+    place: str
+
+    @property
+    def excess(self) -> float:
+        """By how much the value exceeds the bound: relative to it, or absolute where it is 0."""
+        with localcontext() as context:
+            context.prec = 2 * DIGITS
+            return float((self.value - self.bound) / (abs(self.bound) or 1))
+
+    @property
+    def times(self) -> str:
+        """The value in units of the bound, with as many digits as tell it from 1."""
+        half = float(self.error / abs(self.bound))
+        if half > 1e-6:
+            return with_error(1 + self.excess, half)
+        if 0 < abs(self.excess) < 1e-4:
+            return f"(1 {'-' if self.excess < 0 else '+'} {abs(self.excess):.3g})"
+        return f"{1 + self.excess:.6g}"
+
+
 def pointwise(
-    series: Series, rate: Rate, constant: float, tolerance: float, false_refute_rate: float, false_support_rate: float
+    series: Series,
+    rate: Rate,
+    constant: float,
+    tolerance: float,
+    false_refute_rate: float,
+    false_support_rate: float,
+    *,
+    level: float = 0.95,
+    what: str = "the quantity",
 ) -> Decision:
     """Is every value at most ``constant * rate`` at its own size?  Enclosures decide by their ends, estimates by z-tests."""
     z_refute, z_support = Decimal(quantile(false_refute_rate / len(series))), Decimal(quantile(false_support_rate))
-    verdicts, ratios, factors = [], [], []
+    names, found = telling_names(series.sizes), []
     with localcontext() as context:
         context.prec = 2 * DIGITS  # sums of a midpoint and a radius are exact
         for sizes, value, error in zip(series.sizes, series.values, series.errors):
             low, high = _bound(rate, constant, sizes)
             if series.route == "exact":
-                reach = error * (1 if series.rigorous else MANY_RADII)
-                verdicts.append(_side(value + reach <= low, value - reach > high))
+                shown = reach = error * (1 if series.rigorous else MANY_RADII)
+                verdict, factor = _side(value + reach <= low, value - reach > high), math.inf
             else:
                 # An equality can only be supported with a margin, which `tolerance` declares relative to the bound.
                 margin = abs(high) * Decimal(tolerance)
                 below, above = high + margin - value, value - high
-                verdicts.append(_side(z_support * error <= below, z_refute * error < above))
-                factors.append(min(_factor((z_support + 1) * error, below), _factor((z_refute + 1) * error, above)))
-            # The larger, the nearer to a violation, whatever the sign of the bound.
-            ratios.append(math.inf if high == 0 else float(1 + (value - high) / abs(high)))
-    worst = ratios.index(max(ratios))
-    place = ", ".join(f"{name} = {series.sizes[worst][name]}" for name in telling_names(series.sizes)) or "the one instance"
-    clause = f"the quantity is at most {ratios[worst]:.6g} times the bound {constant:g} * ({rate}), reached at {place}"
-    if series.route != "exact" and tolerance > 0:
-        clause += f" (estimates count as below it up to a relative tolerance of {tolerance:g})"
-    if Verdict.REFUTED in verdicts:
+                verdict = _side(z_support * error <= below, z_refute * error < above)
+                factor = min(_factor((z_support + 1) * error, below), _factor((z_refute + 1) * error, above))
+                shown = error * Decimal(quantile(0.5 - level / 2))
+            place = ", ".join(f"{name} = {sizes[name]}" for name in names)
+            found.append(_Compared(verdict, value, high, shown, factor, place))
+    return _over_sizes(series, found, f"{constant:g} * ({rate})", tolerance, what)
+
+
+def _over_sizes(series: Series, found: Sequence[_Compared], bound: str, tolerance: float, what: str) -> Decision:
+    """Conclude from the sizes: one above the bound refutes, one that is not told from it leaves all open."""
+    refuted = [each for each in found if each.verdict is Verdict.REFUTED]
+    undecided = [each for each in found if each.verdict is Verdict.INCONCLUSIVE]
+    # The larger, the nearer to a violation, whatever the sign of the bound.
+    clause = _against(max(refuted or found, key=lambda each: each.excess), bound, what)
+    if refuted:
+        clause += f", the most of the {len(refuted)} sizes (of {len(found)}) where it does" if len(refuted) > 1 else ""
+        if series.route != "exact" and 0 < max(each.excess for each in refuted) <= tolerance:
+            clause += f" (a relative tolerance of {tolerance:g} lets estimates support a bound, and excuses none that are above it)"
         return Decision(Verdict.REFUTED, clause, series.rigorous)
-    if Verdict.INCONCLUSIVE in verdicts:
-        undecided = [i for i, verdict in enumerate(verdicts) if verdict is Verdict.INCONCLUSIVE]
-        what = "more digits would decide" if not factors else more_draws(max(factors[i] for i in undecided))
-        told = f"their errors do not separate the two at {len(undecided)} of {len(verdicts)} sizes"
-        return Decision(Verdict.INCONCLUSIVE, f"{clause}; {told}: {what}")
+    if series.route != "exact" and tolerance > 0 and found[0].bound:
+        clause += f" (estimates count as below it up to a relative tolerance of {tolerance:g})"
+    if undecided:
+        exact = series.route == "exact"
+        advice = "more digits would decide" if exact else more_draws(max(each.factor for each in undecided))
+        told = f"their errors do not separate the two at {len(undecided)} of {len(found)} sizes"
+        return Decision(Verdict.INCONCLUSIVE, f"{clause}; {told}: {advice}")
     certified = series.route == "exact" and series.rigorous
     return Decision(Verdict.CERTIFIED if certified else Verdict.SUPPORTED, clause, series.rigorous)
+
+
+def _against(worst: _Compared, bound: str, what: str) -> str:
+    """Say how a value compares with its bound, at which size, with the error of the value."""
+    above = worst.verdict is Verdict.REFUTED
+    if worst.bound <= 0:
+        sure = worst.error <= abs(worst.value) / 10**6
+        value = f"{worst.value:.6g}" if sure else with_error(float(worst.value), float(worst.error))
+        at = f" at {worst.place}" if worst.place else ""
+        limit = f"{worst.bound:.6g}" if worst.bound else "0"
+        told = {Verdict.REFUTED: "above", Verdict.INCONCLUSIVE: "not told from"}.get(worst.verdict, "at most")
+        return f"{what} is {value}{at}, {told} the bound {limit}"
+    if above:
+        return f"{what} exceeds the bound {bound} at {worst.place or 'the one instance'}: it is {worst.times} times the bound"
+    return f"{what} is at most {worst.times} times the bound {bound}, reached at {worst.place or 'the one instance'}"
 
 
 def _factor(error: Decimal, room: Decimal) -> float:

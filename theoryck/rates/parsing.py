@@ -159,6 +159,8 @@ def parse_sum(text: str, parameters: Mapping[str, Any], *, what: str = "rate", a
         raise RateError(f"a {what} must be text such as 'd**(-1/2)', got {type(text).__name__} {shown(str(text))}")
     if len(text) > MAX_CHARACTERS:
         raise RateError(f"a {what} may have at most {MAX_CHARACTERS} characters, got {len(text)}: {shown(text)}")
+    if "^" in text:
+        raise RateError(f"{what} {shown(text)}: write ** for a power: {text.strip().replace('^', '**')}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the tokenizer warns about text such as "1or 2", which is refused below
@@ -236,8 +238,7 @@ class _Walker:
         if isinstance(node.op, ast.Sub):
             raise RateError("subtraction is not allowed: a rate is a sum of positive terms")
         if not isinstance(node.op, (ast.Add, ast.Mult, ast.Div)):
-            hint = " (write ** for a power)" if isinstance(node.op, ast.BitXor) else ""
-            raise RateError(f"the operator {type(node.op).__name__} is not allowed{hint}")
+            raise RateError(f"the operator {type(node.op).__name__} is not allowed: use + * / and ** for a power")
         left, right = self.sum(node.left, depth), self.sum(node.right, depth)
         if isinstance(node.op, ast.Add):
             return _collect(left + right)
