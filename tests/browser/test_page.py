@@ -105,6 +105,38 @@ def test_filter_says_how_many_are_shown(visit, everything):
     assert rows(page) == [name for name in every if name.startswith("claim-extreme-")]
 
 
+def test_no_match_is_said(visit, golden):
+    page = visit(render(golden["all-well"])).page
+    assert page.locator("#none").is_hidden()
+    page.get_by_label("Text").fill("no such words")
+    assert page.locator("#none").inner_text() == "No claim matches these words and choices."
+    page.get_by_role("button", name="Show all").click()
+    assert page.locator("#none").is_hidden()
+
+
+def test_a_jump_lands_on_its_claim_whatever_was_opened_before(visit, golden):
+    """Claims that are not seen are not laid out: heights change while the page scrolls."""
+    first = golden["all-well"].results[0]
+    results = tuple(replace(first, claim=f"paper/claim-{n // 3}", instance={"n": n}) for n in range(60))
+    page = visit(render(Report(profile="quick", seed=0, results=results))).page
+    links = page.locator("#table tbody th a")
+    for number in (1, 9, 4, 19, 0):
+        link = links.nth(number)
+        link.click()
+        page.wait_for_timeout(700)
+        top = page.locator(link.get_attribute("href")).evaluate("body => body.getBoundingClientRect().top")
+        assert 0 <= top < 300, number
+
+
+def test_numbers_stay_on_one_line(visit, everything):
+    page = visit(everything).page
+    broken = page.locator("#table td.num").evaluate_all(
+        "cells => cells.filter(c => !c.classList.contains('long')).filter(c => { const r = document.createRange();"
+        " r.selectNodeContents(c); return new Set([...r.getClientRects()].map(b => Math.round(b.top))).size > 1; }).length"
+    )
+    assert broken == 0
+
+
 SORTED = """number => {
   const head = document.querySelector("#table thead").rows[0].cells[number];
   const rows = [...document.querySelectorAll("#table tbody tr")];

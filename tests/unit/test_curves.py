@@ -304,3 +304,18 @@ def test_signed_numbers_have_no_range():
     assert float(Signed.of(-2.5)) == -2.5
     assert float(Signed.of(Decimal("1e400"))) == math.inf
     assert Signed.of(0.0).times(5.0).sign == 0
+
+
+def test_residuals_are_those_from_the_curve_that_is_drawn():
+    """Estimates beside brackets that decide have a fit of their own, which no picture shows."""
+    points = tuple(
+        Point({"d": d}, Estimate(1 / d, 0.01 / d, 1000), bracket=Bracket(0.99 / d, 1.01 / d, 1e-4 / d, 1e-4 / d))
+        for d in (8, 16, 32, 64, 128)
+    )
+    claim = Prediction(Kind.BOUND, "q", base="d", path={"d": "8, 16, ..., 128"}, rate="1/d")
+    judgement = judge(claim, points, Contract())
+    found = fitted(Result("c", Status.THEOREM, {}, judgement, claim, points, Contract(), 1e-3, 5000, 0.1, 0))
+    drawn = {curve.route for curve in found.curves}
+    told = {trace.route for trace in found.traces if any(mark.residual is not None for mark in trace.marks)}
+    assert drawn
+    assert told == drawn

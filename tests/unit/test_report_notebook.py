@@ -25,7 +25,7 @@ from theoryck.records import (
     Verdict,
     display,
 )
-from theoryck.report.html.notebook import html
+from theoryck.report.html.notebook import enclosure_facts, html
 
 SIZES = (16, 32, 64, 128)
 RESULT = Result(
@@ -122,3 +122,8 @@ def test_print_says_what_the_terminal_would_say():
     assert lines[-1].endswith("NOT AS DECLARED: other.")
     assert repr(RESULT).startswith("Result(claim=")
     assert repr(REPORT).startswith("Report(profile=")
+
+
+def test_an_enclosure_shows_the_digits_it_is_known_to():
+    digits = "0.3183098861837906715377675267450287240689"
+    assert dict(enclosure_facts(Enclosure(Decimal(digits), Decimal("1e-40"))))["value"] == f"{digits}0(10)"

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import pytest
 
+from theoryck.auditing import audit
 from theoryck.judge import judge
 from theoryck.records import (
     Bracket,
@@ -390,3 +391,31 @@ def test_the_constant_of_a_scaling_is_not_called_a_ratio_at_the_largest_size():
     alts = [picture(judged(one, drawn(lambda d: 1 / d)), "ratio").alt for one in (claim, bound())]
     assert ["The fitted constant is" in alt for alt in alts] == [True, False]
     assert ["At the largest size the fitted ratio is" in alt for alt in alts] == [False, True]
+
+
+def test_axes_say_what_they_are_and_have_three_labels():
+    for low, high in ((0.0, 1.0), (0.31, 1.62), (0.55, 1.95), (-3.2, 0.1), (0.2, 0.6), (0.9, 1.05), (-0.45, 1.1)):
+        for kind in ("log", "linear"):
+            assert len(ticks(Scale(kind, low, high))) >= 3, (kind, low, high)
+    sizes = [16, 32, 64, 128]
+    made = {p.name: p for p in pictures(audit({"d": sizes}, [0.9, 0.6, 0.45, 0.3], 0.01, rate="d**(-1/2)"))}
+    assert "value, log axis" in made["scaling"].svg
+    assert "linear axis" in made["ratio"].svg
+    assert "on a linear axis" in made["ratio"].alt
+    assert "d, log axis" in made["ratio"].svg
+
+
+def test_residuals_of_exact_values_are_not_drawn():
+    found = audit({"d": [16, 32, 64, 128]}, [1.0, 0.5, 0.25, 0.125], 0.001, rate="1/d")
+    exact = tuple(Point(p.sizes, exact=Enclosure(Decimal(str(p.estimate.value)), Decimal("1e-12"))) for p in found.points)
+    assert "residuals" in [p.name for p in pictures(found)]
+    assert "residuals" not in [p.name for p in pictures(replace(found, points=exact))]
+
+
+def test_a_fit_whose_error_bars_cannot_be_trusted_has_no_band():
+    found = audit({"d": [16, 32, 64, 128]}, [0.9, 0.6, 0.45, 0.3], 0.01, rate="d**(-1/2)")
+    said = replace(found.judgement, reason="few draws carry the mean: the error bar cannot be trusted")
+    (sure, *_), (bare, *_) = pictures(found), pictures(replace(found, judgement=said))
+    assert 'class="tk-b"' in sure.svg.partition("<g ")[0]
+    assert 'class="tk-b"' not in bare.svg
+    assert "no band" in bare.svg
