@@ -223,7 +223,7 @@ def test_texts_and_numbers_are_one():
         (lambda: PowerLaw(2, 1).signal_sum(1e-300, 0, 5), "leaves the range of floats"),
         (lambda: PowerLaw("1.001", 1).kernel_sum(1e-310, 1, 1), "shift = 1e-310 is too small"),
         (lambda: risk_exponent(2, 1, 1, "no"), "noisy must be True or False, got 'no'"),
-        (lambda: sphere_eigenvalues([1.0] * 5001, 16), "coefficients must be at most 5000, got 5001"),
+        (lambda: sphere_eigenvalues([1.0] * 5001, 16), "coefficients must be at most 5000 numbers, got 5001"),
         (lambda: sphere_eigenvalues([1.0], 10**400), "d must be an integer between 2 and 1e300"),
         (lambda: sphere_spectrum([1.0] * 300, 5000, [1.0]), "degree 161 has more directions in d = 5e"),
         (lambda: threshold_limit([0, 1e-300, 1e300], 1, 1.0), "zeta = .* leaves the range of floats"),
