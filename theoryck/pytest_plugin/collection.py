@@ -125,13 +125,15 @@ def pytest_deselected(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Count the selected claims, over which the session's error rate is divided, and number them in the order of a book."""
+    claims = [item for item in session.items if isinstance(item, ClaimItem)]
+    if not claims:
+        return
     from theoryck.collecting import as_in_a_book
 
-    claims = [item for item in session.items if isinstance(item, ClaimItem)]
     for index, item in enumerate(sorted(claims, key=lambda item: as_in_a_book(Path(item.claim.path)))):
         item.index = index
     session.config.stash[STATE].selected = {item.claim.id: os.path.relpath(item.claim.path) for item in claims}
-    if claims and not session.config.getoption("collectonly") and not is_xdist_worker(session.config):
+    if not session.config.getoption("collectonly") and not is_xdist_worker(session.config):
         from theoryck.interrupts import once
 
         session.config.stash[STATE].exits.enter_context(once())  # what was judged is written when SIGTERM comes, too
