@@ -414,8 +414,16 @@ def test_residuals_of_exact_values_are_not_drawn():
 
 def test_a_fit_whose_error_bars_cannot_be_trusted_has_no_band():
     found = audit({"d": [16, 32, 64, 128]}, [0.9, 0.6, 0.45, 0.3], 0.01, rate="d**(-1/2)")
-    said = replace(found.judgement, reason="few draws carry the mean: the error bar cannot be trusted")
+    reason = "few draws carry the mean: the error bar cannot be trusted"
+    routes = tuple(replace(route, reason=reason) for route in found.judgement.routes)
+    said = replace(found.judgement, reason=reason, routes=routes)
     (sure, *_), (bare, *_) = pictures(found), pictures(replace(found, judgement=said))
     assert 'class="tk-b"' in sure.svg.partition("<g ")[0]
     assert 'class="tk-b"' not in bare.svg
     assert "no band" in bare.svg
+
+
+def test_values_that_were_given_are_not_called_monte_carlo():
+    for stderr in (0.01, 0.0):
+        for picture in pictures(audit({"d": [16, 32, 64, 128]}, [0.9, 0.6, 0.45, 0.3], stderr, rate="d**(-1/2)")):
+            assert "Monte Carlo" not in picture.alt + picture.svg

@@ -8,7 +8,7 @@ from theoryck.curves import approach, fitted
 from theoryck.records import Result
 from theoryck.records.values import wide
 from theoryck.report.claims import clean, instance_text
-from theoryck.report.svg import growth, laws, limits, values
+from theoryck.report.svg import growth, laws, limits, values, words
 from theoryck.report.svg.canvas import Canvas
 
 __all__ = ["Picture", "pictures"]
@@ -45,10 +45,14 @@ def pictures(result: Result, prefix: str = "") -> list[Picture]:
     """
     found = fitted(result)
     made: list[Picture] = []
+    given = words.is_given(result)
 
     def add(name: str, title: str, drawn: tuple[Canvas, str] | None) -> None:
         if drawn is not None:
             canvas, alt = drawn
+            if given:
+                canvas.legend = [(sample, words.as_given(text)) for sample, text in canvas.legend]
+                alt = words.as_given(alt)
             instance = instance_text(result.instance)
             whole = f"{title}: {clean(result.claim)}{f' ({instance})' if instance else ''}"
             made.append(Picture(name, title, alt, canvas.svg(whole, alt, f"{prefix}{name}")))

@@ -91,12 +91,6 @@ def residuals(found: Fitted | Approach) -> tuple[Canvas, str] | None:
     return canvas, alt
 
 
-def trusted(result: Result) -> bool:
-    """Whether the judge trusted the error bars, on which every band rests: the reason says where it did not."""
-    judgement = result.judgement
-    return not any("error bar cannot be trusted" in text for text in (judgement.reason, *(r.reason for r in judgement.routes)))
-
-
 # -- parts ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -150,7 +144,7 @@ def _growth(
     drawn = frame.framed(canvas, found.sizes, scale, caption, words.below(found, result), flip)
     if scale.kind == "symlog" or (scale.kind == "linear" and scale.low < 0 < scale.high):
         drawn.level("tk-a", Signed.of(0.0))
-    sure = trusted(result)
+    sure = all(words.trusted(result, curve.route) for curve, _ in curves)
     for curve, (_, low, high) in curves if sure else ():
         frame.draw_band(drawn, curve.sizes, low, high)
     for curve, (centre, _, _) in curves:

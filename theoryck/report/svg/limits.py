@@ -43,14 +43,17 @@ def limit(result: Result, found: Approach) -> tuple[Canvas, str]:
     for index, (value, (text, _, rejected)) in enumerate(zip(rivals, found.rivals)):
         _rival(drawn, value, f"r{index + 1}" if len(rivals) > 1 else "", words.plain(text), rejected)
     third = len(found.sizes)
+    sure = words.trusted(result, found.route)
     if third:
-        frame.draw_band(drawn, found.sizes, curve[third : 2 * third], curve[2 * third :])
+        if sure:
+            frame.draw_band(drawn, found.sizes, curve[third : 2 * third], curve[2 * third :])
         frame.draw_curve(drawn, "tk-f", found.sizes, curve[:third])
     for trace in found.traces:
         shown = [(mark, placed(mark.value), placed(mark.ends[0]), placed(mark.ends[1])) for mark in trace.marks]
         frame.draw_marks(drawn, trace, shown, noise=False)
     if third:
-        canvas.entry(SAMPLES["fit"], f"fit, {words.level(found.level)} band")
+        banded = f"{words.level(found.level)} band" if sure else "no band: its error bars cannot be trusted"
+        canvas.entry(SAMPLES["fit" if sure else "bare"], f"fit, {banded}")
     if found.limit is not None:
         _fitted(drawn, [placed(end) for end in (found.limit.estimate, found.limit.low, found.limit.high)])
     return canvas, _alt(result, found, claim)

@@ -13,6 +13,7 @@ from theoryck.report.claims import clean
 from theoryck.report.layout import shorten
 
 _ONCE = re.compile(r"(?<![\w.])1\*(?!\*)")  # 1*d is d
+FEWEST_DRAWS = 30  # a mean of fewer was not drawn here
 NAMES = {
     "montecarlo": "Monte Carlo mean",
     "exact": "value of the exact route",
@@ -25,6 +26,28 @@ PLURALS = {
     "bracket-low": "lower ends of brackets",
     "bracket-high": "upper ends of brackets",
 }
+
+
+def trusted(result: Result, route: str) -> bool:
+    """Whether the judge trusted the error bars on which the band of a route rests: the reason of the route says where not."""
+    judgement, name = result.judgement, route.partition("-")[0]
+    said = [found.reason or judgement.reason for found in judgement.routes if found.name == name] or [judgement.reason]
+    return not any("error bar cannot be trusted" in text for text in said)
+
+
+def is_given(result: Result) -> bool:
+    """Whether the values are somebody's own, which an audit reads: nothing was drawn for them."""
+    drawn = sum(point.estimate.draws for point in result.points if point.estimate is not None)
+    return result.claim.startswith("audit/") and result.draws == drawn < FEWEST_DRAWS * len(result.points)
+
+
+def as_given(text: str) -> str:
+    """Call values given that the words of the routes call Monte Carlo means.
+
+    >>> as_given("4 Monte Carlo means, from 1 at d = 8"), as_given("Monte Carlo \u00b1 stderr")
+    ('4 given values, from 1 at d = 8', 'given ± error')
+    """
+    return text.replace("Monte Carlo mean", "given value").replace("Monte Carlo \u00b1 stderr", "given \u00b1 error")
 
 
 def rate(text: str, prediction: Prediction | None = None) -> str:
