@@ -200,6 +200,8 @@ def test_stop_at_the_first_failure(project):
         (["--theoryck-json", "x", "--junitxml", "x"], "*--theoryck-json x is the file of --junitxml: it would be overwritten*"),
         (["--theoryck-html", "x", "--ledger", "x"], "*--theoryck-html x is the ledger that is read: it would be overwritten*"),
         (["--ledger", ""], "*--ledger needs the name of a file*"),
+        (["--ledger", "a" * 300], "*--ledger cannot be used: file name too long: aaa*name a file such as draws.ledger*"),
+        (["--theoryck-json", "a" * 300], "*--theoryck-json cannot be written: file name too long: aaa*"),
         (["--theoryck-json", "nowhere/report.json"], "*--theoryck-json: *there is no folder nowhere*"),
         (["--theoryck-html", "nowhere/report.html"], "*--theoryck-html: *there is no folder nowhere*"),
         (["--theoryck-html", "-"], "*theoryck report FILE --html -*"),

@@ -105,3 +105,7 @@ def _open_ledger(config: pytest.Config) -> None:
         state.ledger = state.exits.enter_context(Ledger(path))
     except LedgerError as error:
         raise pytest.UsageError(f"--ledger: {error}") from error
+    except OSError as error:
+        from theoryck.report.targets import reason
+
+        raise pytest.UsageError(f"--ledger cannot be used: {reason(error)}; name a file such as draws.ledger") from error
