@@ -9,7 +9,7 @@ from hypothesis.strategies import data, integers, lists
 
 import theoryck as tc
 from theoryck.cli import main
-from theoryck.hunting import HuntError, hunt
+from theoryck.hunting import HuntError, hunt, search
 from theoryck.montecarlo import SerialExecutor
 from theoryck.profiles import Profile
 
@@ -72,7 +72,8 @@ def never(k):
 
 
 @pytest.mark.parametrize("strategy", [integers(1, 10**9), integers(1, 10**9).filter(lambda k: False)], ids=["assume", "filter"])
-def test_without_a_clock_a_hunt_that_finds_no_instance_ends(strategy):
+def test_without_a_clock_a_hunt_that_finds_no_instance_ends(strategy, monkeypatch):
+    monkeypatch.setattr(search, "LARGEST_ROUND", 40)  # as many rounds, but quicker ones
     outcome = hunted(claim(strategy, never), tries=3)
     assert outcome.exit_code == 3
     assert not outcome.exhausted
