@@ -6,6 +6,7 @@ Every renderer reads these summaries, so that no two of them can disagree about 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,6 +19,9 @@ MIXED = "mixed"  # tightness that is not the same at all instances
 
 
 AS_DECLARED = "refuted as declared"  # what a falsehood has to come to
+
+
+_ONCE = re.compile(r"(?<![\w.*])1\*(?!\*)")
 
 
 class Outcome(StrEnum):
@@ -144,6 +148,15 @@ def clean_lines(text: str) -> str:
     """
     lines = [line for line in text.splitlines() if line.strip()]
     return "\n".join(" " * (len(line) - len(line.lstrip())) + clean(line) for line in lines)
+
+
+def size_text(text: object) -> str:
+    """Write a size along a path on one line; once a size is that size.
+
+    >>> size_text("1*d"), size_text("1*d**2"), size_text("11*d")
+    ('d', 'd**2', '11*d')
+    """
+    return clean(_ONCE.sub("", str(text)))
 
 
 def instance_text(instance: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from theoryck.records import Kind, Point, Prediction, Result, Status, Verdict
 from theoryck.report import numbers
-from theoryck.report.claims import AS_DECLARED, Outcome, clean, clean_lines, instance_text, outcome
+from theoryck.report.claims import AS_DECLARED, Outcome, clean, clean_lines, instance_text, outcome, size_text
 from theoryck.report.deviations import CONSTANT_TOLERANCE, declared, tolerated
 from theoryck.report.layout import Style, fields, wrap
 from theoryck.report.rows import rate_has_logarithm
@@ -189,7 +189,7 @@ def _window(result: Result) -> str:
     base = clean(prediction.base) if prediction and prediction.base else "sizes"
     parts = [f"{base} = {window[0]}" + (f"..{window[1]}" if window[1] != window[0] else "")] if window else []
     if prediction:
-        others = [f"{clean(name)} = {clean(size)}" for name, size in prediction.path.items() if name != prediction.base]
+        others = [f"{clean(name)} = {size_text(size)}" for name, size in prediction.path.items() if name != prediction.base]
         parts.extend(others)
     return ", ".join(parts)
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from theoryck.curves import Approach, Curve, Fitted, Line, Mark, Trace
 from theoryck.records import Interval, Prediction, Result
 from theoryck.report import numbers
-from theoryck.report.claims import clean
+from theoryck.report.claims import clean, size_text
 from theoryck.report.layout import shorten
 
-_ONCE = re.compile(r"(?<![\w.])1\*(?!\*)")  # 1*d is d
 FEWEST_DRAWS = 30  # a mean of fewer was not drawn here
 NAMES = {
     "montecarlo": "Monte Carlo mean",
@@ -89,7 +87,7 @@ def below(found: Fitted | Approach, result: Result) -> str:
     path = {} if result.prediction is None else dict(result.prediction.path)
     fixed = {name: str(size) for name, size in found.fixed.items()} if isinstance(found, Fitted) else {}
     others = fixed or {name: text for name, text in path.items() if name != found.base}
-    texts = [f"{name} = {_ONCE.sub('', str(text))}".replace("**", "^") for name, text in others.items() if len(str(text)) <= 24]
+    texts = [f"{name} = {size_text(text)}".replace("**", "^") for name, text in others.items() if len(str(text)) <= 24]
     return clean(found.base + (f"   ({', '.join(texts)})" if texts else ""))
 
 
