@@ -1,8 +1,8 @@
 """How a record shows itself in a notebook and to print(): the one arrow that goes up, from the records to what renders them.
 
-A notebook asks an object for ``_repr_html_`` and print() for ``__str__``, so these methods must sit on the record; what they show is
-made by ``theoryck.report``, which reads records.  A record must stay readable without any of that (DESIGN section 1), so the
-renderers are named here as text and looked up when, and only when, a record is first displayed.
+A notebook asks an object for ``_repr_html_`` and print() for ``__str__``, so these methods must sit on the record; what they
+show is made by ``theoryck.report``, which reads records.  A record must stay readable without any of that, so the renderers are
+named here as text and looked up when, and only when, a record is first displayed.
 """
 
 from __future__ import annotations
