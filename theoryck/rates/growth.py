@@ -59,7 +59,7 @@ def fit_growth(
     level: float,
     exponent: float | None = None,
 ) -> Growth:
-    """Fit the ratio of the series to the rate, size by size (DESIGN 4.2): the rate's own curvature cancels."""
+    """Fit the ratio of the series to the rate, size by size: the rate's own curvature cancels."""
     values, errors, scale = series.over(log_rates)
     sizes = series.base(base)
     fit = fit_rate(

@@ -15,7 +15,7 @@ from theoryck.records import display
 
 
 class Verdict(StrEnum):
-    """What the evidence says about a statement (DESIGN section 4): a text that is one of five words.
+    """What the evidence says about a statement: a text that is one of five words.
 
     CERTIFIED: decided rigorously at this instance (exact equality, or enclosures that lie on the claimed side).
     SUPPORTED: an equivalence test passed; the whole interval lies within what is tolerated (for bounds on one side).
@@ -61,7 +61,7 @@ class Status(StrEnum):
 
 
 class Kind(StrEnum):
-    """The kinds of statement (DESIGN section 3).
+    """The kinds of statement.
 
     >>> Kind("bound"), [word.value for word in Kind]
     (<Kind.BOUND: 'bound'>, ['identity', 'bound', 'scaling', 'limit', 'law'])
