@@ -156,7 +156,7 @@ def how_sure(results: Iterable[Result]) -> list[str]:
     said = [
         f"tolerated: {known.tolerance} in exponents, in values what their claims declare",
         f"error rates: {of} with probability at most {known.refute:.2g}, a claim that is off by more than is tolerated is "
-        f"supported with at most {known.support:.2g}",
+        f"supported with at most {known.support:.2g} by the look that decides",
     ]
     if known.rivals:
         said.append(
