@@ -5,11 +5,12 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 DOUBLE_TAP = 1.0  # seconds within which a second signal is the first one again
+_UNTOUCHED = (signal.default_int_handler, signal.SIG_DFL)
 
 
 def came_from_ctrl_c(error: BaseException) -> bool:
@@ -30,6 +31,20 @@ def once() -> Iterator[None]:
 
     A signal that is ignored, or that somebody else handles, is left as it is.
     """
+    with _handled(_one_of_several(), _UNTOUCHED):
+        yield
+
+
+def once_for_good() -> Callable[[], None]:
+    """Do what :func:`once` does until the process ends, so that a second Ctrl-C does not meet it on its way out.
+
+    Returns what undoes it, where the process goes on with something else.
+    """
+    before = _handle(_one_of_several(), _UNTOUCHED)
+    return lambda: _restore(before)
+
+
+def _one_of_several() -> Callable[[int, Any], None]:
     last = -DOUBLE_TAP
 
     def interrupt(number: int, frame: object) -> None:
@@ -38,8 +53,7 @@ def once() -> Iterator[None]:
             last = time.monotonic()
             raise KeyboardInterrupt
 
-    with _handled(interrupt, (signal.default_int_handler, signal.SIG_DFL)):
-        yield
+    return interrupt
 
 
 @contextmanager
@@ -59,15 +73,25 @@ def finishing(say: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def _handled(handler: Callable[[int, Any], None], instead_of: tuple[Any, ...] | None) -> Iterator[None]:
-    """Handle both signals, where their handlers are among ``instead_of`` (any but ignored ones if None), and undo it."""
+    """Handle both signals as :func:`_handle` does, and undo it."""
+    before = _handle(handler, instead_of)
+    try:
+        yield
+    finally:
+        _restore(before)
+
+
+def _handle(handler: Callable[[int, Any], None], instead_of: tuple[Any, ...] | None) -> dict[signal.Signals, Any]:
+    """Handle both signals, where their handlers are among ``instead_of`` (any but ignored ones if None); return what was there."""
     before: dict[signal.Signals, Any] = {}
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             known = signal.getsignal(number)
             if known in instead_of if instead_of is not None else known not in (signal.SIG_IGN, None):
                 before[number] = signal.signal(number, handler)
-    try:
-        yield
-    finally:
-        for number, known in before.items():
-            signal.signal(number, known)
+    return before
+
+
+def _restore(before: Mapping[signal.Signals, Any]) -> None:
+    for number, known in before.items():
+        signal.signal(number, known)

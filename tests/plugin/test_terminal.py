@@ -16,6 +16,14 @@ import pytest
 PIECES = re.compile(r"\x1b\[([0-9;]*)([A-Za-z])|(\r)|(\n)|(\x08)|([^\x1b\r\n\x08])")
 
 
+@pytest.fixture(autouse=True)
+def _signals_are_heard():
+    """Hear Ctrl-C in programs started here: a shell lets those in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def on_terminal(argv, folder, *, interrupt_at=None, signals=(signal.SIGINT,), seconds=60, **environment):
     """Run a program in a terminal of 100 columns, and return what it wrote and its exit status.
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+import theoryck
 from theoryck.cli import installed, main
 from theoryck.cli.doctor import told
 from theoryck.cli.installed import Doctor, Package, Part, fulfils
@@ -117,9 +118,21 @@ def test_a_page_that_cannot_be_made_is_refused_before_measuring():
     assert "python -m pip install jinja2" in done.stderr
 
 
-def test_an_old_installation_asks_for_what_its_source_asks_for(monkeypatch):
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ('[project]\nname = "theoryck"\ndependencies = ["jinja2>=3.1"]', {"numpy", "jinja2"}),
+        ('[project]\nname = "another"\ndependencies = ["jinja2>=3.1"]', {"numpy"}),
+        ("not TOML [", {"numpy"}),
+        (None, {"numpy"}),
+    ],
+)
+def test_an_old_installation_asks_for_what_its_source_asks_for(monkeypatch, tmp_path, source, names):
     monkeypatch.setattr(importlib.metadata, "requires", lambda name: ["numpy>=1.26"])
-    assert "jinja2" in {package.name for package in installed.packages()}
+    monkeypatch.setattr(theoryck, "__file__", str(tmp_path / "theoryck" / "__init__.py"))
+    if source is not None:
+        (tmp_path / "pyproject.toml").write_text(source)
+    assert {package.name for package in installed.packages()} == names
 
 
 def test_what_fails_comes_first_and_says_what_to_do():

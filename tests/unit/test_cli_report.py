@@ -40,7 +40,8 @@ def run(*arguments, **options):
     return CliRunner().invoke(main, ["report", *map(str, arguments)], **options)
 
 
-def test_the_table_is_that_of_the_run_and_the_status_is_0_whatever_it_says(saved):
+def test_the_table_is_that_of_the_run_and_the_status_is_0_whatever_it_says(saved, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # readline, which pytest loads, sets it for the processes of xdist
     done = run(saved)
     assert done.exit_code == 0
     assert done.output == render(REPORT, Style(100)) + "\n"

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import theoryck.check
 import theoryck.prospects
 from theoryck.cli import main
-from theoryck.interrupts import came_from_ctrl_c, finishing, once
+from theoryck.interrupts import came_from_ctrl_c, finishing, once, once_for_good
 from theoryck.report.json import read_json
 from theoryck.report.layout import columns
 
@@ -102,6 +102,14 @@ def test_what_the_system_refuses_has_no_traceback(here):
     assert done.exit_code == 2
     assert "file name too long: aaa" in done.output
     assert "(in new.py, line" in done.output
+
+
+@pytest.fixture(autouse=True)
+def _signals_are_heard():
+    """Hear Ctrl-C here and in programs started here: a shell lets those in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def interrupted(*arguments, **options):
@@ -211,3 +219,18 @@ def test_a_narrow_terminal_is_narrow():
         assert columns(narrow) == wanted
     os.close(master)
     os.close(narrow.terminal)
+
+
+def test_what_is_done_for_good_can_be_undone():
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    undo = once_for_good()
+    try:
+        with once():  # finds the signals handled and leaves them
+            handled = signal.getsignal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) is handled is not before[signal.SIGTERM]
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGINT)  # within a second: the first one again
+    finally:
+        undo()
+    assert {number: signal.getsignal(number) for number in before} == before

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+import theoryck
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8")
 LINES = re.findall(r"^\| (\*.+?\*) \|", PAGE[PAGE.index("## Flags") : PAGE.index("## Budgets")], re.MULTILINE)
 EXPLAINED = [flag for line in LINES for flag in re.findall(r"\*(.+?)\*", line)]
 ROOMS = ("auditing", "judge", "montecarlo", "planning", "quantities", "rates")
-SOURCES = [*(ROOT / "theoryck").glob("*.py"), *(path for room in ROOMS for path in (ROOT / "theoryck" / room).rglob("*.py"))]
+PACKAGE = Path(theoryck.__file__).parent
+SOURCES = [*PACKAGE.glob("*.py"), *(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))]
 MAKERS = {"flags", "_log_flags", "_hidden_log", "_told"}  # functions that return or yield flags
 
 

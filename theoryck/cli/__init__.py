@@ -12,7 +12,7 @@ import click
 
 import theoryck
 from theoryck.cli.streams import BROKEN_PIPE, hush, prepare, told
-from theoryck.interrupts import once
+from theoryck.interrupts import once, once_for_good
 
 INTERRUPTED = 130  # as a shell reports a program that Ctrl-C stopped
 
@@ -112,3 +112,9 @@ def main() -> None:
     stood), 2 wrong usage or a file that cannot be written, 3 undecided under the profile thorough (or a hunt that judged nothing),
     130 interrupted.  "theoryck COMMAND --help" is a short manual of each command.
     """
+
+
+def run() -> None:
+    """Run the program as a process of its own, to whose end a Ctrl-C that is hit twice counts once."""
+    once_for_good()
+    main(prog_name="theoryck")

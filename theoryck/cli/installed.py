@@ -113,8 +113,8 @@ def _asked_since() -> list[str]:
 
     import theoryck
 
-    source = Path(theoryck.__file__).parents[1] / "pyproject.toml"
     try:
+        source = Path(theoryck.__file__).parents[1] / "pyproject.toml"
         project = tomllib.loads(source.read_text(encoding="utf-8")).get("project", {})
     except (OSError, ValueError):
         return []

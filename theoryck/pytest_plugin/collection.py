@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,10 +134,17 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         item.index = index
     session.config.stash[STATE].selected = {item.claim.id: os.path.relpath(item.claim.path) for item in claims}
     if not session.config.getoption("collectonly") and not is_xdist_worker(session.config):
-        from theoryck.interrupts import once
+        from theoryck.interrupts import once_for_good
 
-        session.config.stash[STATE].exits.enter_context(once())  # what was judged is written when SIGTERM comes, too
+        undo = once_for_good()  # what was judged is written when SIGTERM comes, too
+        session.config.add_cleanup(lambda: _go_on_as_before(session.config, undo))
         _say_what_is_hopeless(session.config, [item.claim for item in claims])
+
+
+def _go_on_as_before(config: pytest.Config, undo: Callable[[], None]) -> None:
+    """Give signals back, unless one of them ends the process: a second one must not meet it on its way out."""
+    if not config.stash[STATE].interrupted:
+        undo()
 
 
 def _say_what_is_hopeless(config: pytest.Config, claims: list[Claim]) -> None:
