@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 DOUBLE_TAP = 1.0  # seconds within which a second signal is the first one again
@@ -51,9 +52,46 @@ def _one_of_several() -> Callable[[int, Any], None]:
         nonlocal last
         if time.monotonic() - last >= DOUBLE_TAP:
             last = time.monotonic()
-            raise KeyboardInterrupt
+            if not _gate.holding:
+                raise KeyboardInterrupt
+            _gate.waiting = True
 
     return interrupt
+
+
+@dataclass
+class _Gate:
+    """Whether interruptions are held back, by how many, and whether one is waiting."""
+
+    holding: int = 0
+    waiting: bool = False
+
+
+_gate = _Gate()
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Hold back an interruption that :func:`once` hears: it comes at the end of what must not be torn.
+
+    >>> with once():
+    ...     try:
+    ...         with held():
+    ...             signal.raise_signal(signal.SIGTERM)
+    ...             print("whole")
+    ...     except KeyboardInterrupt:
+    ...         print("then interrupted")
+    whole
+    then interrupted
+    """
+    _gate.holding += 1
+    try:
+        yield
+    finally:
+        _gate.holding -= 1
+        if _gate.waiting and not _gate.holding:
+            _gate.waiting = False
+            raise KeyboardInterrupt
 
 
 @contextmanager

@@ -42,23 +42,25 @@ class Live:
         """Write the line (or a text) after the cursor and put the cursor back; what does not fit is left out."""
         if self.state is None:
             return
+        from theoryck.interrupts import held
         from theoryck.report.layout import cells, shorten
 
-        with self._uncaptured():  # a captured terminal does not tell its width either
+        with held(), self._uncaptured():  # a captured terminal does not tell its width either
             room = self.writer.fullwidth - self.writer.width_of_current_line % self.writer.fullwidth - 2
             said = self.state.line(room) if text is None else shorten(text, room)
             text = said if room >= LEAST else ""
             if text or self.written:
-                self.written = True  # said before it is so: Ctrl-C may come in between
                 self.writer.write_raw(f"\x1b[K {text}\x1b[{cells(text) + 1}D" if text else "\x1b[K", flush=True)
                 self.written = bool(text)
 
     def erase(self) -> None:
         """Take back what was written."""
         if self.written:  # where nothing is, the last letter of a full line would be taken back
-            with self._uncaptured():
+            from theoryck.interrupts import held
+
+            with held(), self._uncaptured():
                 self.writer.write_raw("\x1b[K", flush=True)
-            self.written = False
+                self.written = False
 
     def _uncaptured(self) -> AbstractContextManager[None]:
         """While a test runs, what is written is captured, the line of progress too."""
