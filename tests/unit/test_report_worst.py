@@ -4,6 +4,11 @@ from decimal import Decimal
 
 import pytest
 
+from theoryck.judge.case import CONSTANT_TOLERANCE
+from theoryck.judge.numbers import limit_tolerance
+from theoryck.judge.verdict import opened
+from theoryck.rates.decisions import IDENTITY_TOLERANCE
+from theoryck.rates.evidence import read_routes
 from theoryck.records import (
     Contract,
     Enclosure,
@@ -20,7 +25,9 @@ from theoryck.records import (
     Tightness,
     Verdict,
 )
+from theoryck.report import deviations
 from theoryck.report.claims import summarise
+from theoryck.report.deviations import tolerated
 from theoryck.report.rows import claim_row, claimed_and_measured
 from theoryck.report.table import table
 from theoryck.report.text import sum_line
@@ -171,3 +178,19 @@ def test_a_bound_on_one_number_shows_both_numbers():
 def test_the_sum_counts_claims_by_their_worst_instance():
     results = (made(1, Verdict.CERTIFIED), made(2, Verdict.SUPPORTED))
     assert "1 supported" in sum_line(Report(profile="quick", seed=0, results=results))
+
+
+@pytest.mark.parametrize("tolerance", [None, "1/100"])
+@pytest.mark.parametrize("claimed", ["0.5", "0"])
+def test_what_is_tolerated_of_a_limit_is_what_the_judge_tolerates(claimed, tolerance):
+    prediction = Prediction(Kind.LIMIT, "q", base="d", value=Enclosure(Decimal(claimed), Decimal(0)), tolerance=tolerance)
+    points = tuple(Point({"d": d}, exact=Enclosure(Decimal("0.4") + Decimal(1) / d, Decimal(0))) for d in (16, 32, 64))
+    case = opened(prediction, points, Contract(), 1, True)
+    result = Result("c", Status.THEOREM, {}, Judgement(Verdict.REFUTED, ""), prediction, points, Contract(), 1e-3, 0, 0.0, 0)
+    assert tolerated(result) == pytest.approx(limit_tolerance(case, read_routes(points)[0]["exact"][0]), rel=1e-12)
+
+
+def test_other_tolerances_are_those_of_the_judge():
+    # A report may not see the judge, so that it restates them.
+    assert deviations.CONSTANT_TOLERANCE == CONSTANT_TOLERANCE
+    assert deviations.EXACT_TOLERANCE == IDENTITY_TOLERANCE

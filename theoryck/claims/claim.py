@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any, ClassVar
 from theoryck.claims.arguments import ClaimError, path_texts
 from theoryck.claims.statements import Statement
 from theoryck.models import Activation, DeepNetwork
-from theoryck.records import About, Status
+from theoryck.records import About, Status, gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,18 +244,7 @@ def written_about(claims: Iterable[Claim]) -> tuple[tuple[About, ...], dict[str,
     >>> about[0].claim, about[0].citation
     ('example/one', {})
     """
-    found: list[About] = []
-    folders: dict[str, str] = {}
-    for claim in claims:
-        about = claim.about()
-        if about.folder:
-            # Two folders of one name that say different things are told apart by a number.
-            names = itertools.chain([about.folder], (f"{about.folder} ({number})" for number in itertools.count(2)))
-            name = next(name for name in names if folders.get(name, claim.folder_setting) == claim.folder_setting)
-            folders[name] = claim.folder_setting
-            about = replace(about, folder=name)
-        found.append(about)
-    return tuple(found), folders
+    return gathered((claim.about(), claim.folder_setting) for claim in claims)
 
 
 def _own_copy(value: Any) -> Any:

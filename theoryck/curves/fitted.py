@@ -210,10 +210,7 @@ def _along(result: Result, line: Direction, of: int) -> Fitted:
     try:
         with np.errstate(all="ignore"):  # what leaves the range of floats is infinite, and then no curve is given
             found = _with_curves(found, result, prediction, line)
-    except (
-        ValueError,
-        ArithmeticError,
-    ) as error:  # values that are not finite, sizes that the rate forbids: the judge refuses them too
+    except (ValueError, ArithmeticError) as error:  # values that are not finite, sizes that the rate forbids: as the judge does
         found = replace(found, reason=str(error))
     with np.errstate(all="ignore"):
         return _with_lines(found, result, prediction, line, claims)

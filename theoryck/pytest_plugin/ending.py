@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import sys
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,31 +113,15 @@ class Listener:
 
 def _report(config: pytest.Config) -> Report:
     from theoryck import __version__
-    from theoryck.records import About, Report, Result
+    from theoryck.records import About, Report, Result, gathered
 
     state = config.stash[STATE]
     carried = [state.carried[index] for index in sorted(state.carried)]
     results = tuple(Result.from_json(data) for each in carried for data in json.loads(each["results"]))
     told = [(About.from_json(about), text) for each in carried for about, text in json.loads(each["about"])]
-    about, folders = _gathered(told)
+    about, folders = gathered(told)
     profile, seed = config.getoption("theoryck_profile"), config.getoption("theoryck_seed")
     return Report(profile, seed, results, __version__, state.interrupted, about, folders)
-
-
-def _gathered(told: Iterable[tuple[Any, str]]) -> tuple[tuple[Any, ...], dict[str, str]]:
-    """Keep what each folder says once; two folders of one name that say different things are told apart by a number."""
-    from dataclasses import replace
-
-    found: list[Any] = []
-    folders: dict[str, str] = {}
-    for about, text in told:
-        if about.folder:
-            names = itertools.chain([about.folder], (f"{about.folder} ({number})" for number in itertools.count(2)))
-            name = next(name for name in names if folders.get(name, text) == text)
-            folders[name] = text
-            about = replace(about, folder=name)
-        found.append(about)
-    return tuple(found), folders
 
 
 @pytest.hookimpl(trylast=True)

@@ -5,7 +5,7 @@ again years later without measuring anything.  ``to_json`` gives plain ``dict``/
 schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact values travel as decimal strings.
 """
 
-from theoryck.records.reports import SCHEMA_VERSION, About, Report
+from theoryck.records.reports import SCHEMA_VERSION, About, Report, gathered
 from theoryck.records.results import Contract, Judgement, Prediction, Result, Rival, Route
 from theoryck.records.values import Bracket, Counts, Enclosure, Estimate, Interval, Kind, Point, Status, Tightness, Verdict
 
@@ -29,4 +29,5 @@ __all__ = [
     "Status",
     "Tightness",
     "Verdict",
+    "gathered",
 ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from theoryck.records import display
@@ -54,17 +55,35 @@ class About:
         return cls(str(data["claim"]), assumptions=assumptions, citation=citation, **texts)
 
 
+def gathered(told: Iterable[tuple[About, str]]) -> tuple[tuple[About, ...], dict[str, str]]:
+    """Return what is written about claims, and the docstring of each of their folders once, from pairs of both.
+
+    Two folders of one name that say different things are told apart by a number.
+
+    >>> about, folders = gathered([(About("a", folder="p"), "One."), (About("b", folder="p"), "Two."), (About("c"), "")])
+    >>> [each.folder for each in about], folders
+    (['p', 'p (2)', ''], {'p': 'One.', 'p (2)': 'Two.'})
+    """
+    found: list[About] = []
+    folders: dict[str, str] = {}
+    for about, text in told:
+        if about.folder:
+            names = itertools.chain([about.folder], (f"{about.folder} ({number})" for number in itertools.count(2)))
+            name = next(name for name in names if folders.get(name, text) == text)
+            folders[name] = text
+            about = replace(about, folder=name)
+        found.append(about)
+    return tuple(found), folders
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """Everything one session found: what ``--json`` writes and every renderer reads.
 
     ``results`` has one :class:`Result` an instance, ``profile`` and ``seed`` say how they were drawn, ``interrupted`` whether
-    Ctrl-C
-    ended the session before its end.  ``about`` has one entry per claim and ``folders`` the docstring of each folder that they
-    name;
-    older files have neither.  ``theoryck.report.json`` reads and writes files, :meth:`to_json` and :meth:`from_json` make and
-    take
-    their data.
+    Ctrl-C ended the session before its end.  ``about`` has one entry per claim and ``folders`` the docstring of each folder that
+    they name; older files have neither.  ``theoryck.report.json`` reads and writes files, :meth:`to_json` and :meth:`from_json`
+    make and take their data.
 
     >>> import sympy, theoryck as tc
     >>> @tc.theorem("example/sigma-of-erf")
