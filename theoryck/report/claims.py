@@ -120,6 +120,30 @@ class ClaimSummary:
         return self.results[0].status is Status.FALSEHOOD
 
 
+# What a claim comes to, the worst first: the order of counts, of the page's sort by verdict and of its filter.
+FALSEHOOD_STANDS, RIVAL_STANDS = "falsehood not refuted", "rival stands"
+STANDINGS = (
+    Verdict.REFUTED.value,
+    Verdict.VACUOUS.value,
+    FALSEHOOD_STANDS,
+    RIVAL_STANDS,
+    Verdict.INCONCLUSIVE.value,
+    AS_DECLARED,
+    Verdict.SUPPORTED.value.lower(),
+    Verdict.CERTIFIED.value.lower(),
+)
+
+
+def standing(claim: ClaimSummary) -> str:
+    """Return what a claim came to, by its worst instance: one of STANDINGS."""
+    worst = claim.worst
+    if claim.is_falsehood:
+        return AS_DECLARED if worst.ok else FALSEHOOD_STANDS
+    if worst.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED):
+        return worst.verdict.value.lower() if worst.ok else RIVAL_STANDS
+    return worst.verdict.value
+
+
 def summarise(report: Report | Iterable[Result]) -> list[ClaimSummary]:
     """Group results by claim, in order of first appearance."""
     groups: dict[str, list[Result]] = {}

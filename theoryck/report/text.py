@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from theoryck.records import Report, Result, Verdict
-from theoryck.report.claims import AS_DECLARED, ClaimSummary, Outcome, clean, summarise
+from theoryck.records import Report, Result
+from theoryck.report.claims import (
+    FALSEHOOD_STANDS,
+    RIVAL_STANDS,
+    STANDINGS,
+    ClaimSummary,
+    Outcome,
+    clean,
+    standing,
+    summarise,
+)
 from theoryck.report.layout import Style, wrap
 from theoryck.report.methods import how_sure
 from theoryck.report.paragraphs import paragraph
 from theoryck.report.table import COLOR, table
+
+_COUNTED = {FALSEHOOD_STANDS: "not refuted though false", RIVAL_STANDS: "with a rival that stands"}  # behind a number
 
 SCREEN = 20  # lines of a table that are seen at once, with what follows it
 
@@ -105,21 +116,8 @@ def sum_line(report: Report, style: Style | None = None) -> str:
 
 def _counts(claims: Sequence[ClaimSummary]) -> list[str]:
     """Count claims, the worst first: what fell, what stood that should not, what is open, what is well."""
-    tally: dict[str, int] = {}
-    for claim in claims:
-        tally[_said(claim)] = tally.get(_said(claim), 0) + 1
-    order = ["REFUTED", "VACUOUS", "not refuted though false", "with a rival that stands", "INCONCLUSIVE"]
-    order += [AS_DECLARED, "supported", "certified"]
-    return [f"{tally[name]} {name}" for name in order if name in tally]
-
-
-def _said(claim: ClaimSummary) -> str:
-    worst = claim.worst
-    if claim.is_falsehood:
-        return AS_DECLARED if worst.ok else "not refuted though false"
-    if worst.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED):
-        return worst.verdict.value.lower() if worst.ok else "with a rival that stands"
-    return worst.verdict.value
+    found = [standing(claim) for claim in claims]
+    return [f"{found.count(name)} {_COUNTED.get(name, name)}" for name in STANDINGS if name in found]
 
 
 def _plural(number: int, noun: str) -> str:

@@ -6,23 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from theoryck.records import About, Report, Status, Tightness, Verdict
-from theoryck.report.claims import AS_DECLARED, MIXED, ClaimSummary, Outcome, clean, summarise
+from theoryck.records import About, Report, Status, Tightness
+from theoryck.report.claims import MIXED, STANDINGS, ClaimSummary, Outcome, clean, standing, summarise
 from theoryck.report.html.claims import ClaimView, claim_view
 from theoryck.report.methods import how_sure
 from theoryck.report.paragraphs import headline
-
-# What a claim comes to, the worst first: the order of the counts, of the sort by verdict and of the filter.
-STANDINGS = (
-    "REFUTED",
-    "VACUOUS",
-    "falsehood not refuted",
-    "rival stands",
-    "INCONCLUSIVE",
-    AS_DECLARED,
-    "supported",
-    "certified",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +91,6 @@ def overview(report: Report) -> Overview:
         sure=tuple(map(clean, how_sure(report.results))),
         statuses=tuple(status.value for status in Status if any(view.status == status.value for view in views)),
     )
-
-
-def standing(claim: ClaimSummary) -> str:
-    """Return what a claim came to, by its worst instance: one of STANDINGS."""
-    worst = claim.worst
-    if worst.status is Status.FALSEHOOD:
-        return AS_DECLARED if worst.ok else "falsehood not refuted"
-    if worst.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED):
-        return worst.verdict.value.lower() if worst.ok else "rival stands"
-    return worst.verdict.value
 
 
 def anchors(names: Iterable[str]) -> list[str]:
