@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ FILES = {
 }
 BODY = """
 import sys
+from pathlib import Path
 import numpy as np
 {imports}
 H = 5.0
@@ -112,3 +114,24 @@ def test_arrays_in_modules_arrive_whole(sampler_of, tmp_path):
     sampler = sampler_of("import kp_big", "(kp_big.f().sum(), kp_big.A is kp_big.B)")
     with ProcessExecutor(1) as executor:
         assert list(executor.map(sampler, [0])) == [(np.arange(100_000.0).sum(), True)]
+
+
+def test_where_a_module_lies_is_looked_up_once_a_file(sampler_of, monkeypatch):
+    encode(sampler_of("import kp_pk.core", "kp_pk.core.f()"))
+    looked = []
+    resolve = Path.resolve
+    monkeypatch.setattr(Path, "resolve", lambda path, *more: (looked.append(path), resolve(path, *more))[1])
+    sampler = sampler_of("import kp_pk.core, kp_state", "kp_state.f()")
+    encode(sampler)
+    encode(sampler)
+    assert [path.name for path in looked] == ["kp_state.py"]
+
+
+def test_packages_that_a_pth_file_names_are_installed(sampler_of, tmp_path, monkeypatch):
+    package = tmp_path / "site-packages" / "kp_installed.py"
+    package.parent.mkdir()
+    package.write_text("def f():\n    return 1.0\n")
+    monkeypatch.syspath_prepend(str(package.parent))
+    module = importlib.import_module("kp_installed")
+    assert b"kp_installed" in encode(module.f)
+    assert b"CodeType" not in encode(module.f)

@@ -39,6 +39,9 @@ class PayloadError(TypeError):
     """
 
 
+_PACKAGE_FOLDERS = frozenset({"site-packages", "dist-packages"})
+
+
 @functools.cache
 def _installed_roots() -> tuple[str, ...]:
     import theoryck
@@ -49,13 +52,21 @@ def _installed_roots() -> tuple[str, ...]:
     return tuple(Path(path).resolve().as_posix() + "/" for path in paths if path)
 
 
+@functools.cache
+def _is_installed(path: str) -> bool:
+    resolved = Path(path).resolve()
+    # A folder of packages that a .pth file names stands in no list of site's; workers have it on their path as this process has.
+    return f"{resolved.as_posix()}/".startswith(_installed_roots()) or not _PACKAGE_FOLDERS.isdisjoint(resolved.parts)
+
+
 def _by_value(module: ModuleType) -> bool:
+    """Whether a module is the user's; asked of every module at every payload, so that one that was loaded since is not missed."""
     file = getattr(module, "__file__", None)
-    if not isinstance(file, str):
-        # Built in or frozen, or a package without __init__.py, which is only its folders.
-        folders = [str(entry) for entry in getattr(module, "__path__", ())]
-        return bool(folders) and not any(f"{Path(entry).resolve().as_posix()}/".startswith(_installed_roots()) for entry in folders)
-    return not Path(file).resolve().as_posix().startswith(_installed_roots())
+    if isinstance(file, str):
+        return not _is_installed(file)
+    # Built in or frozen, or a package without __init__.py, which is only its folders.
+    folders = [str(entry) for entry in getattr(module, "__path__", ())]
+    return bool(folders) and not any(map(_is_installed, folders))
 
 
 @contextmanager
@@ -67,10 +78,10 @@ def _users_modules_by_value() -> Iterator[dict[int, ModuleType]]:
         module
         for name, module in list(sys.modules.items())
         if isinstance(module, ModuleType)
-        and module.__name__ == name
-        and name not in known
         and name != "__main__"
         and _by_value(module)
+        and module.__name__ == name
+        and name not in known
     ]
     for module in mine:
         cloudpickle.register_pickle_by_value(module)
