@@ -13,14 +13,17 @@ Every public name is loaded on first use, so that ``import theoryck`` and the py
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
+
+from theoryck._lazy import unknown
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "Activation": "theoryck.models",
+    "Activation": "theoryck.numerics.functions.activation",
     "Bound": "theoryck.claims",
-    "DeepNetwork": "theoryck.models",
+    "DeepNetwork": "theoryck.theory.networks.model",
     "Enclosure": "theoryck.records",
     "Identity": "theoryck.claims",
     "Law": "theoryck.claims",
@@ -31,26 +34,32 @@ _HOME = {
     "Result": "theoryck.records",
     "Scaling": "theoryck.claims",
     "ScalingPath": "theoryck.rates",
-    "TeacherStudent": "theoryck.models",
+    "TeacherStudent": "theoryck.theory.learning.model",
     "Verdict": "theoryck.records",
     "audit": "theoryck.auditing",
-    "check_claims": "theoryck.check",
+    "check_claims": "theoryck.checking.check",
     "conjecture": "theoryck.claims",
     "doubling": "theoryck.rates",
     "example": "theoryck.claims",
     "falsehood": "theoryck.claims",
     "for_all": "theoryck.claims",
-    "norm_deviation": "theoryck.quantities",
-    "overlap_moment": "theoryck.quantities",
+    "norm_deviation": "theoryck.theory.networks.quantities.norms",
+    "overlap_moment": "theoryck.theory.networks.quantities.overlaps",
     "quantity": "theoryck.quantities",
-    "size": "theoryck.models",
+    "size": "theoryck.theory.networks.model",
     "theorem": "theoryck.claims",
 }
 _MODULES = {
-    "activations": "theoryck.models.catalogue",
+    "activations": "theoryck.numerics.functions.catalogue",
     "quantities": "theoryck.quantities",
-    "strategies": "theoryck.models.strategies",
+    "strategies": "theoryck.theory.networks.strategies",
 }
+
+
+def _subjects() -> list[str]:
+    """Return the subjects of the mathematics: the folders of theoryck/theory."""
+    return sorted(entry.name for entry in Path(__file__).with_name("theory").iterdir() if (entry / "__init__.py").is_file())
+
 
 __all__ = sorted([*_HOME, *_MODULES])
 
@@ -60,15 +69,13 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_HOME[name]), name)
     elif name in _MODULES:
         value = importlib.import_module(_MODULES[name])
+    elif name in _subjects():
+        value = importlib.import_module(f"theoryck.theory.{name}")
     else:
-        import difflib
-
-        close = difflib.get_close_matches(name, __all__, n=2)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"public names: {', '.join(__all__)}"
-        raise AttributeError(f"module 'theoryck' has no attribute {name!r}; {hint}")
+        raise unknown("theoryck", name, [*__all__, *_subjects()])
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, *_subjects(), "__version__"]

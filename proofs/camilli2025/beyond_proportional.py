@@ -10,7 +10,7 @@ Truth.     The bound holds and is loose.  A network that is linear in its input 
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import learned_share, scalar_mode_divergence
+from theoryck.theory.learning import learned_share, scalar_mode_divergence
 
 from . import CAMILLI2025
 
@@ -29,7 +29,7 @@ def path(n):
 
 
 def gap(depth, noise="1/2"):
-    return tc.quantities.mutual_information_gap(setting("x", depth, noise), per_sample=True)
+    return tc.learning.mutual_information_gap(setting("x", depth, noise), per_sample=True)
 
 
 @tc.theorem("camilli2025/beyond-proportional", CAMILLI2025)
@@ -66,7 +66,7 @@ def scalar_mode(depth, samples):
     """I^(L) - I^(0) -> -(x - log(1 + x))/2, x = samples L m_2, at n = samples * d and Delta = 1/2, linear phi"""
     strength = samples * depth * learned_share(samples, "1/2")
     value = -scalar_mode_divergence(strength)
-    total = tc.quantities.mutual_information_gap(setting("x", depth))
+    total = tc.learning.mutual_information_gap(setting("x", depth))
     rivals = [0, -strength / 2]
     return tc.Limit(total, path(f"{samples}*d"), value=value, tolerance=-0.08 * value, rivals=rivals, correction=1, amplitude=0.5)
 
@@ -74,6 +74,6 @@ def scalar_mode(depth, samples):
 @tc.conjecture("camilli2025/proportional-samples-network", CAMILLI2025)
 def network_at_proportional_n():
     """|I^(1) - I^(0)|/n = O(1/d) at n = d with phi = sin(2x); the same at n = d^2 is the falsehood reduction-any-samples"""
-    difference = tc.quantities.mutual_information_gap(setting("sin(2*x)", 1), per_sample=True)
+    difference = tc.learning.mutual_information_gap(setting("sin(2*x)", 1), per_sample=True)
     along = tc.ScalingPath(d=(4, 8, 16, 32), n="d")
     return tc.Bound(difference, rate="1/d", along=along, rivals=["d**(-5/2)"], correction=1, amplitude=0.5, within=0.3)

@@ -12,8 +12,9 @@ from hypothesis.strategies import integers, sampled_from
 from sympy import Rational, atan, exp, pi, sign, sinh, sqrt
 
 import theoryck as tc
-from theoryck.models import x
-from theoryck.quantities import closed_form, epsilon, eta0, gamma0, gaussian_mean, kernel, rho, sigma
+from theoryck.numerics.functions import x
+from theoryck.quantities import closed_form, gaussian_mean, kernel
+from theoryck.theory.networks import epsilon, eta0, gamma0, rho, sigma
 
 from . import CAMILLI2025
 

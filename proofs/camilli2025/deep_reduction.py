@@ -28,7 +28,7 @@ def path(pattern, sizes):
 @tc.for_all(pattern=patterns)
 def deep_reduction_linear(pattern):
     """|I^(L) - I^(0)|/n = O((1 + sqrt(n/d_min) + n/d_min)/sqrt(d_min)), linear phi, widths pattern * d"""
-    gap = tc.quantities.mutual_information_gap(setting("x", pattern), per_sample=True)
+    gap = tc.learning.mutual_information_gap(setting("x", pattern), per_sample=True)
     along = path(pattern, tc.doubling(16, 128))
     return tc.Bound(gap, rate=REDUCTION, along=along, rivals=["d_min**(-2)"], correction=1, amplitude=0.5)
 
@@ -38,7 +38,7 @@ def deep_reduction_linear(pattern):
 def deep_reduction(network):
     """|I^(L) - I^(0)|/n = O((1 + sqrt(n/d_min) + n/d_min)/sqrt(d_min)), L = 2 and 3, widths pattern * d"""
     phi, pattern = network
-    gap = tc.quantities.mutual_information_gap(setting(phi, pattern), per_sample=True)
+    gap = tc.learning.mutual_information_gap(setting(phi, pattern), per_sample=True)
     along = path(pattern, (4, 8, 16, 32))
     # A data set at depth 3 and d = 32 takes 0.3 s: a single share leaves too few to know their scatter.
     return tc.Bound(gap, rate=REDUCTION, along=along, rivals=["d_min**(-2)"], correction=1, amplitude=0.5, share=4)

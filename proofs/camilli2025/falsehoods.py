@@ -6,7 +6,8 @@ Some are invisible at depth 1 (sigma_0 = 1 hides a missing sigma_{l-1}), so they
 from hypothesis.strategies import integers, sampled_from
 
 import theoryck as tc
-from theoryck.quantities import epsilon, gamma0, gaussian_mean, rho, sigma
+from theoryck.quantities import gaussian_mean
+from theoryck.theory.networks import epsilon, gamma0, rho, sigma
 
 from . import CAMILLI2025
 

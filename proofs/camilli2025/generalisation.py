@@ -11,7 +11,7 @@ Truth.     Of order 1/d.  For linear readout E^(L) - E^(0) = (E_lin - E^(0)) - E
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import deep_linear_error_limit, one_layer_linear_error_limit
+from theoryck.theory.learning import deep_linear_error_limit, one_layer_linear_error_limit
 
 from . import CAMILLI2025
 
@@ -32,7 +32,7 @@ def path(*sizes):
 @tc.for_all(depth=depths)
 def generalisation_linear(depth):
     """E^(L) - E^(0) -> 0 at n = d, at rate 1/d, linear phi"""
-    gap = tc.quantities.generalisation_gap(setting("x", depth))
+    gap = tc.learning.generalisation_gap(setting("x", depth))
     return tc.Bound(gap, rate="1/d", along=path(), rivals=["d**(-3/2)"], correction=1, amplitude=0.25)
 
 
@@ -40,7 +40,7 @@ def generalisation_linear(depth):
 @tc.for_all(depth=depths)
 def generalisation_linear_constant(depth):
     """d (E^(L) - E^(0)) -> -2 Delta^2 mu L x/(1+x) at n = d, linear phi"""
-    gap = tc.quantities.generalisation_gap(setting("x", depth))
+    gap = tc.learning.generalisation_gap(setting("x", depth))
     limit = deep_linear_error_limit(1, "1/2", (1,) * (depth + 1))
     return tc.Scaling(gap, path(), exponent=-1, constant=limit, rivals=["-1/2", "-3/2"], correction=1, amplitude=0.25)
 
@@ -49,7 +49,7 @@ def generalisation_linear_constant(depth):
 @tc.for_all(phi=activations)
 def generalisation(phi):
     """E^(1) - E^(0) -> 0 at n = d, at rate 1/d, one nonlinear layer"""
-    gap = tc.quantities.generalisation_gap(setting(phi))
+    gap = tc.learning.generalisation_gap(setting(phi))
     return tc.Bound(gap, rate="1/d", along=path(4, 8, 16), rivals=["d**(-2)"], correction=1, amplitude=0.3, within=0.3)
 
 
@@ -57,6 +57,6 @@ def generalisation(phi):
 @tc.for_all(phi=activations)
 def linear_predictor(phi):
     """d (E_lin - E^(0)) -> its closed form at n = d: the best linear predictor, which knows the kernel but not the scale"""
-    gap = tc.quantities.linear_predictor_gap(setting(phi))
+    gap = tc.learning.linear_predictor_gap(setting(phi))
     limit = one_layer_linear_error_limit(phi, 1, "1/2")
     return tc.Scaling(gap, path(), exponent=-1, constant=limit, rivals=["-1/2", "-3/2"], correction=1, amplitude=0.25)

@@ -7,7 +7,7 @@ Setting.   Y = eta_0 v . x_0 + sqrt(gamma_0) xi + sqrt(Delta) Z at n = alpha d; 
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import linear_error, linear_information
+from theoryck.theory.learning import linear_error, linear_information
 
 from . import CAMILLI2025
 
@@ -27,7 +27,7 @@ def path(ratio):
 @tc.for_all(ratio=ratios, noise=noises)
 def information(ratio, noise):
     """I^(0)/n -> its closed form with a difference O(1/d), linear readout"""
-    measured = tc.quantities.mutual_information(setting(noise), per_sample=True)
+    measured = tc.learning.mutual_information(setting(noise), per_sample=True)
     limit = linear_information(ratio, noise)
     rivals = [1.05 * limit]
     return tc.Limit(
@@ -39,7 +39,7 @@ def information(ratio, noise):
 @tc.for_all(ratio=ratios, noise=noises)
 def error(ratio, noise):
     """E^(0) -> Delta + tau in closed form with a difference O(1/d), linear readout"""
-    measured = tc.quantities.generalisation_error(setting(noise))
+    measured = tc.learning.generalisation_error(setting(noise))
     limit = linear_error(ratio, noise)
     rivals = [1.05 * limit]
     return tc.Limit(

@@ -6,20 +6,16 @@ Where T_1, the covariances' part, is negative and of order n, it alone rejects: 
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.quantities import (
+from theoryck.quantities import gaussian_mean
+from theoryck.theory.learning import (
     covariance_gap,
-    epsilon,
-    eta0,
     free_entropy_variance,
-    gamma0,
-    gaussian_mean,
     generalisation_gap,
     gibbs_error,
     mutual_information_gap,
     nishimori_defect,
-    rho,
-    sigma,
 )
+from theoryck.theory.networks import epsilon, eta0, gamma0, rho, sigma
 
 from . import CAMILLI2025
 
@@ -161,7 +157,7 @@ def error_of_a_student_without_depth(depth):
 @tc.for_all(phi=sampled_from([tc.activations.erf, tc.activations.sin]))
 def gibbs_instead_of_bayes(phi):
     """The error of one posterior sample tends to the Bayes error of the linear model at n = d: its excess is twice as large"""
-    from theoryck.asymptotics import linear_error
+    from theoryck.theory.learning import linear_error
 
     value = linear_error(1, 0.5, number(rho(phi, 1)), number(epsilon(phi, 1)))
     return tc.Limit(gibbs_error(setting(phi)), path(4, 8, 16), value=value, tolerance=0.03, correction=1, amplitude=0.5)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import scalar_mode_divergence
+from theoryck.theory.learning import scalar_mode_divergence
 
 from . import CAMILLI2025
 
@@ -26,7 +26,7 @@ def setting(phi, noise="1/2"):
 @tc.for_all(t=times)
 def path_of_a_linear_network(t):
     """|f_t - f_1| = O((1 + sqrt(n/d) + n/d)/sqrt(d)) at n = d, linear phi"""
-    divergence = tc.quantities.interpolation(setting("x"), t, divergence=True)
+    divergence = tc.learning.interpolation(setting("x"), t, divergence=True)
     along = tc.ScalingPath(d=tc.doubling(16, 128), n="d")
     rate = "n * (1 + sqrt(n/d) + n/d) / sqrt(d)"  # of n (f_t - f_1)
     return tc.Bound(divergence, rate=rate, along=along, rivals=["1/d"], correction=1, amplitude=0.5)
@@ -37,7 +37,7 @@ def path_of_a_linear_network(t):
 def scalar_mode_along_the_path(t):
     """n (f_t - f_1) -> (x_t - log(1 + x_t))/2, x_t = (1 - t)^2/3, at n = d and Delta = 1/2: linear phi"""
     value = scalar_mode_divergence("1/3", t)
-    divergence = tc.quantities.interpolation(setting("x"), t, divergence=True)
+    divergence = tc.learning.interpolation(setting("x"), t, divergence=True)
     along = tc.ScalingPath(d=tc.doubling(16, 128), n="d")
     wrong = scalar_mode_divergence("1/3", 1 - (1 - t) ** 2)  # (1 - t)^4 x, as if the scale entered squared once more
     rivals = [0, 2 * value] if t == 0 else [0, wrong]
@@ -48,7 +48,7 @@ def scalar_mode_along_the_path(t):
 @tc.for_all(phi=sampled_from([tc.activations.erf, tc.activations.tanh]))
 def path_of_a_network(phi):
     """|f_t - f_1| = O((1 + sqrt(n/d) + n/d)/sqrt(d)) at n = d, t = 1/4: one nonlinear layer"""
-    divergence = tc.quantities.interpolation(setting(phi), "1/4", divergence=True)
+    divergence = tc.learning.interpolation(setting(phi), "1/4", divergence=True)
     along = tc.ScalingPath(d=(4, 8, 16, 32), n="d")
     rate = "n * (1 + sqrt(n/d) + n/d) / sqrt(d)"
     return tc.Bound(divergence, rate=rate, along=along, rivals=["1/d"], correction=1, amplitude=0.5)

@@ -12,7 +12,8 @@ import numpy as np
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.quantities import free_entropy, mutual_information, nishimori_defect, sigma
+from theoryck.theory.learning import free_entropy, mutual_information, nishimori_defect
+from theoryck.theory.networks import sigma
 
 from . import CAMILLI2025
 

@@ -13,7 +13,7 @@ from hypothesis import assume
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import covariance_gap_limit, one_layer_gap_limit, one_sample_gap_limit
+from theoryck.theory.learning import covariance_gap_limit, one_layer_gap_limit, one_sample_gap_limit
 
 from . import CAMILLI2025
 
@@ -30,7 +30,7 @@ def setting(phi, noise="1/2", readout="x"):
 @tc.for_all(phi=activations)
 def one_layer_reduction(phi):
     """|I^(1) - I^(0)|/n = O((1 + sqrt(n/d) + n/d)/sqrt(d)) at n = d, linear readout"""
-    gap = tc.quantities.mutual_information_gap(setting(phi), per_sample=True)
+    gap = tc.learning.mutual_information_gap(setting(phi), per_sample=True)
     along = tc.ScalingPath(d=(4, 8, 16, 32), n="d")
     # n times the gap moves by less than half on its way from d = 4 to its limit: the declared scale of the 1/d correction.
     return tc.Bound(gap, rate=REDUCTION, along=along, rivals=["d**(-2)"], correction=1, amplitude=0.5)
@@ -41,7 +41,7 @@ def one_layer_reduction(phi):
 def one_layer_limit(phi):
     """I^(1) - I^(0) -> T_1 - KL in closed form, not 0: the difference per sample is of order 1/d at n = d, not 1/sqrt(d)"""
     limit = one_layer_gap_limit(phi, 1, "1/2")
-    gap = tc.quantities.mutual_information_gap(setting(phi))
+    gap = tc.learning.mutual_information_gap(setting(phi))
     along = tc.ScalingPath(d=(4, 8, 16, 32), n="d")
     return tc.Limit(gap, along, value=limit, tolerance=abs(limit) / 4, rivals=[0, 1.5 * limit], correction=1, amplitude=0.5)
 
@@ -51,7 +51,7 @@ def one_layer_limit(phi):
 def covariance_part(phi, ratio):
     """T_1 -> its closed form at n = ratio * d, with the next term of order 1/d"""
     limit = covariance_gap_limit(phi, ratio, "1/2")
-    part = tc.quantities.covariance_gap(setting(phi))
+    part = tc.learning.covariance_gap(setting(phi))
     along = tc.ScalingPath(d=tc.doubling(16, 128), n=f"{ratio}*d")
     return tc.Limit(part, along, value=limit, tolerance=abs(limit) / 10, rivals=[0, 1.3 * limit], correction=1, amplitude=0.5)
 
@@ -63,7 +63,7 @@ def one_sample_reduction(phi, readout):
     # With sin and this readout the difference changes sign near d = 32, where no exponent can be read off.
     assume(readout == "x" or phi != tc.activations.sin)
     noise = "1/2" if readout == "x" else "1/5"
-    gap = tc.quantities.mutual_information_gap(setting(phi, readout=readout, noise=noise), exact_only=True)
+    gap = tc.learning.mutual_information_gap(setting(phi, readout=readout, noise=noise), exact_only=True)
     along = tc.ScalingPath(d=(8, 16, 32, 64, 128), n=1)
     return tc.Bound(gap, rate="d**(-1/2)", along=along, rivals=["d**(-2)"], correction=1, amplitude=1)
 
@@ -73,6 +73,6 @@ def one_sample_reduction(phi, readout):
 def one_sample_limit(phi):
     """I^(1) - I^(0) ~ c/d at n = 1, c in closed form"""
     constant = one_sample_gap_limit(phi, "1/2")
-    gap = tc.quantities.mutual_information_gap(setting(phi), exact_only=True)
+    gap = tc.learning.mutual_information_gap(setting(phi), exact_only=True)
     along = tc.ScalingPath(d=(8, 16, 32, 64, 128), n=1)
     return tc.Scaling(gap, along, exponent=-1, constant=constant, rivals=["-1/2", -2], correction=1, amplitude=1)

@@ -6,8 +6,7 @@ All at phi = erf, gamma = 1/10, c = (1, 4/5), where the limit of (1/n) tr (K_1 +
 from dataclasses import replace
 
 import theoryck as tc
-from theoryck.asymptotics import conjugate_kernel, marchenko_pastur
-from theoryck.quantities import eigenvalue, resolvent_trace
+from theoryck.theory.spectra import conjugate_kernel, eigenvalue, marchenko_pastur, resolvent_trace
 
 from . import FAN2020
 

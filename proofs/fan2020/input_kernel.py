@@ -13,8 +13,14 @@ cos(phi), so their squared distance is of order 1/d^2.  It is computed without d
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import marchenko_pastur, mean_resolvent
-from theoryck.quantities import eigenvalue, resolvent_trace, resolvent_variance, spectral_distance
+from theoryck.theory.spectra import (
+    eigenvalue,
+    marchenko_pastur,
+    mean_resolvent,
+    resolvent_trace,
+    resolvent_variance,
+    spectral_distance,
+)
 
 from . import FAN2020
 

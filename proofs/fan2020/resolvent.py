@@ -9,8 +9,7 @@ Truth.     The bias is of order 1/n and not smaller.
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import conjugate_kernel
-from theoryck.quantities import resolvent_trace
+from theoryck.theory.spectra import conjugate_kernel, resolvent_trace
 
 from . import FAN2020
 

@@ -10,8 +10,7 @@ function and quantiles are computed to 1e-10.  Ratios below 1 keep the smallest 
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import conjugate_kernel
-from theoryck.quantities import eigenvalue
+from theoryck.theory.spectra import conjugate_kernel, eigenvalue
 
 from . import FAN2020
 

@@ -6,11 +6,12 @@ import numpy as np
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import prediction_error, projection_kurtosis_limit
-from theoryck.quantities import (
-    gaussian_mean,
+from theoryck.quantities import gaussian_mean
+from theoryck.theory.projections import (
     joint_skewness,
+    prediction_error,
     projection_kurtosis,
+    projection_kurtosis_limit,
     projection_skewness,
     projection_squared_skewness,
     student_error,

@@ -12,7 +12,7 @@ Truth.     Fixed teacher: kappa(lambda, lambda, nu, nu) has mean (E sigma^2 He_2
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.quantities import joint_kurtosis, joint_skewness, squared_joint_skewness
+from theoryck.theory.projections import joint_kurtosis, joint_skewness, squared_joint_skewness
 
 from . import GOLDT2021
 

@@ -10,8 +10,13 @@ Truth.     Tight for aligned weights: sqrt(N) E kappa_3/(E kappa_2)^(3/2) tends 
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import projection_kurtosis_limit, projection_skewness_limit
-from theoryck.quantities import projection_kurtosis, projection_skewness, projection_squared_skewness
+from theoryck.theory.projections import (
+    projection_kurtosis,
+    projection_kurtosis_limit,
+    projection_skewness,
+    projection_skewness_limit,
+    projection_squared_skewness,
+)
 
 from . import GOLDT2021
 

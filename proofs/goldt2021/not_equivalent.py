@@ -9,9 +9,9 @@ from hypothesis.strategies import sampled_from
 from sympy import Rational, pi, sqrt
 
 import theoryck as tc
-from theoryck.asymptotics import localised_error_gap
-from theoryck.models import x
-from theoryck.quantities import closed_form, gaussian_mean, joint_skewness, projection_kurtosis, student_error_gap
+from theoryck.numerics.functions import x
+from theoryck.quantities import closed_form, gaussian_mean
+from theoryck.theory.projections import joint_skewness, localised_error_gap, projection_kurtosis, student_error_gap
 
 from . import GOLDT2021
 

@@ -15,8 +15,8 @@ import numpy as np
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import error_gap_limit, prediction_error
-from theoryck.quantities import gaussian_mean, signs_error_gap, student_error, student_error_gap
+from theoryck.quantities import gaussian_mean
+from theoryck.theory.projections import error_gap_limit, prediction_error, signs_error_gap, student_error, student_error_gap
 
 from . import GOLDT2021
 

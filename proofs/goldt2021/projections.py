@@ -10,8 +10,7 @@ Truth.     Loose.  E kappa_4/(E kappa_2)^2 = N^-1 [kappa_4(sigma) + 3 (N-1) E (C
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import projection_kurtosis_limit
-from theoryck.quantities import projection_kurtosis
+from theoryck.theory.projections import projection_kurtosis, projection_kurtosis_limit
 
 from . import GOLDT2021
 

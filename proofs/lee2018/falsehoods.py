@@ -6,17 +6,8 @@ from hypothesis.strategies import integers, sampled_from
 from scipy.stats import norm
 
 import theoryck as tc
-from theoryck.quantities import (
-    kernel,
-    kernel_deviation,
-    nngp,
-    ntk,
-    output,
-    output_bias,
-    output_cumulant,
-    output_distance,
-    output_kurtosis,
-)
+from theoryck.quantities import kernel
+from theoryck.theory.wide import kernel_deviation, nngp, ntk, output, output_bias, output_cumulant, output_distance, output_kurtosis
 
 from . import JACOT2018, LEE2018
 from .recursions import INPUTS, B, W, covariance

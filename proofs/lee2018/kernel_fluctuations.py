@@ -11,7 +11,7 @@ from fractions import Fraction
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.quantities import kernel_deviation
+from theoryck.theory.wide import kernel_deviation
 
 from . import JACOT2018, LEE2018
 

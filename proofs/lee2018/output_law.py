@@ -4,7 +4,7 @@ Setting.   x_0 ~ N(0, I/d_0),  x_l = phi(W_l x_{l-1})/sqrt(d_l),  f = a.x_L,  a 
            Its linear model is f = eta_0 v.x_0 + sqrt(gamma_0) xi (camilli2025), which has S = eta_0^2 |x_0|^2 + gamma_0.
 Claim.     f -> N(0, sigma_L) in law.
 Truth.     Given S_L the output is N(0, S_L), so that E f^2 - sigma_L ~ b_L/d, the excess kurtosis is 3 Var S_L/(E S_L)^2 ~
-           3 v_L/(sigma_L^2 d), and int (G - F)^2 dF ~ C/d^2 with the constants of :mod:`theoryck.exact.output_law`.
+           3 v_L/(sigma_L^2 d), and int (G - F)^2 dF ~ C/d^2 with the constants of :mod:`theoryck.theory.wide.proved.output_law`.
            The linear model has 6 eta_0^4/(sigma_L^2 d): of the same order and not equal (erf, L = 1: 2.68 and 5.01).
 """
 
@@ -12,16 +12,17 @@ from hypothesis.strategies import integers, sampled_from
 from scipy.stats import norm
 
 import theoryck as tc
-from theoryck.exact import norm_bias_limit, output_distance_limit, output_kurtosis_limit
-from theoryck.quantities import (
-    eta0,
-    formula,
+from theoryck.quantities import formula
+from theoryck.theory.networks import eta0, sigma
+from theoryck.theory.wide import (
+    norm_bias_limit,
     output,
     output_bias,
     output_cumulant,
     output_distance,
+    output_distance_limit,
     output_kurtosis,
-    sigma,
+    output_kurtosis_limit,
 )
 
 from . import LEE2018

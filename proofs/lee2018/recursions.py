@@ -10,7 +10,8 @@ from hypothesis.strategies import integers, sampled_from
 from sympy import Rational, atan, pi, sqrt
 
 import theoryck as tc
-from theoryck.quantities import closed_form, gaussian_mean, kernel, kernel_deviation, nngp, ntk
+from theoryck.quantities import closed_form, gaussian_mean, kernel
+from theoryck.theory.wide import kernel_deviation, nngp, ntk
 
 from . import JACOT2018, LEE2018
 

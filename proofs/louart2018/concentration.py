@@ -9,7 +9,7 @@ The variance has an unbiased estimate without a mean: half the squared differenc
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.quantities import resolvent_variance
+from theoryck.theory.spectra import resolvent_variance
 
 from . import LOUART2018
 

@@ -12,7 +12,8 @@ quadratic in K - Phi, whose mean given X is known, is taken off:
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.quantities import epsilon, equivalent_gap, rho
+from theoryck.theory.networks import epsilon, rho
+from theoryck.theory.spectra import equivalent_gap
 
 from . import LOUART2018
 

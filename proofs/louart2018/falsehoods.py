@@ -1,7 +1,7 @@
 """Falsified twins of the equivalent and of concentration, each to be REFUTED.  phi = erf, n = d_0 = d_1; gamma = 1 unless said."""
 
 import theoryck as tc
-from theoryck.quantities import equivalent_gap, resolvent_variance
+from theoryck.theory.spectra import equivalent_gap, resolvent_variance
 
 from . import LOUART2018
 from .equivalent import linear_model

@@ -7,8 +7,7 @@ Claim.     P(sign(w.v) != y) -> arccos(m/sqrt(rho q))/pi  and  (1/n) sum_mu (y_m
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import covariate_limit
-from theoryck.quantities import covariate_error
+from theoryck.theory.covariates import covariate_error, covariate_limit
 
 from . import LOUREIRO2021
 from .models import isotropic, spread

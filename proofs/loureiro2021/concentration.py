@@ -10,8 +10,7 @@ Truth.     n Var(error) tends to a positive number, so the power of n in the exp
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import covariate_limit, error_variance_limit
-from theoryck.quantities import covariate_error, covariate_variance
+from theoryck.theory.covariates import covariate_error, covariate_limit, covariate_variance, error_variance_limit
 
 from . import LOUREIRO2021
 from .models import isotropic, spread

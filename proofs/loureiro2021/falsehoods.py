@@ -5,8 +5,7 @@ import math
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import CovariateModel, covariate_limit
-from theoryck.quantities import covariate_error, covariate_variance, erf_features_error
+from theoryck.theory.covariates import CovariateModel, covariate_error, covariate_limit, covariate_variance, erf_features_error
 
 from . import LOUREIRO2021
 from .concentration import deviation

@@ -9,8 +9,7 @@ Claim.     With x the proximal point of V log(1 + e^-x) at omega ~ N(0, q), f = 
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import covariate_limit
-from theoryck.quantities import covariate_error
+from theoryck.theory.covariates import covariate_error, covariate_limit
 
 from . import LOUREIRO2021
 from .models import isotropic, spread

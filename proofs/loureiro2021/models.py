@@ -2,7 +2,7 @@
 
 import math
 
-from theoryck.asymptotics import CovariateModel
+from theoryck.theory.covariates import CovariateModel
 
 EIGENVALUES = [0.2, 0.8, 1.4, 2.0]
 

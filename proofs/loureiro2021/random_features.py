@@ -10,8 +10,7 @@ import math
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import CovariateModel, covariate_limit
-from theoryck.quantities import erf_features_error
+from theoryck.theory.covariates import CovariateModel, covariate_limit, erf_features_error
 
 from . import LOUREIRO2021
 

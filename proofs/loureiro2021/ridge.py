@@ -7,8 +7,7 @@ Truth.     With a difference of order 1/p.  The isotropic case is known exactly 
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import covariate_limit
-from theoryck.quantities import covariate_error
+from theoryck.theory.covariates import covariate_error, covariate_limit
 
 from . import LOUREIRO2021
 from .models import isotropic, spread

@@ -6,21 +6,25 @@ import sympy
 from hypothesis.strategies import integers, sampled_from
 
 import theoryck as tc
-from theoryck.models import GaussianFeatures, RandomFeatures, x
-from theoryck.quantities import (
-    correlation_series,
+from theoryck.numerics.functions import x
+from theoryck.quantities import gaussian_mean
+from theoryck.theory.equivalence import (
+    GaussianFeatures,
+    RandomFeatures,
     feature_covariance_gap,
-    feature_slope,
     gaussian_equivalent,
-    gaussian_mean,
+    ridge_gap,
+    sign_readout_gain,
+)
+from theoryck.theory.hermite import (
+    correlation_series,
+    feature_slope,
     gradient_at_start,
     hermite_entry,
     hermite_polynomial,
     pair_mean,
-    regressogram_precision,
-    ridge_gap,
-    sign_readout_gain,
 )
+from theoryck.theory.regressogram import regressogram_precision
 
 from . import LOUREIRO2025
 

@@ -16,8 +16,7 @@ Test errors are exact in the test input and in the target, and covariances in x 
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.models import RandomFeatures
-from theoryck.quantities import feature_covariance_gap, ridge_gap
+from theoryck.theory.equivalence import RandomFeatures, feature_covariance_gap, ridge_gap
 
 from . import LOUREIRO2025
 

@@ -19,11 +19,11 @@ from hypothesis import assume
 from hypothesis.strategies import integers, sampled_from
 
 import theoryck as tc
-from theoryck.models import x
-from theoryck.quantities import (
+from theoryck.numerics.functions import x
+from theoryck.quantities import gaussian_mean
+from theoryck.theory.hermite import (
     correlation_derivative,
     feature_noise,
-    gaussian_mean,
     gradient_at_start,
     gradient_series,
     hermite_coefficient,

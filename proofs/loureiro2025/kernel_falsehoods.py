@@ -6,9 +6,9 @@ from fractions import Fraction
 from hypothesis.strategies import integers, sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import bias_exponent, threshold_limit
-from theoryck.asymptotics.sphere import EXPONENTIAL
-from theoryck.quantities import (
+from theoryck.theory.ridge import (
+    EXPONENTIAL,
+    bias_exponent,
     drawn_ridge_risk,
     drawn_sphere_risk,
     features_risk,
@@ -16,6 +16,7 @@ from theoryck.quantities import (
     ridge_risk,
     sphere_features_risk,
     sphere_risk,
+    threshold_limit,
 )
 
 from . import CUI2021, DEFILIPPIS2024, LOUREIRO2025, MEI2022

@@ -14,8 +14,8 @@ import sympy
 from hypothesis.strategies import integers, sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import PowerLaw, kernel_ridge_equivalent
-from theoryck.quantities import closed_form, drawn_features_risk, drawn_ridge_risk, features_risk
+from theoryck.quantities import closed_form
+from theoryck.theory.ridge import PowerLaw, drawn_features_risk, drawn_ridge_risk, features_risk, kernel_ridge_equivalent
 
 from . import CUI2021, DEFILIPPIS2024, LOUREIRO2025
 

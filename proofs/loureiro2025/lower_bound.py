@@ -16,8 +16,7 @@ from fractions import Fraction
 from hypothesis.strategies import integers, sampled_from
 
 import theoryck as tc
-from theoryck.models import RandomFeatures
-from theoryck.quantities import best_product_gain, best_readout_gain, sign_readout_gain
+from theoryck.theory.equivalence import RandomFeatures, best_product_gain, best_readout_gain, sign_readout_gain
 
 from . import LOUREIRO2025
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.quantities import bump_bayes_risk, regressogram_guarantee, regressogram_risk
+from theoryck.theory.regressogram import bump_bayes_risk, regressogram_guarantee, regressogram_risk
 
 from . import LOUREIRO2025
 

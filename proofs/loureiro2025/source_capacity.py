@@ -16,14 +16,18 @@ from fractions import Fraction
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import (
+from theoryck.theory.ridge import (
     bias_exponent,
+    drawn_ridge_risk,
     feature_exponents,
+    features_risk,
     optimal_ridge_exponent,
+    optimal_ridge_risk,
+    optimal_ridge_size,
+    ridge_risk,
     risk_exponent,
     variance_exponent,
 )
-from theoryck.quantities import drawn_ridge_risk, features_risk, optimal_ridge_risk, optimal_ridge_size, ridge_risk
 
 from . import CUI2021, DEFILIPPIS2024, LOUREIRO2025
 

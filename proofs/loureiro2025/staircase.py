@@ -15,9 +15,7 @@ from fractions import Fraction
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import threshold_limit
-from theoryck.asymptotics.sphere import EXPONENTIAL
-from theoryck.quantities import drawn_sphere_risk, sphere_features_risk, sphere_risk
+from theoryck.theory.ridge import EXPONENTIAL, drawn_sphere_risk, sphere_features_risk, sphere_risk, threshold_limit
 
 from . import LOUREIRO2025, MEI2022
 

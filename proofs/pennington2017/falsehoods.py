@@ -1,8 +1,14 @@
 """Falsified twins of the quartic.  Each must be REFUTED.  phi = erf, c = (1, 4/5), gamma = 1/10: the limit is 4.2044."""
 
 import theoryck as tc
-from theoryck.asymptotics import marchenko_pastur, pennington_worah, quartic_roots, quartic_transform
-from theoryck.quantities import eigenvalue, resolvent_trace
+from theoryck.theory.spectra import (
+    eigenvalue,
+    marchenko_pastur,
+    pennington_worah,
+    quartic_roots,
+    quartic_transform,
+    resolvent_trace,
+)
 
 from . import PENNINGTON2017
 from .quartic import constants, from_companion

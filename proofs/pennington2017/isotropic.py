@@ -5,8 +5,8 @@ Claim.     zeta = 0: the spectrum of M is Marchenko-Pastur, as if f(W X) had ind
 """
 
 import theoryck as tc
-from theoryck.asymptotics import conjugate_kernel, marchenko_pastur
-from theoryck.quantities import eigenvalue, rho, sigma
+from theoryck.theory.networks import rho, sigma
+from theoryck.theory.spectra import conjugate_kernel, eigenvalue, marchenko_pastur
 
 from . import PENNINGTON2017
 

@@ -10,8 +10,9 @@ from decimal import Decimal
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.asymptotics import conjugate_kernel, pennington_worah, quartic_roots, quartic_transform
-from theoryck.quantities import formula, resolvent_trace, rho, sigma
+from theoryck.quantities import formula
+from theoryck.theory.networks import rho, sigma
+from theoryck.theory.spectra import conjugate_kernel, pennington_worah, quartic_roots, quartic_transform, resolvent_trace
 
 from . import PENNINGTON2017
 

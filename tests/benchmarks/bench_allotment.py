@@ -1,8 +1,8 @@
 """What allotting draws saves: CPU-seconds to a settled verdict, against equal draws at every size.
 
-Both ways go through the same code (``theoryck.check``), the same judge, the same looks with the same shares of the error rates, and
-the same seeds; Monte Carlo only.  They differ in one method, which says how many blocks each size gets for what may be spent until
-a look.  The baseline's blocks divide its draws, so that it is not charged for whole blocks it does not want.
+Both ways go through the same code (``theoryck.checking.check``), the same judge, the same looks with the same shares of the error
+rates, and the same seeds; Monte Carlo only.  They differ in one method, which says how many blocks each size gets for what may be
+spent until a look.  The baseline's blocks divide its draws, so that it is not charged for whole blocks it does not want.
 
 The claims are moment control k=4 and quasi-orthogonality k=2 for tanh at depth 2, ``within`` 0.03 as in the thorough profile, on
 d = 16..16384: a window as wide as the costs allow, since that is where an exponent is known from.  The corrections are declared
@@ -27,12 +27,14 @@ from collections import Counter
 from dataclasses import dataclass
 
 import theoryck as tc
-from theoryck import check, planning
-from theoryck.exact import norm_moment, norm_moment_limit, overlap_moment, overlap_moment_limit
-from theoryck.measurement import Measurement
+from theoryck import planning
+from theoryck.checking import check
+from theoryck.checking.measurement import Measurement
+from theoryck.checking.profiles import Profile
 from theoryck.planning import allotment
-from theoryck.profiles import Profile
 from theoryck.records import Contract
+from theoryck.theory.networks.limits import norm_moment_limit, overlap_moment_limit
+from theoryck.theory.networks.proved.moments import norm_moment, overlap_moment
 
 LOOKS = tuple(2.0**-j for j in range(13, -1, -1))
 

@@ -124,12 +124,12 @@ def compare(d: int, sets: int, runs: int, blackjax: str | None) -> None:
     """Print a table for n = d: ours, plain averages, BlackJAX."""
     import numpy as np
 
-    from theoryck.models import Activation
     from theoryck.montecarlo import block_generator
-    from theoryck.montecarlo.annealing import Schedule, log_mean_exp, log_weights
-    from theoryck.quantities import evidence
-    from theoryck.quantities.evidence_model import Setting, posterior
-    from theoryck.quantities.evidence_target import NetworkTarget, last_layer, tilt
+    from theoryck.numerics.annealing.paths import Schedule, log_mean_exp, log_weights
+    from theoryck.numerics.functions.activation import Activation
+    from theoryck.theory.learning.draws import evidence
+    from theoryck.theory.learning.draws.evidence_model import Setting, posterior
+    from theoryck.theory.learning.draws.evidence_target import NetworkTarget, last_layer, tilt
 
     phi = Activation("tanh")
     # E tanh(Z)^2 = .394294, rho = 1 - sigma for tanh (tanh' = 1 - tanh^2).

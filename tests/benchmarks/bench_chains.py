@@ -12,10 +12,10 @@ import time
 
 import numpy as np
 
-from theoryck.models import Activation
 from theoryck.montecarlo import block_generator
-from theoryck.quantities.chains import PIECE, Layers, norm_chain, overlap_chain
-from theoryck.quantities.network import slope
+from theoryck.numerics.functions.activation import Activation
+from theoryck.theory.networks.draws import PIECE, Layers, norm_chain, overlap_chain
+from theoryck.theory.networks.quantities.moments import slope
 
 
 def best(function, repeats: int = 3) -> float:

@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
-from theoryck.asymptotics import CovariateModel
-from theoryck.quantities import covariate_variance
-from theoryck.rates import fit_rate
+from theoryck.fitting import fit_rate
+from theoryck.theory.covariates.model import CovariateModel
+from theoryck.theory.covariates.quantities import covariate_variance
 
 EIGENVALUES = [0.2, 0.8, 1.4, 2.0]
 MODEL = CovariateModel(EIGENVALUES, [0.5 * w**1.5 * math.exp(-w) for w in EIGENVALUES], rho=1, gamma=0.5)

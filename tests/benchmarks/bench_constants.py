@@ -18,8 +18,8 @@ from typing import Any
 import mpmath
 import sympy
 
-from theoryck.exact import trapezoid
-from theoryck.exact.constants import network_constants
+from theoryck.numerics.proved import trapezoid
+from theoryck.theory.networks.proved.constants import network_constants
 
 DIGITS = 50
 DEPTH = 4

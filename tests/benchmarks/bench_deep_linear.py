@@ -14,8 +14,8 @@ import time
 import numpy as np
 
 from theoryck.montecarlo import block_generator
-from theoryck.quantities.deep_linear import InformationGap
-from theoryck.quantities.deep_linear_model import LinearModel
+from theoryck.theory.learning.draws.deep_linear import InformationGap
+from theoryck.theory.learning.draws.deep_linear_model import LinearModel
 
 WIDTHS = (32, 64, 128, 256, 512)
 NOISE = 0.5

@@ -22,16 +22,12 @@ from fractions import Fraction
 import numpy as np
 from scipy.stats import chi2
 
-from theoryck.models import RandomFeatures
-from theoryck.quantities import (
-    bump_bayes_risk,
-    feature_covariance_gap,
-    hermite_overlap,
-    regressogram_risk,
-    ridge_gap,
-    sign_readout_gain,
-)
-from theoryck.rates import fit_rate
+from theoryck.fitting import fit_rate
+from theoryck.theory.equivalence.model import RandomFeatures
+from theoryck.theory.equivalence.quantities.gaps import feature_covariance_gap, ridge_gap
+from theoryck.theory.equivalence.quantities.readout import sign_readout_gain
+from theoryck.theory.hermite.quantities.expansions import hermite_overlap
+from theoryck.theory.regressogram.quantities import bump_bayes_risk, regressogram_risk
 
 
 def drawn(quantity, draws, name="d", correction=None, divide=None, extra=lambda size: {}):

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from theoryck.asymptotics import CovariateLimit, CovariateModel, covariate_limit, covariate_path
-from theoryck.asymptotics.covariate_logistic import Orders, channel, moments
+from theoryck.theory.covariates.limits.errors import CovariateLimit, covariate_limit, covariate_path
+from theoryck.theory.covariates.limits.logistic import Orders, channel, moments
+from theoryck.theory.covariates.model import CovariateModel
 
 OMEGA = np.linspace(0.2, 2, 40)
 MODEL = CovariateModel(OMEGA, 0.5 * OMEGA**1.5 * np.exp(-OMEGA), rho=1, gamma=0.5)

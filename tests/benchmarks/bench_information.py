@@ -27,12 +27,13 @@ from typing import Any
 import numpy as np
 
 import theoryck as tc
-from theoryck.asymptotics import deep_linear_error_limit, one_layer_error_limit, one_layer_gap_limit
-from theoryck.exact import network_constants
-from theoryck.judge import judge
+from theoryck.judging import judge
 from theoryck.montecarlo import Key, block_generator
 from theoryck.montecarlo.sampling import sample, sample_two_sided
 from theoryck.records import Bracket, Contract, Kind, Point, Prediction
+from theoryck.theory.learning.limits.linear import deep_linear_error_limit
+from theoryck.theory.learning.limits.nonlinear import one_layer_error_limit, one_layer_gap_limit
+from theoryck.theory.networks.proved.constants import network_constants
 
 Q = tc.quantities
 REDUCTION = "(1 + sqrt(n/d) + n/d) / sqrt(d)"

@@ -9,9 +9,9 @@ import resource
 import sys
 import time
 
-from theoryck.models import DeepNetwork
 from theoryck.montecarlo import Key, ProcessExecutor, SerialExecutor, sample
-from theoryck.quantities import norm_deviation
+from theoryck.theory.networks.model import DeepNetwork
+from theoryck.theory.networks.quantities.norms import norm_deviation
 
 
 def main() -> None:

@@ -12,14 +12,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from theoryck.asymptotics import conjugate_kernel, marchenko_pastur
-from theoryck.models import DeepNetwork
+from theoryck.fitting import fit_rate
 from theoryck.montecarlo import block_generator
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.montecarlo.histogram import Histogram
-from theoryck.quantities import eigenvalue, equivalent_gap, resolvent_trace, resolvent_variance
 from theoryck.quantities.base import Quantity
-from theoryck.rates import fit_rate
+from theoryck.theory.networks.model import DeepNetwork
+from theoryck.theory.spectra.limits.conjugate import conjugate_kernel, marchenko_pastur
+from theoryck.theory.spectra.quantities import eigenvalue, equivalent_gap, resolvent_trace, resolvent_variance
 
 Found = tuple[float, float]
 

@@ -15,9 +15,9 @@ from tests.calibration.fast import estimates
 from tests.calibration.simulator import COEFFICIENTS, SIZES, Truth
 from tests.calibration.tallies import Tally
 from theoryck import planning
-from theoryck.judge import judge
-from theoryck.measurement import CONFIRMATION_FACTOR
-from theoryck.profiles import PROFILES
+from theoryck.checking.measurement import CONFIRMATION_FACTOR
+from theoryck.checking.profiles import PROFILES
+from theoryck.judging import judge
 from theoryck.records import Contract, Estimate, Judgement, Kind, Point, Prediction, Verdict
 
 ONE_LOOK = (1.0,)

@@ -1,4 +1,4 @@
-"""Many fits at once: what :func:`theoryck.rates.fit_rate` does to data that fit its model, for a whole array of data sets.
+"""Many fits at once: what :func:`theoryck.fitting.fit_rate` does to data that fit its model, for a whole array of data sets.
 
 The corrections are eliminated: with ``C`` their covariance a fit is generalised least squares on ``(1, log d)`` with covariance
 ``diag(stderr^2/model^2) + C``, iterated as Gauss and Newton do.  Data that fit poorly, or with points near the noise floor, go to
@@ -15,10 +15,10 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from theoryck.rates import fit_rate
-from theoryck.rates.corrections import CorrectionFamily
-from theoryck.rates.data import NOISE_FLOOR
-from theoryck.rates.fit import POOR_FIT
+from theoryck.fitting import fit_rate
+from theoryck.fitting.corrections import CorrectionFamily
+from theoryck.fitting.data import NOISE_FLOOR
+from theoryck.fitting.fit import POOR_FIT
 
 Array = NDArray[np.float64]
 Z95 = 1.959963984540054

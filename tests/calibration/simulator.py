@@ -15,7 +15,7 @@ import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
-from theoryck.rates import fit_rate
+from theoryck.fitting import fit_rate
 
 Array = NDArray[np.float64]
 SIZES: Array = 2.0 ** np.arange(4, 11)

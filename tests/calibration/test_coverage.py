@@ -23,8 +23,8 @@ from tests.calibration.simulator import (
     naive_fitter,
     theoryck_fitter,
 )
-from theoryck.rates import fit_rate
-from theoryck.rates.design import exponent_error, exponent_stderr
+from theoryck.fitting import fit_rate
+from theoryck.fitting.design import exponent_error, exponent_stderr
 
 Z95 = 1.959963984540054
 

@@ -9,8 +9,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from theoryck.rates.joint import fit_rate_jointly
-from theoryck.rates.linear import response
+from theoryck.fitting.joint import fit_rate_jointly
+from theoryck.fitting.linear import response
 
 Z95 = 1.959963984540054
 COEFFICIENTS = (-2.0, -0.5, 0.0, 0.5, 2.0)

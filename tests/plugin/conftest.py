@@ -5,11 +5,11 @@ import textwrap
 import hypothesis
 import pytest
 
-import theoryck.check
-import theoryck.collecting
+import theoryck.checking.check
+import theoryck.claims.collecting
 
 # The runs below share this process and forget what they import: what is imported here is imported once.
-ENGINE = (hypothesis, theoryck.check, theoryck.collecting)
+ENGINE = (hypothesis, theoryck.checking.check, theoryck.claims.collecting)
 HEAD = '''
 """Setting of a toy: Q(d) = 1/d, measured with relative noise."""
 import theoryck as tc

@@ -20,7 +20,7 @@ PARSER = doctest.DocTestParser()
 # Rooms that a user calls by no name: pytest calls the hooks of the plugin, a shell the commands (their help is tested with them).
 NOT_CALLED = ("theoryck.pytest_plugin", "theoryck.cli")
 WITHOUT_EXAMPLE = {
-    "theoryck.montecarlo.WorkerDied": "it takes a process that is killed: tests/unit/test_montecarlo_executors.py",
+    "theoryck.montecarlo.WorkerDied": "it takes a process that is killed: tests/montecarlo/test_executors.py",
     "theoryck.montecarlo.WorkerError": "it takes an exception in another process that cannot be sent: same tests",
 }
 

@@ -19,14 +19,14 @@ from theoryck.auditing.jointly import fit_grid
 from theoryck.auditing.replicates import place
 from theoryck.auditing.rows import Gathered, gather, grouped
 from theoryck.auditing.scattered import with_scatter
+from theoryck.auditing.tables import Measurements
 from theoryck.curves.directions import Direction, as_path, slices
-from theoryck.judge import judge, rival_problem
-from theoryck.judge.growth import EXCESS, EXTRAPOLATED
+from theoryck.fitting.scatter import NO_STDERR
+from theoryck.judging import judge, rival_problem
+from theoryck.judging.growth import EXCESS, EXTRAPOLATED
 from theoryck.rates import PathError, Rate, RateError, ScalingPath
 from theoryck.rates.parsing import to_fraction
-from theoryck.rates.scatter import NO_STDERR
 from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Status, Tightness, Verdict
-from theoryck.tables import Measurements
 
 DEFAULT_WITHIN = 0.05
 NO_RATE = "no rate was given: the exponent is measured and nothing is judged"
@@ -100,7 +100,7 @@ def audit(
     >>> audit({"d": sizes}, [3, 2, 1], rate="1/d")
     Traceback (most recent call last):
         ...
-    theoryck.tables.TableError: sizes['d'] has 6 entries and values 3: give one of each for every row
+    theoryck.auditing.tables.TableError: sizes['d'] has 6 entries and values 3: give one of each for every row
     """
     check_contract(false_refute_rate, false_support_rate, within, level)
     text = None if rate is None else str(rate.text or rate) if isinstance(rate, Rate) else rate

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from theoryck.tables import Array, Measurements, TableError, check_sizes, check_stderr, choose_columns
+from theoryck.auditing.tables import Array, Measurements, TableError, check_sizes, check_stderr, choose_columns
 
 
 def measurements(
@@ -17,7 +17,7 @@ def measurements(
     """Return the columns of ``{"d": [...]}`` with ``values``, or those that are chosen from a DataFrame or a mapping of columns.
 
     In a DataFrame ``values`` and ``stderr`` are names of columns; the rules for what is not named are those of
-    :func:`theoryck.tables.choose_columns`.  ``stderr`` may be one number for all rows.  Raises TableError.
+    :func:`theoryck.auditing.tables.choose_columns`.  ``stderr`` may be one number for all rows.  Raises TableError.
     """
     if not (isinstance(sizes, Mapping) or (hasattr(sizes, "columns") and hasattr(sizes, "__getitem__"))):
         raise TableError(
@@ -91,7 +91,7 @@ def column(name: str, data: Any) -> Array:
     array([1., 2.])
     >>> column("values", [1, float("nan")])
     Traceback (most recent call last):
-    theoryck.tables.TableError: values, entry 1: nan is not finite: correct or remove the row
+    theoryck.auditing.tables.TableError: values, entry 1: nan is not finite: correct or remove the row
     """
     if np.ma.isMaskedArray(data) and np.ma.getmaskarray(data).any():
         index = int(np.flatnonzero(np.ma.getmaskarray(data))[0])

@@ -1,13 +1,13 @@
-"""A grid as a whole: the ratio to the rate fitted with one exponent per size (see :mod:`theoryck.rates.joint`)."""
+"""A grid as a whole: the ratio to the rate fitted with one exponent per size (see :mod:`theoryck.fitting.joint`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from theoryck.fitting.joint import JointFit, fit_rate_jointly
+from theoryck.judging.evidence import log_rates, read_routes
 from theoryck.rates import Rate
-from theoryck.rates.evidence import log_rates, read_routes
-from theoryck.rates.joint import JointFit, fit_rate_jointly
 from theoryck.records import Contract, Interval, Kind, Point, Prediction
 
 

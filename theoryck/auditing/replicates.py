@@ -20,10 +20,10 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
+from theoryck.auditing.tables import Array
 from theoryck.montecarlo import Moments
 from theoryck.montecarlo.moments import FEW_DRAWS
 from theoryck.records import Estimate
-from theoryck.tables import Array
 
 CHANCE = 0.01  # what happens so rarely by chance is taken for more than chance
 ROUNDING = 8 * float(np.finfo(float).eps)  # of a value that was summed in another order

@@ -10,10 +10,10 @@ import scipy.special
 from numpy.typing import NDArray
 
 from theoryck.auditing.replicates import CHANCE, ROUNDING, alike, estimates, place, places
+from theoryck.auditing.tables import Array, Measurements, TableError
+from theoryck.fitting.data import MIN_SIZES
 from theoryck.montecarlo import Moments
-from theoryck.rates.data import MIN_SIZES
 from theoryck.records import Estimate, Point
-from theoryck.tables import Array, Measurements, TableError
 
 MOST_POINTS = 1000  # different sets of sizes: as many as a ScalingPath may have
 MOST_DECADES = 200  # by which errors may exceed all values

@@ -1,4 +1,4 @@
-"""Error bars for rows that have none: the scatter about the fit, line by line (see :mod:`theoryck.rates.scatter`)."""
+"""Error bars for rows that have none: the scatter about the fit, line by line (see :mod:`theoryck.fitting.scatter`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from theoryck.curves.directions import Direction
+from theoryck.fitting.scatter import MIN_SCATTER_SIZES, residual_stderrs
 from theoryck.rates import Rate
-from theoryck.rates.scatter import MIN_SCATTER_SIZES, residual_stderrs
 from theoryck.records import Point, Prediction
 
 

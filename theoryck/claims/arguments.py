@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from theoryck.claims.constants import ConstantError, constant
-from theoryck.exact.arithmetic import enclose
+from theoryck.numerics.proved.arithmetic import enclose
 from theoryck.quantities import Quantity
 from theoryck.quantities.base import QuantityError, need_sizes
 from theoryck.rates import Rate, ScalingPath

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from theoryck.claims.arguments import ClaimError, path_texts
 from theoryck.claims.statements import Statement
-from theoryck.models import Activation, DeepNetwork
+from theoryck.numerics.functions.activation import Activation
 from theoryck.records import About, Status, gathered
 
 
@@ -71,7 +71,7 @@ def describe(value: Any) -> Any:
         return value
     if isinstance(value, Activation):
         return value.text
-    if isinstance(value, Fraction | Decimal | DeepNetwork):
+    if isinstance(value, Fraction | Decimal):
         return str(value)
     if isinstance(value, Mapping):
         return {str(key): describe(item) for key, item in value.items()}
@@ -239,7 +239,7 @@ def written_about(claims: Iterable[Claim]) -> tuple[tuple[About, ...], dict[str,
     >>> @tc.conjecture("example/one")
     ... def one():
     ...     "sigma_1 = 1 for phi(x) = x"
-    ...     return tc.Identity(tc.quantities.sigma("x", 1), 1)
+    ...     return tc.Identity(tc.networks.sigma("x", 1), 1)
     >>> about, folders = written_about([one])
     >>> about[0].claim, about[0].citation
     ('example/one', {})
@@ -317,7 +317,7 @@ def for_all(**strategies: Any) -> Callable[[Callable[..., Statement]], Callable[
     ... @tc.for_all(phi=sampled_from(["tanh", "erf"]), layer=integers(1, 2))
     ... def sigma_falls(phi, layer):
     ...     "sigma_(l+1) <= sigma_l"
-    ...     sigma = tc.quantities.sigma
+    ...     sigma = tc.networks.sigma
     ...     return tc.Bound(sigma(phi, layer + 1), at_most=sigma(phi, layer), rivals=[0])
     >>> len(sigma_falls.instances(4))
     4
@@ -353,7 +353,7 @@ def example(**parameters: Any) -> Callable[[Callable[..., Statement]], Callable[
     ... @tc.example(layer=3)
     ... def linear(layer):
     ...     "sigma_l = 1 for phi(x) = x"
-    ...     return tc.Identity(tc.quantities.sigma("x", layer), 1, rivals=[2])
+    ...     return tc.Identity(tc.networks.sigma("x", layer), 1, rivals=[2])
     >>> [parameters for parameters, _ in linear.instances(5)]
     [{'layer': 1}, {'layer': 3}]
     >>> @tc.example(depth=1)
@@ -430,7 +430,7 @@ def theorem(id: str, reference: Reference | None = None) -> Callable[[Callable[.
     >>> @tc.theorem("example/sigma-identity")
     ... def linear():
     ...     "sigma_1 = 1 for phi(x) = x"
-    ...     return tc.Identity(tc.quantities.sigma("x", 1), 1, rivals=[2])
+    ...     return tc.Identity(tc.networks.sigma("x", 1), 1, rivals=[2])
     >>> linear.id, linear.status.value, linear.statement
     ('example/sigma-identity', 'theorem', 'sigma_1 = 1 for phi(x) = x')
     >>> tc.check_claims(linear).results[0].verdict.value
@@ -472,7 +472,7 @@ def falsehood(id: str, reference: Reference | None = None) -> Callable[[Callable
     >>> @tc.falsehood("example/sigma-of-erf-is-a-half")
     ... def half():
     ...     "sigma_1 = 1/2 for erf"
-    ...     return tc.Identity(tc.quantities.sigma("erf", 1), 0.5)
+    ...     return tc.Identity(tc.networks.sigma("erf", 1), 0.5)
     >>> result = tc.check_claims(half).results[0]
     >>> result.verdict.value, result.ok
     ('REFUTED', True)

@@ -6,10 +6,10 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from theoryck.exact.arithmetic import enclose
-from theoryck.exact.balls import BITS_PER_DIGIT, ExactError, bits_for, from_ball, precision, proved_digits
-from theoryck.exact.trees import constant_ball
-from theoryck.models.expression import FUNCTIONS, ExpressionError, read_text
+from theoryck.numerics.functions.expression import FUNCTIONS, ExpressionError, read_text
+from theoryck.numerics.proved.arithmetic import enclose
+from theoryck.numerics.proved.balls import BITS_PER_DIGIT, ExactError, bits_for, from_ball, precision, proved_digits
+from theoryck.numerics.proved.trees import constant_ball
 from theoryck.rates.parsing import close_match, shown
 from theoryck.records import Enclosure
 

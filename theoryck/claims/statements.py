@@ -43,8 +43,8 @@ class Statement:
     Raises ClaimError, which names the argument and shows its value, when it is made; a name in a rate that is neither a size of
     the path nor a parameter raises RateError when the prediction is made, that is when claims are collected.
 
-    >>> from theoryck.models import DeepNetwork
-    >>> from theoryck.quantities import norm_deviation
+    >>> from theoryck.theory.networks import DeepNetwork
+    >>> from theoryck.theory.networks import norm_deviation
     >>> paths = [ScalingPath(d=(16, 32, 64), width="d", input_dim="d"), ScalingPath(d=(16, 32, 64), width="2*d", input_dim="d")]
     >>> bound = Bound(norm_deviation(DeepNetwork("tanh", depth=1)), rate="d**(-k/2)", along=paths, rivals=["d**(-k)"])
     >>> bound.measured().name, len(bound.paths()), [each.path().names for each in bound.along_each()]
@@ -151,7 +151,7 @@ class Bound(Statement):
     >>> path = tc.ScalingPath(d=tc.doubling(16, 256), width="d", input_dim="d")
     >>> growth = tc.Bound(quantity, rate="1/d", along=path, rivals=["d**(-3/2)"])
     >>> pointwise = tc.Bound(quantity, rate="1/d", along=path, constant=3)
-    >>> numbers = tc.Bound(tc.quantities.sigma("tanh", 2), at_most=tc.quantities.sigma("tanh", 1), rivals=[0.1])
+    >>> numbers = tc.Bound(tc.networks.sigma("tanh", 2), at_most=tc.networks.sigma("tanh", 1), rivals=[0.1])
     >>> growth.prediction({}).rivals, pointwise.prediction({}).constant, numbers.measured().name
     (('d**(-3/2)',), 3.0, 'sigma_2[tanh] - sigma_1[tanh]')
     >>> tc.Bound(quantity, rate="1/d")
@@ -186,7 +186,9 @@ class Bound(Statement):
                 f"constant belongs to a rate: leave constant={self.constant!r} out of a bound with at_most={self.at_most!r}"
             )
         elif not hasattr(self.quantity, "__sub__"):
-            raise ClaimError(f"at_most needs an exact quantity such as theoryck.quantities.sigma(phi, 1), got {self.quantity!r}")
+            raise ClaimError(
+                f"at_most needs an exact quantity such as theoryck.theory.networks.sigma(phi, 1), got {self.quantity!r}"
+            )
         if isinstance(self.constant, str):
             check_optional_positive(float(enclosed(self.constant, "constant", 15)), "constant")
         else:
@@ -339,7 +341,7 @@ class Law(Statement):
     too.
 
     >>> import scipy.stats, theoryck as tc
-    >>> output = tc.quantities.output(tc.DeepNetwork("tanh", depth=1))
+    >>> output = tc.wide.output(tc.DeepNetwork("tanh", depth=1))
     >>> path = tc.ScalingPath(d=tc.doubling(8, 64), width="d", input_dim="d")
     >>> statement = tc.Law(output, path, scipy.stats.norm(0, 0.63), rate="d**(-2)", rivals=["d**(-4)"])
     >>> statement.measured() is output, statement.prediction({}).rate
@@ -392,7 +394,7 @@ class Identity(Statement):
     ``within`` and ``share`` as in :class:`theoryck.claims.Statement`.  Raises ClaimError.
 
     >>> import theoryck as tc
-    >>> sigma, rho = tc.quantities.sigma("tanh", 1), tc.quantities.rho("tanh", 1)
+    >>> sigma, rho = tc.networks.sigma("tanh", 1), tc.networks.rho("tanh", 1)
     >>> statement = tc.Identity(rho, 1 - sigma, rivals=[1])  # tanh' = 1 - tanh^2
     >>> round(float(statement.prediction({}).value), 6), statement.measured().name
     (0.605706, 'rho_1[tanh]')

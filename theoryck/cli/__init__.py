@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 import theoryck
+from theoryck.checking.interrupts import once, once_for_good
 from theoryck.cli.streams import BROKEN_PIPE, hush, prepare, told
-from theoryck.interrupts import once, once_for_good
 
 INTERRUPTED = 130  # as a shell reports a program that Ctrl-C stopped
 

@@ -13,8 +13,8 @@ import click
 from theoryck.cli.common import Choice, Usage, check_outputs, stdout_style, write_report
 
 if TYPE_CHECKING:
+    from theoryck.auditing.tables import Measurements
     from theoryck.records import Result
-    from theoryck.tables import Measurements
 
 
 @click.command("audit")
@@ -114,9 +114,9 @@ def _check_outputs(data: str, json_path: str | None, plot: str | None) -> None:
 
 def _audited(data: str, rate: str | None, format_: str | None, options: dict[str, Any]) -> tuple[Measurements, Result]:
     from theoryck.auditing import DEFAULT_WITHIN, audit_rows
+    from theoryck.auditing.tables import choose_columns, read_measurements
     from theoryck.rates import Rate
     from theoryck.records import Contract
-    from theoryck.tables import choose_columns, read_measurements
 
     needed = () if rate is None else Rate.parse(rate).names
     within = DEFAULT_WITHIN if options["within"] is None else options["within"]

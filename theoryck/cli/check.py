@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from theoryck.checking.interrupts import finishing
 from theoryck.cli import INTERRUPTED
 from theoryck.cli.common import (
     DrawsType,
@@ -23,7 +24,6 @@ from theoryck.cli.common import (
     stdout_style,
     write_report,
 )
-from theoryck.interrupts import finishing
 from theoryck.report.layout import columns, is_dumb, shorten, style_for
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _check_files(paths: Sequence[str], ledger: str | None, json_path: str | None
 def _measure(claims: Sequence[Claim], **options: Any) -> Report:
     """Look ahead, measure and judge; Ctrl-C at any moment of it returns what was judged until then."""
     from theoryck import __version__
-    from theoryck.check import check_claims
+    from theoryck.checking.check import check_claims
     from theoryck.claims import written_about
     from theoryck.records import Report
 
@@ -146,7 +146,7 @@ def _buildable(claims: Sequence[Claim], draws: int | tuple[int, ...] | None) -> 
 
     Draws for each size that are not as many as the sizes end the program with status 2.
     """
-    from theoryck.collecting import CollectionError, build_once
+    from theoryck.claims.collecting import CollectionError, build_once
 
     good = []
     for claim in claims:
@@ -214,9 +214,9 @@ def _ledger(path: str | None) -> Iterator[Ledger | None]:
 
 def _say_what_is_hopeless(claims: Sequence[Claim], profile: str, seed: int, sharing: int) -> None:
     """Write a line for each claim that the budget cannot settle on standard error, before anything is drawn."""
-    from theoryck.check import Session
+    from theoryck.checking.check import Session
+    from theoryck.checking.prospects import hopeless
     from theoryck.montecarlo import SerialExecutor
-    from theoryck.prospects import hopeless
     from theoryck.report.progress import looked_ahead
 
     session = Session(profile, seed, SerialExecutor(), sharing)

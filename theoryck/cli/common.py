@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from theoryck.collecting import CollectionError, collect, no_claim_called
-from theoryck.profiles import PROFILES
+from theoryck.checking.profiles import PROFILES
+from theoryck.claims.collecting import CollectionError, collect, no_claim_called
 from theoryck.report.layout import Style, style_for
 
 if TYPE_CHECKING:

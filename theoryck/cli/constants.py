@@ -12,9 +12,9 @@ from theoryck.cli.common import check_outputs, write_json_data
 from theoryck.cli.types import Whole, tell
 
 if TYPE_CHECKING:
-    from theoryck.exact.constants import NetworkConstants
-    from theoryck.models import Activation
+    from theoryck.numerics.functions.activation import Activation
     from theoryck.records import Enclosure
+    from theoryck.theory.networks.proved.constants import NetworkConstants
 
 HOW = {
     "closed form": "closed form, rounding enclosed",
@@ -35,7 +35,7 @@ class _Activation(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Activation:
         """Parse the formula; what is wrong with it ends the program with status 2."""
-        from theoryck.models import Activation
+        from theoryck.numerics.functions.activation import Activation
 
         if isinstance(value, Activation):
             return value
@@ -69,8 +69,8 @@ def command(activation: Activation, depth: int, digits: int, json_path: str | No
     Exit status: 0 all values proved or marked, 2 wrong usage (also an activation whose expectations are infinite),
     130 interrupted.
     """
-    from theoryck.exact.balls import ExactError
-    from theoryck.exact.constants import network_constants
+    from theoryck.numerics.proved.balls import ExactError
+    from theoryck.theory.networks.proved.constants import network_constants
 
     check_outputs({"--json": json_path})
     tell(f"computing {digits} digits of {depth} layers; Ctrl-C stops")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from theoryck.checking.interrupts import finishing
 from theoryck.cli.common import (
     Usage,
     check_outputs,
@@ -20,14 +21,13 @@ from theoryck.cli.common import (
     stdout_style,
     write_json_data,
 )
-from theoryck.interrupts import finishing
 from theoryck.report import numbers
 from theoryck.report.claims import clean, instance_text
 from theoryck.report.layout import Style, columns, fields, is_dumb, shorten, wrap
 
 if TYPE_CHECKING:
+    from theoryck.checking.hunting import Hunt, Trouble
     from theoryck.claims import Claim
-    from theoryck.hunting import Hunt, Trouble
 
 MANY_REJECTED = 10  # arguments for every instance that was tried: then the claim should be told of it
 MOST_TROUBLES = 5  # told in full; the others are counted
@@ -80,7 +80,7 @@ def command(
     Exit status: 1 a counterexample was found (as it should be for a falsehood); 0 none was found; 2 wrong usage; 3 not one
     instance could be judged; 130 interrupted.
     """
-    from theoryck.hunting import HuntError, hunt
+    from theoryck.checking.hunting import HuntError, hunt
 
     check_outputs({"--json": json_path}, files_of_claims(paths))
     wanted = find_claim(claim, paths)

@@ -243,9 +243,9 @@ def _part(name: str, function: Callable[[], str], *, needed: bool = True, advice
 
 
 def _draw() -> str:
-    from theoryck.models import DeepNetwork
     from theoryck.montecarlo import Key, SerialExecutor, sample
-    from theoryck.quantities import norm_deviation
+    from theoryck.theory.networks.model import DeepNetwork
+    from theoryck.theory.networks.quantities.norms import norm_deviation
 
     moment = norm_deviation(DeepNetwork("tanh", depth=1, widths=(8, 8)), power=2)
     moments = sample(moment.sampler({}), Key(0, "doctor", {}, {}), draws=64, block_draws=64, executor=SerialExecutor())
@@ -253,8 +253,8 @@ def _draw() -> str:
 
 
 def _enclose() -> str:
-    from theoryck.exact.constants import network_constants
-    from theoryck.models import Activation
+    from theoryck.numerics.functions.activation import Activation
+    from theoryck.theory.networks.proved.constants import network_constants
 
     value = network_constants(Activation("tanh"), 1, 20).sigma[1]
     if not value.rigorous or not value.radius < 1e-15:
@@ -266,13 +266,13 @@ def _generate() -> str:
     from hypothesis.strategies import integers
 
     from theoryck.claims import conjecture, for_all
-    from theoryck.models import Activation
+    from theoryck.numerics.functions.activation import Activation
 
     @conjecture("doctor")
     @for_all(power=integers(1, 3))
     def claim(power: int) -> Any:
         from theoryck.claims import Identity
-        from theoryck.quantities import sigma
+        from theoryck.theory.networks.quantities.constants import sigma
 
         return Identity(sigma(Activation(f"x**{power}"), 1), 1)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from theoryck.claims.collecting import CollectionError, build_once, home, place
 from theoryck.cli.common import Usage, find_claims, stdout_style
-from theoryck.collecting import CollectionError, build_once, home, place
 from theoryck.report.claims import clean
 from theoryck.report.layout import Style, cells, pad, wrap
 

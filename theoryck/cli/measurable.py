@@ -40,9 +40,9 @@ class Measurable:
 
     def build(self, instance: Instance) -> Quantity:
         """Return the quantity; the errors of a bad activation name its option."""
-        from theoryck import quantities
+        from theoryck.theory import learning, networks
 
-        make = getattr(quantities, self.function)
+        make = getattr(learning if self.information else networks, self.function)
         quantity: Quantity
         if not self.information:
             quantity = make(_network(instance), power=instance.power)
@@ -54,7 +54,8 @@ class Measurable:
 
 
 def _activation(text: str, option: str) -> Any:
-    from theoryck.models import Activation, ExpressionError
+    from theoryck.numerics.functions.activation import Activation
+    from theoryck.numerics.functions.expression import ExpressionError
 
     try:
         return Activation(text)
@@ -63,13 +64,13 @@ def _activation(text: str, option: str) -> Any:
 
 
 def _network(instance: Instance) -> Any:
-    from theoryck.models import DeepNetwork
+    from theoryck.theory.networks.model import DeepNetwork
 
     return DeepNetwork(_activation(instance.activation, "--activation"), depth=len(instance.widths) - 1, widths=instance.widths)
 
 
 def _setting(instance: Instance) -> Any:
-    from theoryck.models import TeacherStudent
+    from theoryck.theory.learning.model import TeacherStudent
 
     readout = _activation(instance.readout, "--readout")
     return TeacherStudent(_network(instance), samples=instance.samples, noise=instance.noise, readout=readout)

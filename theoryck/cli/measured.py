@@ -117,7 +117,7 @@ class Measured:
 
 def compare(measured: Quantity, value: Enclosure | Bracket | None, estimate: Estimate | None) -> Comparison:
     """Compare the estimate with the exact value or the bracket, by the rule of the judge."""
-    from theoryck.rates.evidence import compare_routes
+    from theoryck.judging.evidence import compare_routes
     from theoryck.records import Bracket, Enclosure, Point
 
     if value is None or estimate is None:
@@ -145,7 +145,7 @@ def compare(measured: Quantity, value: Enclosure | Bracket | None, estimate: Est
 
 def compare_ends(exact: Enclosure | None, bracket: Bracket | None, draws: int, needed: float) -> Comparison:
     """Compare the exact value with the two ends that were drawn, unless so few draws may not have seen their tails."""
-    from theoryck.rates.evidence import compare_routes
+    from theoryck.judging.evidence import compare_routes
     from theoryck.records import Point
 
     if exact is None or bracket is None or not (math.isfinite(bracket.low_stderr) and math.isfinite(bracket.high_stderr)):

@@ -64,7 +64,7 @@ class Power(click.ParamType):
         """Return the power, an integer where it is one."""
         if isinstance(value, int | Fraction):
             return value
-        from theoryck.quantities.network import LARGEST_POWER
+        from theoryck.theory.networks.quantities.moments import LARGEST_POWER
 
         above, _, below = value.partition("/")
         try:

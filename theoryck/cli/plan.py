@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from theoryck.claims.collecting import build_once, home
 from theoryck.cli.common import (
     Usage,
     check_outputs,
@@ -19,14 +20,13 @@ from theoryck.cli.common import (
     write_json_data,
 )
 from theoryck.cli.show import built_or_usage
-from theoryck.collecting import build_once, home
 from theoryck.report import numbers
 from theoryck.report.claims import clean, instance_text
 from theoryck.report.layout import Style, fields, pad, wrap
 
 if TYPE_CHECKING:
+    from theoryck.checking.prospects import Prospect
     from theoryck.claims import Claim
-    from theoryck.prospects import Prospect
 
 MOST_VIOLATION = 100.0  # an exponent; more than any rate is wrong by
 
@@ -69,9 +69,9 @@ def command(
 
     Exit status: 0 the budget can settle every instance; 2 wrong usage; 3 it cannot settle some instance.
     """
-    from theoryck.check import Session
+    from theoryck.checking.check import Session
+    from theoryck.checking.prospects import plan_claim
     from theoryck.montecarlo import SamplerError
-    from theoryck.prospects import plan_claim
     from theoryck.quantities import QuantityError
 
     if violation is not None and not 0 < violation <= MOST_VIOLATION:
@@ -100,7 +100,7 @@ def command(
 
 def _not_planned(claim: Claim, profile: str, seed: int) -> str:
     """Say what the claim states, and what to do instead of planning it."""
-    from theoryck.check import Session
+    from theoryck.checking.check import Session
     from theoryck.records import Kind
 
     with Session(profile=profile, seed=seed, workers=1) as session:

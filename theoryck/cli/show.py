@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from theoryck.claims.collecting import CollectionError, build_once, explain, home, place
 from theoryck.cli.common import Usage, find_claim, profile_option, seed_option, stdout_style
-from theoryck.collecting import CollectionError, build_once, explain, home, place
 from theoryck.report import numbers
 from theoryck.report.claims import clean, instance_text
 from theoryck.report.layout import Style, fields, wrap
@@ -66,8 +66,8 @@ def _at_most(text: str, most: int) -> str:
 
 
 def _instances(claim: Claim, profile: str, seed: int, style: Style) -> list[str]:
-    from theoryck.check import Session
-    from theoryck.profiles import profile_named
+    from theoryck.checking.check import Session
+    from theoryck.checking.profiles import profile_named
 
     with Session(profile=profile, seed=seed, workers=1) as session, built_or_usage(claim):
         build_once(claim)

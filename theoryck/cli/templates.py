@@ -140,8 +140,8 @@ def $function():
     """rho_1 = 1 - sigma_1"""  # EDIT: the statement, as reports show it
     phi = tc.Activation("tanh(x)")  # EDIT: the activation, a formula in x; try "atan(x)", for which it is false
     return tc.Identity(
-        tc.quantities.rho(phi, 1),  # EDIT: the left-hand side
-        1 - tc.quantities.sigma(phi, 1),  # EDIT: the right-hand side
+        tc.networks.rho(phi, 1),  # EDIT: the left-hand side
+        1 - tc.networks.sigma(phi, 1),  # EDIT: the right-hand side
         rivals=[0.6],  # another value that must be excluded
     )
 '''

@@ -40,7 +40,8 @@ def example_line(parameters: Mapping[str, Any]) -> Line:
 
 def _code(value: Any, imports: set[str]) -> str | None:
     """Return an expression whose value it is, or None; what it needs besides ``tc`` is added to ``imports``."""
-    from theoryck.models import Activation, DeepNetwork
+    from theoryck.numerics.functions.activation import Activation
+    from theoryck.theory.networks.model import DeepNetwork
 
     if isinstance(value, Activation):
         return f'tc.Activation("{value.text}")'
@@ -69,7 +70,7 @@ def _code(value: Any, imports: set[str]) -> str | None:
 
 def _size_code(value: Any) -> str | None:
     """A width such as ``2*d`` is a product of a size and a number."""
-    from theoryck.models.network import SizeExpression
+    from theoryck.theory.networks.model import SizeExpression
 
     if not isinstance(value, SizeExpression):
         return None

@@ -12,13 +12,13 @@ import numpy as np
 from theoryck.curves.directions import Direction
 from theoryck.curves.fitted import BEYOND, directions, grid
 from theoryck.curves.marks import Trace, place, read
-from theoryck.judge.numbers import fit_gaps, limit_tolerance
-from theoryck.judge.routes import as_judged
-from theoryck.judge.verdict import opened
-from theoryck.rates.data import ROUNDING
-from theoryck.rates.evidence import Series, read_routes
-from theoryck.rates.limit import LimitFit
-from theoryck.rates.rivals import decimal_number
+from theoryck.fitting.data import ROUNDING
+from theoryck.fitting.limit import LimitFit
+from theoryck.judging.evidence import Series, read_routes
+from theoryck.judging.numbers import fit_gaps, limit_tolerance
+from theoryck.judging.rivals import decimal_number
+from theoryck.judging.routes import as_judged
+from theoryck.judging.verdict import opened
 from theoryck.records import Interval, Kind, Result
 from theoryck.records.values import wide
 
@@ -60,7 +60,7 @@ def approach(result: Result) -> Approach | None:
 
     Nothing raises: what cannot be fitted says so in ``reason``.
 
-    >>> from theoryck.judge import judge
+    >>> from theoryck.judging import judge
     >>> from theoryck.records import Contract, Enclosure, Estimate, Point, Prediction, Result, Status
     >>> claim = Prediction(Kind.LIMIT, "m", base="d", value=Enclosure(Decimal(2), Decimal(0)))
     >>> points = tuple(Point({"d": d}, Estimate(2 + 1 / d, 1e-4, 1000)) for d in (16, 32, 64, 128))

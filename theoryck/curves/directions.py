@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from theoryck.rates.data import MIN_SIZES
+from theoryck.fitting.data import MIN_SIZES
 from theoryck.records import Point
 
 

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from theoryck.curves.directions import Direction, as_path, distinct, slices
 from theoryck.curves.marks import Mark, Trace, place, read
-from theoryck.judge.routes import as_judged
-from theoryck.judge.verdict import opened
+from theoryck.fitting.data import ROUNDING
+from theoryck.judging.evidence import Series, read_routes
+from theoryck.judging.outcomes import shifted
+from theoryck.judging.ratios import Growth, quantile
+from theoryck.judging.rivals import base_of
+from theoryck.judging.routes import as_judged
+from theoryck.judging.verdict import opened
 from theoryck.rates import Rate, RateError
-from theoryck.rates.data import ROUNDING
-from theoryck.rates.evidence import Series, read_routes
-from theoryck.rates.growth import Growth, quantile
-from theoryck.rates.outcomes import shifted
 from theoryck.rates.parsing import to_fraction
-from theoryck.rates.rivals import base_of
 from theoryck.records import Interval, Kind, Prediction, Result
 from theoryck.records.values import wide
 

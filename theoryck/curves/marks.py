@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from theoryck.curves.logarithms import Signed, around
-from theoryck.rates.data import NOISE_FLOOR
+from theoryck.fitting.data import NOISE_FLOOR
 from theoryck.records import Point
 
 ROUTES = ("exact", "montecarlo", "bracket-low", "bracket-high")

@@ -34,7 +34,7 @@ class Ledger:
     schema, or cannot be opened; it is left as it is.  With ``read_only`` nothing is written and the file must exist.
 
     >>> import tempfile, theoryck as tc
-    >>> from theoryck.check import check_claims
+    >>> from theoryck.checking.check import check_claims
     >>> @tc.quantity(cost=1)
     ... def inverse(rng, draws, *, d):
     ...     return (1 + rng.standard_normal(draws) / 10) / d
@@ -128,8 +128,8 @@ class Shelf:
 
     >>> import tempfile
     >>> from theoryck.montecarlo import sample
-    >>> from theoryck.quantities import norm_deviation
-    >>> from theoryck.models import DeepNetwork
+    >>> from theoryck.theory.networks import norm_deviation
+    >>> from theoryck.theory.networks import DeepNetwork
     >>> quantity, sizes = norm_deviation(DeepNetwork("x", depth=0)), {"input_dim": 8}
     >>> with tempfile.TemporaryDirectory() as folder, Ledger(f"{folder}/draws.ledger") as ledger:
     ...     for _ in range(2):

@@ -22,7 +22,7 @@ def _holds_claims_only(path: Path, config: pytest.Config) -> bool:
     """Whether a file is collected for its claims alone: under ``proofs``, no test module by its name, and it mentions theoryck."""
     if path.suffix != ".py" or not _in_proofs(path, config):
         return False
-    from theoryck.collecting import is_test_file, may_hold_claims
+    from theoryck.claims.collecting import is_test_file, may_hold_claims
 
     return not is_test_file(path, config.getini("python_files")) and may_hold_claims(path)
 
@@ -77,7 +77,7 @@ class ClaimModule(pytest.Module):
 
 
 def _make_item(collector: pytest.Collector, name: str, claim: Any) -> ClaimItem | None:
-    from theoryck.collecting import CollectionError, belongs, build_once, place
+    from theoryck.claims.collecting import CollectionError, belongs, build_once, place
 
     if not belongs(claim, collector.path):
         return None
@@ -108,7 +108,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = {item for item in claims if item.claim.id == pattern} or {c for c in claims if fnmatch.fnmatchcase(c.claim.id, pattern)}
     dropped = {item for item in claims if item not in kept}
     if claims and len(dropped) == len(claims) and not is_xdist_worker(config):
-        from theoryck.collecting import no_claim_called
+        from theoryck.claims.collecting import no_claim_called
 
         raise pytest.UsageError(f"--theoryck-only: {no_claim_called(pattern, [item.claim for item in claims])}")
     if dropped:
@@ -128,13 +128,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     claims = [item for item in session.items if isinstance(item, ClaimItem)]
     if not claims:
         return
-    from theoryck.collecting import as_in_a_book
+    from theoryck.claims.collecting import as_in_a_book
 
     for index, item in enumerate(sorted(claims, key=lambda item: as_in_a_book(Path(item.claim.path)))):
         item.index = index
     session.config.stash[STATE].selected = {item.claim.id: os.path.relpath(item.claim.path) for item in claims}
     if not session.config.getoption("collectonly") and not is_xdist_worker(session.config):
-        from theoryck.interrupts import once_for_good
+        from theoryck.checking.interrupts import once_for_good
 
         undo = once_for_good()  # what was judged is written when SIGTERM comes, too
         session.config.add_cleanup(lambda: _go_on_as_before(session.config, undo))
@@ -152,9 +152,9 @@ def _say_what_is_hopeless(config: pytest.Config, claims: list[Claim]) -> None:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or config.getoption("theoryck_draws") is not None:
         return
-    from theoryck.check import Session
+    from theoryck.checking.check import Session
+    from theoryck.checking.prospects import hopeless
     from theoryck.montecarlo import SerialExecutor
-    from theoryck.prospects import hopeless
     from theoryck.report.progress import looked_ahead
 
     options = {name: config.getoption(f"theoryck_{name}") for name in ("profile", "seed")}

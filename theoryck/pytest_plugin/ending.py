@@ -127,7 +127,7 @@ def _report(config: pytest.Config) -> Report:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Stop the workers and write the files that were asked for; a second Ctrl-C does not stop that."""
-    from theoryck.interrupts import finishing
+    from theoryck.checking.interrupts import finishing
 
     with finishing(lambda text: print(f"theoryck: {text}", file=sys.__stderr__, flush=True)):
         _finish(session, exitstatus)

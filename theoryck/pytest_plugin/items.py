@@ -11,7 +11,7 @@ from theoryck.pytest_plugin.live import Live
 from theoryck.pytest_plugin.state import STATE, is_xdist_worker, width
 
 if TYPE_CHECKING:
-    from theoryck.check import Session
+    from theoryck.checking.check import Session
     from theoryck.claims import Claim
     from theoryck.records import Result
 
@@ -40,7 +40,7 @@ class ClaimItem(pytest.Item):
 
     def runtest(self) -> None:
         """Measure and judge every instance; raise ClaimFailed where one is not as declared."""
-        from theoryck.check import check_claim, failed_result
+        from theoryck.checking.check import check_claim, failed_result
 
         session, live = _session_and_live(self.config)
         try:
@@ -102,7 +102,7 @@ def _properties(results: list[Result]) -> list[tuple[str, object]]:
 
 
 def _failing(results: list[Result], session: Session) -> list[Result]:
-    from theoryck.profiles import profile_named
+    from theoryck.checking.profiles import profile_named
     from theoryck.report.claims import Outcome, outcome, severity
 
     strict = profile_named(session.profile).inconclusive_fails
@@ -114,7 +114,7 @@ def _session_and_live(config: pytest.Config) -> tuple[Session, Live]:
     """Return the one session of this process, whose workers stop at the end, and the line that shows what it does."""
     state = config.stash[STATE]
     if state.session is None or state.live is None:
-        from theoryck.check import Session
+        from theoryck.checking.check import Session
 
         workers = config.getoption("theoryck_workers")
         if workers is None and is_xdist_worker(config):

@@ -42,7 +42,7 @@ class Live:
         """Write the line (or a text) after the cursor and put the cursor back; what does not fit is left out."""
         if self.state is None:
             return
-        from theoryck.interrupts import held
+        from theoryck.checking.interrupts import held
         from theoryck.report.layout import cells, shorten
 
         with held(), self._uncaptured():  # a captured terminal does not tell its width either
@@ -56,7 +56,7 @@ class Live:
     def erase(self) -> None:
         """Take back what was written."""
         if self.written:  # where nothing is, the last letter of a full line would be taken back
-            from theoryck.interrupts import held
+            from theoryck.checking.interrupts import held
 
             with held(), self._uncaptured():
                 self.writer.write_raw("\x1b[K", flush=True)

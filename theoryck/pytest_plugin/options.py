@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _profile(name: str) -> str:
-    from theoryck.profiles import profile_named
+    from theoryck.checking.profiles import profile_named
 
     try:
         return profile_named(name).name

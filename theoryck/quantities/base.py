@@ -27,8 +27,8 @@ Sizes = Mapping[str, int]
 class QuantityError(ValueError):
     """A quantity was asked for something it cannot give, or built from something it cannot use; the message says what to do.
 
-    >>> from theoryck.models import DeepNetwork
-    >>> from theoryck.quantities import norm_deviation
+    >>> from theoryck.theory.networks import DeepNetwork
+    >>> from theoryck.theory.networks import norm_deviation
     >>> norm_deviation(DeepNetwork("tanh", depth=1), power=-2)
     Traceback (most recent call last):
         ...
@@ -54,7 +54,7 @@ class Quantity:
     ...     def sampler(self, sizes):
     ...         return lambda rng, draws: rng.random((draws, sizes["d"])).mean(axis=1) ** 2
     ...     def exact(self, sizes, digits=20):
-    ...         from theoryck.exact.arithmetic import enclose
+    ...         from theoryck.numerics.proved.arithmetic import enclose
     ...         from fractions import Fraction
     ...         return enclose(Fraction(1, 4) + Fraction(1, 12 * sizes["d"]), digits)
     ...     def cost(self, sizes):

@@ -220,7 +220,7 @@ class _Describer:
         return kind.__qualname__ if _installed(kind.__module__) else self.describe(kind, where)
 
     def _object(self, value: Any, where: str) -> Any:
-        from theoryck.models import Activation
+        from theoryck.numerics.functions.activation import Activation
         from theoryck.quantities.base import Quantity
 
         kind = type(value)

@@ -122,7 +122,7 @@ class UserQuantity(Quantity):
         if value is None or isinstance(value, Enclosure | Bracket):
             return value
         if isinstance(value, int | Fraction | Decimal) and not isinstance(value, bool):
-            from theoryck.exact.arithmetic import enclose
+            from theoryck.numerics.proved.arithmetic import enclose
 
             return enclose(value, digits)
         raise QuantityError(

@@ -1,8 +1,12 @@
-"""Rates, scaling paths and the fit of an exponent: everything here is blind to what is claimed."""
+"""The language of rates: text, sums of monomials in the sizes, and the paths along which sizes grow.
 
-from theoryck.rates.fit import RateFit, fit_rate
+parsing  Reads the text of a rate or of a size expression into a sum of monomials, with a whitelist over ``ast``
+paths    ScalingPath: how the sizes go to infinity together, and the exponents of each size in the base
+rate     Rate: a finite sum of monomials ``c * prod x_i**q_i * log(x_i)**r_i`` in the sizes, with exact rational powers
+"""
+
 from theoryck.rates.parsing import RateError
 from theoryck.rates.paths import PathError, ScalingPath, doubling
 from theoryck.rates.rate import Rate
 
-__all__ = ["PathError", "Rate", "RateError", "RateFit", "ScalingPath", "doubling", "fit_rate"]
+__all__ = ["PathError", "Rate", "RateError", "ScalingPath", "doubling"]

@@ -90,7 +90,7 @@ class Report:
     ... def sigma_of_erf():
     ...     "sigma_1 = (2/pi) asin(2/3) for erf"
     ...     exact = tc.quantities.closed_form(2 * sympy.atan(2 / sympy.sqrt(5)) / sympy.pi)
-    ...     return tc.Identity(tc.quantities.sigma("erf", 1), exact, rivals=[0.46])
+    ...     return tc.Identity(tc.networks.sigma("erf", 1), exact, rivals=[0.46])
     >>> report = tc.check_claims(sigma_of_erf)
     >>> report.exit_code, report.about_of("example/sigma-of-erf").details
     (0, '')

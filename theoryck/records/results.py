@@ -175,7 +175,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict with its reason and everything a reader needs to weigh it; what :func:`theoryck.judge.judge` returns.
+    """A verdict with its reason and everything a reader needs to weigh it; what :func:`theoryck.judging.judge` returns.
 
     ``settled`` is False while a larger budget could still change or sharpen the verdict.  ``exponents`` has one entry per size
     where a grid of several sizes was fitted at once; ``limit`` is the fitted limit of a LIMIT, corrections in its interval.

@@ -1,6 +1,7 @@
 """What is going on, in one line: claims done, the current claim and instance, its exponent so far, draws, time left.
 
-Nothing here writes or measures: a state is fed with what ``theoryck.check.Session`` tells, and asked for a line of a given width.
+Nothing here writes or measures: a state is fed with what ``theoryck.checking.check.Session`` tells, and asked for a line of a
+given width.
 """
 
 from __future__ import annotations

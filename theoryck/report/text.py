@@ -9,16 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from theoryck.records import Report, Result
-from theoryck.report.claims import (
-    FALSEHOOD_STANDS,
-    RIVAL_STANDS,
-    STANDINGS,
-    ClaimSummary,
-    Outcome,
-    clean,
-    standing,
-    summarise,
-)
+from theoryck.report.claims import FALSEHOOD_STANDS, RIVAL_STANDS, STANDINGS, ClaimSummary, Outcome, clean, standing, summarise
 from theoryck.report.layout import Style, wrap
 from theoryck.report.methods import how_sure
 from theoryck.report.paragraphs import paragraph

@@ -6,20 +6,7 @@ from dataclasses import replace
 
 from theoryck.report.formula.symbols import BIG, DOUBLE_STRUCK, FENCES, FUNCTIONS, GREEK, OPERATORS, is_letter
 from theoryck.report.formula.tokens import Group, Item
-from theoryck.report.formula.tree import (
-    Accent,
-    AnyNode,
-    Fence,
-    Fraction,
-    Number,
-    Operator,
-    Root,
-    Row,
-    Script,
-    Symbol,
-    Words,
-    row,
-)
+from theoryck.report.formula.tree import Accent, AnyNode, Fence, Fraction, Number, Operator, Root, Row, Script, Symbol, Words, row
 
 _SIGNS = ("+", "-", "+-", "-+")
 _SIZES = "dnmpqkrhlwsDNMPQKRHLWSTCB"  # letters of what counts: a matrix is d x n, and E x y is a product

@@ -22,7 +22,7 @@ _numbers = itertools.count(1)  # two outputs of one notebook share a page, on wh
 
 @runtime_checkable
 class Fit(Protocol):
-    """What is read of a fit of an exponent: a ``theoryck.rates.RateFit`` is one."""
+    """What is read of a fit of an exponent: a ``theoryck.fitting.RateFit`` is one."""
 
     exponent: Interval
     constant: Interval

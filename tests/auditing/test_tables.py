@@ -1,0 +1,215 @@
+"""Tables in: every way a table can be wrong is an error that names file, line, column and value; every right one is read."""
+
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from theoryck.auditing.tables import TableError, choose_columns, read_measurements
+
+
+def read(tmp_path, text, name="t.csv", encoding="utf-8", **options):
+    path = tmp_path / name
+    path.write_bytes(text.encode(encoding) if isinstance(text, str) else text)
+    given = options.pop("format", None)
+    options = {"needed": ["d"], **options}
+    return read_measurements(path, lambda header: choose_columns(header, source=name, **options), format=given)
+
+
+def assert_rows(found, sizes=(16, 32), values=(0.25, 0.125), stderr=(0.01, 0.02)):
+    assert found.sizes["d"].tolist() == list(sizes)
+    assert found.values.tolist() == list(values)
+    assert stderr is None or found.stderr.tolist() == list(stderr)
+    assert (found.stderr is None) == (stderr is None)
+
+
+ROWS = "d,value,stderr\n16,0.25,0.01\n32,0.125,0.02\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (ROWS, "t.csv"),
+        (ROWS, "t.txt"),
+        (ROWS.rstrip("\n"), "t.csv"),
+        (ROWS.replace("\n", "\r\n"), "t.csv"),
+        (ROWS.replace("\n", "\r"), "t.csv"),
+        ("\ufeff" + ROWS, "t.csv"),
+        (ROWS.replace(",", "\t"), "t.tsv"),
+        (ROWS.replace(",", "\t"), "no-ending"),
+        (ROWS.replace(",", ";"), "t.csv"),
+        (ROWS.replace(",", "   "), "t.dat"),
+        ("# made today\n\n" + ROWS.replace("16", "# a comment, with a comma\n16") + "\n\n", "t.csv"),
+        ('"d","value","stderr"\n"16","0.25","0.01"\n" 32 ","+1.25e-1",2E-2\n', "t.csv"),
+        ("stderr, d ,value\n.01,16.0,0.25\n0.02,3.2e1,.125\n", "t.csv"),
+        ('{"d": 16, "value": 0.25, "stderr": 0.01}\n\n{"stderr": 2e-2, "value": "0.125", "d": 32}\n', "t.jsonl"),
+        ('{"d": 16, "value": 0.25, "stderr": 0.01}\n{"d": 32, "value": 0.125, "stderr": 0.02}', "no-ending"),
+        ('[{"d": 16, "value": 0.25, "stderr": 0.01},\n {"d": 32, "value": 0.125, "stderr": 0.02}]', "t.json"),
+    ],
+)
+def test_forms_of_one_table(tmp_path, text, name):
+    assert_rows(read(tmp_path, text, name))
+
+
+def test_format_may_be_named_against_the_ending(tmp_path):
+    assert_rows(read(tmp_path, ROWS.replace(",", "\t"), "t.jsonl", format="tsv"))
+    with pytest.raises(TableError, match=r"format must be one of csv, tsv, jsonl, got 'xlsx'"):
+        read(tmp_path, ROWS, format="xlsx")
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(("\ufeff" + ROWS).encode())))
+    assert_rows(read_measurements("-", lambda header: choose_columns(header, needed=["d"])))
+
+
+def test_integers_and_extremes_keep_every_digit(tmp_path):
+    found = read(tmp_path, "d,value\n1,1e300\n9007199254740992,-5e-324\n3,0\n4,-0.0\n")
+    assert found.sizes["d"].tolist() == [1, 2**53, 3, 4]
+    assert found.values.tolist() == [1e300, -5e-324, 0.0, 0.0]
+
+
+WRONG = [
+    ("d,value\n16,0.25\n32,abc\n", "t.csv, line 3, column 'value': 'abc' is not a number"),
+    ("d,value\n16,0.25\n\n# c\n32,abc\n", "t.csv, line 5, column 'value': 'abc' is not a number"),
+    ("d,value\n16,nan\n", "line 2, column 'value': nan is not finite: correct or remove the row"),
+    ("d,value\n16,-Infinity\n", "line 2, column 'value': -Infinity is not finite"),
+    ("d,value\n16,1e400\n", "line 2, column 'value': 1e400 is beyond the range of floats (1.8e308): rescale the column"),
+    ("d,value\n16,1e-400\n", "line 2, column 'value': 1e-400 is below the range of floats (5e-324): rescale the column"),
+    ("d,value\n16,\n", "line 2, column 'value': the cell is empty: fill it in or remove the row"),
+    ("d,value\n16,NA\n", "line 2, column 'value': the cell is empty ('NA')"),
+    ("d,value\n16,1_000\n", "line 2, column 'value': '1_000' is not a number: write 1000, without thousands separators"),
+    ('d,value\n16,"1,024.5"\n', "line 2, column 'value': '1,024.5' is not a number: write 1024.5, without thousands separators"),
+    ("d;value\n16;0,25\n", "line 2, column 'value': '0,25' is not a number: write 0.25, with a decimal point"),
+    ("d,value\n16,1.5D-03\n", "line 2, column 'value': '1.5D-03' is not a number: write 1.5e-03"),
+    (
+        "d,value\n16,0.5,3\n",
+        "line 2: 3 cells under a header of 2 ('d', 'value'): '16', '0.5', '3'; write numbers without thousands",
+    ),
+    ("d,value\n16,0.5\n32\n", "line 3: 1 cell under a header of 2 ('d', 'value'): '32'; fill in the missing cell"),
+    ("d,value,stderr\n16,0.5,-1e-3\n", "t.csv, column 'stderr', line 2: a standard error must be >= 0 (0 means exact), got -0.001"),
+    ("d,value\n0,0.5\n", "t.csv, column 'd', line 2: a size must be a whole number from 1 to 2**53, got 0"),
+    ("d,value\n-4,0.5\n", "a size must be a whole number from 1 to 2**53, got -4"),
+    ("d,value\n0.125,0.5\n", "got 0.125; if it shrinks, as a step width does, give its inverse, rounded"),
+    ("d,value\n1e16,0.5\n", "a size must be a whole number from 1 to 2**53, got 1e+16"),
+    ("", "t.csv is empty: the first line must name the columns"),
+    ("# only this\n", "t.csv is empty"),
+    ("d,value\n", "t.csv has a header and no row"),
+    ("16,0.5\n32,0.25\n", "t.csv, line 1: the first row holds numbers ('16', '0.5'): put a line above it that names the columns"),
+    ("# d,value\n16,0.5\n", "if '# d,value' names them, remove its #"),
+    ("d,value,d\n16,0.5,1\n", "line 1: two columns are called 'd': rename one of them"),
+    ("d,,value\n16,0.5,1\n", "line 1: a column of the header has no name"),
+    ('d,value\n16,"0.5\n', "t.csv, line 2: unexpected end of data; check the quotation marks"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG, ids=[text[:24].replace("\n", "/") for text, _ in WRONG])
+def test_what_is_wrong_is_named(tmp_path, text, message):
+    with pytest.raises(TableError) as error:
+        read(tmp_path, text)
+    assert message in str(error.value).replace(str(tmp_path) + "/", "")
+
+
+WRONG_JSON = [
+    ('{"d": 16, "value": 1}\n{"d": 32}\n', "line 2, column 'value': the cell is empty"),
+    ('{"d": 16, "value": 1}\n{"d": 32, "value": null}\n', "line 2, column 'value': the cell is empty"),
+    (
+        '{"d": 16, "value": 1}\n{"d": 32, "value": 1, "stderr": 1}\n',
+        "line 2: the key 'stderr' is not in the first object ('d', 'value')",
+    ),
+    ('{"d": 16, "value": NaN}\n', "line 1, column 'value': NaN is not finite"),
+    ('{"d": 16, "value": 1e-400}\n', "line 1, column 'value': 1e-400 is below the range"),
+    ('{"d": 16, "value": true}\n', "line 1, column 'value': 'true' is not a number"),
+    ('{"d": 16, "value": [1]}\n', "is not a number"),
+    ('{"d": 16, "d": 17, "value": 1}\n', "line 1: the key 'd' occurs twice in one object"),
+    ('{"d": 16, "value": 1}\n{"d": 32,\n', "line 2: not JSON (column"),
+    ('{"d": 16, "value": 1}\n7\n', "line 2: '7' is not an object"),
+    ('[{"d": 16, "value": 1}, {"d": 32, "value": "x"}]', "row 2, column 'value': 'x' is not a number"),
+    ('[{"d": 16, "value": 1}, 3]', "row 2: '3' is not an object"),
+    ("[1, 2", "not JSON (line 1, column"),
+    ("[]", "holds no object"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG_JSON, ids=[text[:40].replace("\n", "/") for text, _ in WRONG_JSON])
+def test_what_is_wrong_in_json_is_named(tmp_path, text, message):
+    with pytest.raises(TableError) as error:
+        read(tmp_path, text, "t.jsonl")
+    assert message in str(error.value)
+
+
+def test_files_that_are_none(tmp_path):
+    def choose(header):
+        return choose_columns(header, needed=["d"])
+
+    with pytest.raises(TableError, match=r"absent\.csv does not exist"):
+        read_measurements(tmp_path / "absent.csv", choose)
+    with pytest.raises(TableError, match=r"cannot be read: Is a directory"):
+        read_measurements(tmp_path, choose)
+    with pytest.raises(TableError, match=r"is not UTF-8 text .* save it as CSV in UTF-8"):
+        read(tmp_path, ROWS, encoding="utf-16")
+    with pytest.raises(TableError, match=r"is not UTF-8 text"):
+        read(tmp_path, b"\x1f\x8b\x08\x00d,value")
+
+
+HEADER = ["d", "n", "loss", "value", "stderr", "seed"]
+
+
+def test_columns_by_rule():
+    roles = choose_columns(["d", "loss"], needed=["d"])
+    assert (roles.sizes, roles.value, roles.stderr, roles.notes) == ({"d": "d"}, "loss", None, ())
+    roles = choose_columns(HEADER, needed=["d", "n"])
+    assert (list(roles.sizes), roles.value, roles.stderr) == (["d", "n"], "value", "stderr")
+    assert roles.notes == ("column 'loss' is not used", "column 'seed' is not used")
+    roles = choose_columns(HEADER, size=["n"], value="loss", stderr="seed", needed=["d"])
+    assert (list(roles.sizes), roles.value, roles.stderr) == (["n", "d"], "loss", "seed")
+    assert choose_columns(["width", "value"]).sizes == {"width": "width"}
+    roles = choose_columns(["network width", "n", "value"], size=["d=network width"], needed=["d", "n"])
+    assert (roles.sizes, roles.columns) == ({"d": "network width", "n": "n"}, ("network width", "n", "value"))
+    assert choose_columns(["d", "value"], stderr="0").stderr == 0.0
+
+
+def test_an_error_column_of_another_name_is_not_guessed_but_told():
+    notes = choose_columns(["d", "value", "std"], needed=["d"]).notes
+    assert "column 'std' is not taken for a standard error: say so with --stderr std if it is one" in notes
+
+
+@pytest.mark.parametrize(
+    ("header", "options", "message"),
+    [
+        (HEADER, {}, "the size may be any of the columns 'd', 'n', 'loss', 'seed': say which with --size"),
+        (["d", "a", "b"], {"needed": ["d"]}, "the value may be any of the columns 'a', 'b': say which with --value"),
+        (["a", "b"], {}, "the value may be any of the columns 'a', 'b'"),
+        (["D", "value"], {"needed": ["d"]}, "the rate needs a column 'd'"),
+        (["D", "value"], {"needed": ["d"]}, "did you mean 'D'?"),
+        (["d", "value"], {"needed": ["d"], "value": "valu"}, "the value is to be the column 'valu', which is not there"),
+        (["d", "value"], {"size": ["m"]}, "a size is to be the column 'm'"),
+        (["d", "value"], {"size": ["m=widht"]}, "a size is to be the column 'widht'"),
+        (["w", "value"], {"needed": ["d"]}, "the rate needs a column 'd' (or say which it is: --size d=COLUMN)"),
+        (["d", "value"], {"needed": ["d"], "stderr": "se"}, "the standard error is to be the column 'se'"),
+        (["d", "value"], {"needed": ["d"], "stderr": "-1"}, "stderr must be a column or a number >= 0, got '-1'"),
+        (["d", "value"], {"needed": ["d"], "value": "d"}, "column 'd' cannot be two things at once"),
+        (["d"], {"needed": ["d"]}, "no column is left for the value"),
+    ],
+)
+def test_a_choice_that_is_not_forced_is_an_error(header, options, message):
+    with pytest.raises(TableError) as error:
+        choose_columns(header, source="t.csv", **options)
+    assert message in str(error.value)
+
+
+def test_rows_beyond_one_chunk_are_all_read_and_counted(tmp_path):
+    rows = [f"{d},{d / 7!r}" for d in range(1, 140_001)]
+    found = read(tmp_path, "\n".join(["d,value", *rows]))
+    assert np.array_equal(found.values, np.arange(1, 140_001) / 7)
+    rows[139_998] = "139999,x"
+    with pytest.raises(TableError, match=r"line 140000, column 'value': 'x'"):
+        read(tmp_path, "\n".join(["d,value", *rows]))
+
+
+def test_columns_that_are_not_used_may_hold_anything(tmp_path):
+    found = read(tmp_path, "name,d,value\nfirst run,16,0.5\n,32,0.25\n")
+    assert_rows(found, values=(0.5, 0.25), stderr=None)
+    text = "\n".join(json.dumps({"d": d, "value": 1 / d, "info": {"a": [d]}}) for d in (16, 32))
+    assert_rows(read(tmp_path, text, "t.jsonl"), values=(1 / 16, 1 / 32), stderr=None)

@@ -1,0 +1,54 @@
+"""The time of a draw is that of the sampler: neither the start of a worker process nor the way to it counts."""
+
+import time
+
+import pytest
+
+import theoryck as tc
+from theoryck.checking.check import Session
+from theoryck.checking.measurement import BY_THE_CLOCK, Measurement
+from theoryck.montecarlo import ProcessExecutor, SerialExecutor, WorkerDied
+
+
+class Slow(SerialExecutor):
+    """An executor that takes its time with every map, as one does whose processes are still to be started."""
+
+    workers = 2
+    maps = 0
+
+    def map(self, function, items):
+        self.maps += 1
+        time.sleep(0.3)
+        yield from super().map(function, items)
+
+
+def test_a_slow_executor_makes_no_draw_slow():
+    @tc.quantity
+    def value(rng, draws, *, d):
+        return rng.standard_normal(draws)
+
+    statement = tc.Bound(value, rate="1/d", along=tc.ScalingPath(d=tc.doubling(16, 128)))
+    executor = Slow()
+    with Session(executor=executor) as session:
+        measurement = Measurement("timing", {}, statement, session, 1.0)
+        assert max(measurement.spending.per_block) < 0.2
+        assert executor.maps == 4  # a map a size, and what these took to start is not the time of a draw
+        assert measurement.spending.unit == "seconds"
+        assert BY_THE_CLOCK in measurement.flags
+        assert measurement.blocks == [1, 1, 1, 1]  # what was timed is kept
+        measurement.draw_up_to(0.05)
+        assert executor.maps == 5
+
+
+def test_a_sampler_that_ends_its_process_ends_no_session():
+    @tc.quantity
+    def value(rng, draws, *, d):
+        import os
+
+        os._exit(3)
+
+    statement = tc.Bound(value, rate="1/d", along=tc.ScalingPath(d=tc.doubling(16, 128)))
+    with ProcessExecutor(1) as executor, Session(executor=executor) as session:
+        measurement = Measurement("timing", {}, statement, session, 1.0)
+        with pytest.raises(WorkerDied, match="exit status 3"):
+            measurement.draw_up_to(0.05)

@@ -1,0 +1,161 @@
+"""Values without standard errors: what the scatter says, compared with brute force, with Student's law, and with the truth."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from theoryck.fitting.corrections import CorrectionFamily
+from theoryck.fitting.data import Data
+from theoryck.fitting.fit import fit_rate
+from theoryck.fitting.scatter import NO_STDERR, WIDENING, _posterior, fit_without_errors, residual_stderrs
+
+SEVEN = 2.0 ** np.arange(4, 11)
+TWELVE = np.round(np.geomspace(16, 1024, 12))
+CORNERS = ((0, 0, 0.5), (2, -2, 0.5), (-2, 2, 0.5), (2, 2, 1.0), (-2, -2, 1.0))
+
+
+def test_posterior_given_the_noise_is_generalised_least_squares() -> None:
+    rng = np.random.default_rng(5)
+    logs = -np.log(SEVEN) + 0.01 * rng.standard_normal(7)
+    data = Data.read(SEVEN, logs, np.zeros(7), True)
+    noise, centres, errors, weights = _posterior(data, 1.0, None)
+    family = CorrectionFamily.choose(16.0, 1.0, None, noise=1e-16, widening=WIDENING)
+    terms = np.stack([dev * (SEVEN / 16) ** -w for w, dev in zip(family.powers, family.deviations)], axis=1)
+    lines = np.stack([np.ones(7), np.log(SEVEN)], axis=1)
+    likelihood = []
+    for index in range(100, 360, 40):
+        covariance = terms @ terms.T + noise[index] ** 2 * np.eye(7)
+        inverse = np.linalg.inv(covariance)
+        normal = lines.T @ inverse @ lines
+        solution = np.linalg.solve(normal, lines.T @ inverse @ logs)
+        assert centres[index] == pytest.approx(solution[1], abs=1e-6)
+        assert errors[index] == pytest.approx(math.sqrt(np.linalg.inv(normal)[1, 1]), rel=1e-4)
+        residual = logs - lines @ solution
+        # Harville's restricted likelihood.
+        likelihood.append(-0.5 * (residual @ inverse @ residual + np.linalg.slogdet(covariance)[1] + np.linalg.slogdet(normal)[1]))
+    kept = [index for index in range(100, 360, 40) if weights[index] > 1e-200]
+    ratios = np.log(weights[kept]) - np.array(likelihood)[[(index - 100) // 40 for index in kept]]
+    assert len(kept) >= 2
+    assert np.ptp(ratios) < 1e-5
+
+
+def test_without_corrections_it_is_student_s_law() -> None:
+    """An amplitude of 1e-9 leaves a straight line: the textbook interval with n - 2 degrees of freedom."""
+    rng = np.random.default_rng(6)
+    logs = -0.5 * np.log(TWELVE) + 0.02 * rng.standard_normal(12)
+    fit = fit_without_errors(TWELVE, logs, correction=1, amplitude=1e-9, log_values=True)
+    line = scipy.stats.linregress(np.log(TWELVE), logs)
+    for rate in (0.1, 0.025, 1e-3):
+        reach = scipy.stats.t.ppf(1 - rate, 10) * line.stderr
+        assert fit.upper(rate) == pytest.approx(line.slope + reach, abs=1e-3 * reach)
+        assert fit.lower(rate) == pytest.approx(line.slope - reach, abs=1e-3 * reach)
+
+
+@pytest.mark.parametrize("noise", [0.001, 0.01, 0.05])
+@pytest.mark.parametrize("sizes", [SEVEN, TWELVE], ids=["7", "12"])
+def test_coverage_at_corners_of_the_family(sizes: np.ndarray, noise: float) -> None:
+    """At least 93% less three binomial errors, at each of five corners; measured with 4000: 94% at the worst."""
+    rng = np.random.default_rng([7, len(sizes), int(1e4 * noise)])
+    repeats = 150
+    for b, c, w in CORNERS:
+        truth = np.log1p(b * sizes**-w + c * sizes ** (-2 * w))
+        hits = 0
+        for _ in range(repeats):
+            data = Data.read(sizes, truth + noise * rng.standard_normal(len(sizes)), np.zeros(len(sizes)), True)
+            _, centres, errors, weights = _posterior(data, None, None)
+            hits += 0.025 <= weights @ scipy.stats.norm.cdf(-centres / errors) <= 0.975
+        assert hits >= repeats * 0.93 - 3 * math.sqrt(repeats * 0.93 * 0.07), (b, c, w)
+
+
+def test_stderrs_for_the_judge_give_the_limits_of_the_mixture() -> None:
+    rng = np.random.default_rng(8)
+    values = 3 / SEVEN * (1 + 0.02 * rng.standard_normal(7))
+    fit = fit_without_errors(SEVEN, values, correction=1)
+    for rate in (0.01, 0.001):
+        scatter = residual_stderrs(SEVEN, values, correction=1, rate=rate)
+        assert np.allclose(scatter.stderrs, scatter.relative * values)
+        judged = fit_rate(SEVEN, values, scatter.stderrs, correction=1)
+        width = fit.upper(rate) - fit.lower(rate)
+        assert judged.upper(rate) >= fit.upper(rate) - 0.01 * width
+        assert judged.lower(rate) <= fit.lower(rate) + 0.01 * width
+        assert judged.upper(rate) - judged.lower(rate) <= 1.25 * width
+        # Larger rates are on the safe side.
+        assert judged.upper(0.025) >= fit.upper(0.025)
+        assert judged.decision_upper(0.025) > judged.upper(0.025)
+    assert fit.decision_upper(0.025) > fit.upper(0.025)
+
+
+def test_a_fit_that_trusts_the_residual_error_fails_where_this_one_holds() -> None:
+    """The rival takes the residual error of a straight line through 5 points for known: P(|t_3| < 1.96) = 86%."""
+    rng = np.random.default_rng(9)
+    sizes, ours, theirs = SEVEN[:5], 0, 0
+    for _ in range(200):
+        values = sizes**-0.5 * np.exp(0.02 * rng.standard_normal(5))
+        line = scipy.stats.linregress(np.log(sizes), np.log(values))
+        theirs += abs(line.slope + 0.5) <= 1.96 * line.stderr
+        ours += fit_without_errors(sizes, values, correction=1, amplitude=0.01).exponent.contains(-0.5)
+    assert theirs < 200 * 0.91
+    assert ours >= 200 * 0.93 - 3 * math.sqrt(200 * 0.93 * 0.07)
+
+
+def test_exact_data_are_believed_as_far_as_corrections_can_be_told() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        seven = fit_without_errors(SEVEN, 1 / SEVEN, correction=1)
+        many = 2.0 ** np.arange(4, 30)
+        long = fit_without_errors(many, 5 / many, correction=1)
+        flat = fit_without_errors(SEVEN, np.full(7, 2), correction=1)
+    assert seven.exponent.contains(-1.0)
+    assert 0 < long.exponent.half_width < seven.exponent.half_width < 1e-3
+    assert long.exponent.contains(-1.0)
+    assert flat.exponent.contains(0.0)
+    assert seven.flags == (NO_STDERR,)
+
+
+def test_units_signs_replicates_and_extremes() -> None:
+    rng = np.random.default_rng(10)
+    sizes = np.repeat(SEVEN, 3)
+    values = sizes**-0.5 * np.exp(0.03 * rng.standard_normal(21))
+    fit = fit_without_errors(sizes, values)
+    for unit in (1e-290, 1e300):
+        other = fit_without_errors(sizes[::-1], unit * values[::-1])
+        assert other.exponent.low == pytest.approx(fit.exponent.low, rel=1e-6)
+    negative = fit_without_errors(sizes, -values)
+    assert negative.sign == -1
+    assert negative.exponent.high == pytest.approx(fit.exponent.high)
+    assert fit.exponent.contains(-0.5)
+    assert fit.exponent.half_width < fit_without_errors(SEVEN, values[::3]).exponent.half_width
+
+
+@pytest.mark.parametrize(
+    ("sizes", "values", "reason"),
+    [
+        ([16, 32, 64], [1.0, 0.5, 0.25], "3 sizes without standard errors"),
+        ([16, 32, 64, 64], [1.0, 0.5, 0.25, 0.2], "3 sizes without standard errors"),
+        ([16, 32, 64, 128], [1.0, 0.5, -0.25, 0.1], "at size 64 is zero or has another sign"),
+        ([16, 32, 64, 128], [1.0, 0.0, 0.25, 0.1], "at size 32 is zero"),
+        ([16, 32, 64, 128], [0.0] * 4, "every value is zero"),
+    ],
+)
+def test_reasons(sizes: list[int], values: list[float], reason: str) -> None:
+    scatter = residual_stderrs(sizes, values)
+    assert reason in scatter.reason
+    assert all(math.isinf(stderr) for stderr in scatter.stderrs)
+    fit = fit_without_errors(sizes, values)
+    assert reason in fit.reason
+    assert fit.lower(0.01) == fit.decision_lower(0.01) == -math.inf
+    assert math.isinf(fit.stderr)
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(ValueError, match=r"rate must lie strictly between 0 and 1/2, got 0\.5"):
+        residual_stderrs([16, 32, 64, 128], [1, 2, 3, 4], rate=0.5)
+    with pytest.raises(ValueError, match=r"values\[1\] = nan must be finite"):
+        fit_without_errors([16, 32, 64, 128], [1, math.nan, 3, 4])
+    with pytest.raises(ValueError, match="same length"):
+        residual_stderrs([16, 32, 64, 128], [1, 2, 3])

@@ -1,0 +1,73 @@
+"""Logarithmic factors: resolved where the window and the errors allow it, said to be unresolved elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+
+from theoryck.judging.evidence import Series
+from theoryck.judging.logarithms import log_resolution, without_logs
+from theoryck.rates import Rate, RateError
+
+
+def series(curve: Callable[[float], float], relative: float, last: int = 10, first: int = 4) -> Series:
+    sizes = tuple({"d": 2**j, "n": 7} for j in range(first, last + 1))
+    values = tuple(Decimal(curve(size["d"])) for size in sizes)
+    return Series("montecarlo", sizes, values, tuple(abs(value) * Decimal(relative) for value in values))
+
+
+def test_a_rate_without_logarithms_has_nothing_to_resolve() -> None:
+    data = series(lambda d: 1 / d, 0.01)
+    assert log_resolution(data, "d", Rate.parse("1/d")) is None
+    assert log_resolution(data, "d", Rate.parse("log(n)/d")) is None  # n does not vary: a constant
+
+
+@pytest.mark.parametrize(
+    ("curve", "rate"), [(lambda d: math.sqrt(math.log(d) / d), "sqrt(log(d)/d)"), (lambda d: 1 / d, "log(d)/d")]
+)
+def test_resolved_with_small_errors_on_a_long_window_only(curve: Callable[[float], float], rate: str) -> None:
+    """On d = 16..1024 the exponent moves by .15 r, less than the half-width at 20% noise, far more than that at 1e-6."""
+    short = log_resolution(series(curve, 0.2), "d", Rate.parse(rate))
+    assert short is not None
+    assert not short.resolved
+    assert "cannot be resolved on this window" in short.text
+    long = log_resolution(series(curve, 1e-6, last=20), "d", Rate.parse(rate), correction=1)
+    assert long is not None
+    assert long.resolved
+    assert long.text == ""
+    power = 0.5 if "sqrt" in rate else 1.0
+    assert 0.1 * power < abs(short.shift) < 0.3 * power
+    assert math.copysign(1, short.shift) == 1
+
+
+def test_the_shift_is_the_slope_of_the_logarithm() -> None:
+    """A straight line through log log d on d = 16..1024: corrections declared tiny."""
+    found = log_resolution(series(lambda d: 1 / d, 0.2), "d", Rate.parse("log(d)/d"), correction=1, amplitude=1e-9)
+    assert found is not None
+    x = [j * math.log(2) for j in range(4, 11)]
+    y = [math.log(value) for value in x]
+    mean = sum(x) / 7
+    slope = sum((a - mean) * b for a, b in zip(x, y)) / sum((a - mean) ** 2 for a in x)
+    assert found.shift == pytest.approx(slope, rel=0.02)  # the weights are those of the fitted curves
+
+
+def test_no_exponent_is_no_resolution() -> None:
+    found = log_resolution(series(lambda d: 1 / d, 0.01, last=5), "d", Rate.parse("log(d)**2/d"))
+    assert found is not None
+    assert found.reason
+    assert not found.resolved
+    assert found.text.startswith("the factor log(d)^2 ")
+
+
+def test_texts_and_errors() -> None:
+    data = series(lambda d: 1 / d, 0.05)
+    found = log_resolution(data, "d", Rate.parse("log(d)**(-1/2)/d + log(d)/d**2"))
+    assert found is not None
+    assert {"log(d)^(-1/2)", "log(d)"} == set(found.factor.split(" and "))
+    assert without_logs(Rate.parse("log(d)/d")) == Rate.parse("1/d")
+    assert without_logs(Rate.parse("log(d)*log(n)/d"), {"n"}) == Rate.parse("log(d)/d")
+    with pytest.raises((RateError, KeyError)):
+        log_resolution(data, "d", Rate.parse("log(width)"))

@@ -1,0 +1,261 @@
+"""What the budget of a profile can see of a claim, before it is spent: for ``theoryck plan``, and for what is said at collection.
+
+Only statements about growth along a path (a Bound without a constant, a Scaling) have an exponent to plan for; others are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from theoryck import planning
+from theoryck.checking.check import Session
+from theoryck.checking.measurement import Measurement
+from theoryck.checking.profiles import profile_named
+from theoryck.claims import Claim, Statement, describe_instance
+from theoryck.planning import Experiment
+from theoryck.records import Contract, Kind, Status
+
+NUMBERS_PER_SECOND = 7e7
+"""Random numbers drawn and used in a second by one core, roughly."""
+
+ALLOTMENT_GAIN = 2.0
+"""What the best allotment saves over draws proportional to noise over the root of the cost, at most and roughly."""
+
+LARGEST_FACTOR = 1e6
+"""Budgets beyond this many times the profile's are not worth naming."""
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What a budget can do for one instance; costs and budgets are in random numbers, or in seconds where the clock sets them.
+
+    ``support_budget`` supports a true and tight claim with probability ``power``, ``violation_budget`` refutes one wrong by
+    ``violation``; both are infinite where no budget up to a million times the profile's does.  ``hopeless``: at the profile's
+    budget a true claim is supported less than half of the time, even one without corrections.
+    """
+
+    claim: str
+    instance: Mapping[str, Any]
+    exact: bool
+    unit: str
+    base: str
+    sizes: tuple[int, ...]
+    cost: tuple[float, ...]
+    noise: tuple[float, ...]
+    noise_measured: bool
+    draws: tuple[int, ...]
+    budget: float
+    within: float
+    power: float
+    stderr: float
+    violation_seen: float
+    support_budget: float
+    hopeless: bool
+    violation: float | None = None
+    violation_budget: float | None = None
+    advice: str = field(default="")
+
+    def seconds(self, budget: float) -> float:
+        """Return roughly the seconds of one core that a budget takes."""
+        return budget if self.unit == "seconds" else budget / NUMBERS_PER_SECOND
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON-ready dict; what is infinite becomes None."""
+        data = asdict(self)
+        data["support_seconds"] = self.seconds(self.support_budget)
+        return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in data.items()}
+
+
+def plannable(statement: Statement) -> bool:
+    """Whether a statement is about an exponent that draws are to show."""
+    growth = statement.kind is Kind.SCALING or (statement.kind is Kind.BOUND and getattr(statement, "constant", None) is None)
+    return growth and getattr(statement, "along", None) is not None and statement.measured().can_draw
+
+
+def prospect(
+    claim: Claim,
+    session: Session,
+    parameters: Mapping[str, Any],
+    statement: Statement,
+    instances: int,
+    *,
+    power: float = 0.9,
+    violation: float | None = None,
+    pilot: bool = True,
+) -> Prospect:
+    """Plan one instance; ``pilot`` draws a few blocks to measure the noise of a draw.
+
+    Raises ValueError for a statement that is not :func:`plannable`.
+    """
+    if not plannable(statement):
+        raise ValueError(f"claim {claim.id!r} states no exponent along a path that draws could show: there is nothing to plan")
+    measurement = Measurement(f"{claim.id}#pilot", describe_instance(parameters), statement, session, 1.0 / instances)
+    looks = planning.looks(session.contract(instances, statement.within), measurement.looks(profile_named(session.profile).looks))
+    if pilot:
+        measurement.draw_up_to(looks[0].fraction)
+    else:
+        # The clock may have taken a block of every size: its draws are not a pilot, and their noise is not asked.
+        measurement.moments = [None] * len(measurement.sizes)
+    case = _Case(measurement, statement, looks[-1].contract, power)
+    budget = measurement.spending.budget
+    error = case.error(budget)
+    # At even odds what is within reach of the estimate decides, and the estimate of a claim without corrections is not biased.
+    unlikely = error.decision_reach(case.contract.false_support_rate) > case.contract.within
+    support = case.least(case.support, case.contract.within, budget)
+    needed = None
+    if violation is not None:
+        needed = case.least(case.refute, violation - case.contract.within, budget)
+    along = getattr(statement, "along")  # noqa: B009 (a Statement need not have one; this one does)
+    blocks = [measurement.quantity.block_draws(sizes) for sizes in measurement.sizes]
+    return Prospect(
+        claim=claim.id,
+        instance=measurement.instance,
+        exact=measurement.quantity.can_exact,
+        unit=measurement.spending.unit,
+        base=along.base,
+        sizes=tuple(sizes[along.base] for sizes in measurement.sizes),
+        cost=tuple(cost / block for cost, block in zip(measurement.spending.per_block, blocks, strict=True)),
+        noise=tuple(measurement.noise()),
+        noise_measured=pilot,
+        draws=tuple(case.draws(budget)),
+        budget=budget,
+        within=case.contract.within,
+        power=power,
+        stderr=error.stderr,
+        violation_seen=case.contract.within + case.refute(budget),
+        support_budget=support,
+        hopeless=unlikely,
+        violation=violation,
+        violation_budget=needed,
+        advice=planning.what_helps(statement.correction) if math.isinf(support) else "",
+    )
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A measurement as an experiment: what a budget makes of the error of the exponent."""
+
+    measurement: Measurement
+    statement: Statement
+    contract: Contract
+    power: float
+
+    def draws(self, budget: float) -> list[int]:
+        blocks = self.measurement.allot(budget, anew=True)
+        return [
+            count * self.measurement.quantity.block_draws(sizes)
+            for count, sizes in zip(blocks, self.measurement.sizes, strict=True)
+        ]
+
+    def error(self, budget: float) -> Any:
+        along = getattr(self.statement, "along")  # noqa: B009
+        sizes = [sizes[along.base] for sizes in self.measurement.sizes]
+        options = {"correction": self.statement.correction, "amplitude": self.statement.amplitude}
+        experiment = Experiment.of(sizes, noise=self.measurement.noise(), **options)
+        return experiment.error([float(count) for count in self.draws(budget)])
+
+    @property
+    def two_sided(self) -> bool:
+        return self.statement.kind is Kind.SCALING
+
+    def support(self, budget: float) -> float:
+        return planning.supporting_reach(self.error(budget), self.contract, self.power, two_sided=self.two_sided)
+
+    def refute(self, budget: float) -> float:
+        return planning.refuting_reach(self.error(budget), self.contract, self.power, two_sided=self.two_sided)
+
+    def least(self, reach: Any, allowed: float, budget: float) -> float:
+        """Return the smallest budget, to 2%, at which ``reach`` is within what is ``allowed``; inf if there is none."""
+        low, high = sum(self.measurement.spending.per_block), budget * LARGEST_FACTOR
+        if allowed > 0 and reach(low) <= allowed:  # one block at every size is the least there is
+            return low
+        if not allowed > 0 or not reach(high) <= allowed:
+            return math.inf
+        while high > 1.02 * low:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if reach(middle) <= allowed else (middle, high)
+        return high
+
+
+def hopeless(claims: Iterable[Claim], session: Session) -> list[str]:
+    """Return a line for each claim that the profile's budget cannot settle, with the budget that could; nothing is drawn.
+
+    A draw scatters as much as its mean unless the quantity declares its ``relative_noise``.  Left out are claims with an exact
+    route, samplers whose cost only the clock knows, falsehoods (nobody declared by how much they are wrong), and a claim that
+    cannot be built: checking it says why.
+    """
+    lines = []
+    for claim in claims:
+        if claim.status is Status.FALSEHOOD:
+            continue
+        try:
+            instances = session.instances(claim)
+            factors = [
+                _factor(claim, session, parameters, statement, len(instances))
+                for parameters, statement in instances
+                if plannable(statement) and not statement.measured().can_exact and _priced(statement)
+            ]
+        except (Exception, SystemExit) as error:
+            lines.append(f"{claim.id}: an instance cannot be built ({type(error).__name__}), which checking it will tell in full")
+            continue
+        bad = [factor for factor in factors if factor > 1]
+        if bad:
+            which = "" if len(bad) == len(instances) else f" ({len(bad)} of {len(instances)} instances)"
+            start = (
+                f"{claim.id}{which}: the budget of {profile_named(session.profile).name} cannot settle it if the rate is attained"
+            )
+            correction = instances[0][1].correction
+            more = f"about {max(bad):.2g} times as much could"
+            lines.append(
+                f"{start}, nor can a larger one: {planning.what_helps(correction)}" if math.isinf(max(bad)) else f"{start}: {more}"
+            )
+    return lines
+
+
+def _factor(claim: Claim, session: Session, parameters: Mapping[str, Any], statement: Statement, instances: int) -> float:
+    """Return how many times the budget an even chance to support a true claim takes, at least 1.
+
+    Draws go to every size in the simple way, and half of what that takes is asked for: the best allotment needs no less.
+    """
+    measurement = Measurement(claim.id, describe_instance(parameters), statement, session, 1.0 / instances)
+    along, quantity, spending = getattr(statement, "along"), measurement.quantity, measurement.spending  # noqa: B009
+    blocks = [quantity.block_draws(sizes) for sizes in measurement.sizes]
+    noise = [quantity.relative_noise(sizes) or 1.0 for sizes in measurement.sizes]
+    units = planning.allocate(spending.per_block, spending.budget, noise=[each * block**-0.5 for each, block in zip(noise, blocks)])
+    base = [sizes[along.base] for sizes in measurement.sizes]
+    experiment = Experiment.of(base, noise=noise, correction=statement.correction, amplitude=statement.amplitude)
+    contract = planning.looks(session.contract(instances, statement.within), profile_named(session.profile).looks)[-1].contract
+
+    def settles(factor: float) -> bool:
+        draws = [factor * ALLOTMENT_GAIN * count * block for count, block in zip(units, blocks, strict=True)]
+        # The estimate of a claim without corrections is not biased: at even odds what is within reach of it decides.
+        return experiment.error(draws).decision_reach(contract.false_support_rate) <= contract.within
+
+    low, high = 1.0, LARGEST_FACTOR
+    if settles(low):
+        return low
+    if not settles(high):
+        return math.inf
+    while high > 1.1 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if settles(middle) else (middle, high)
+    return high
+
+
+def _priced(statement: Statement) -> bool:
+    return all(statement.measured().cost(sizes) is not None for sizes in statement.sizes())
+
+
+def plan_claim(
+    claim: Claim, session: Session, *, power: float = 0.9, violation: float | None = None, pilot: bool = True
+) -> list[Prospect]:
+    """Plan every instance of a claim whose statement is :func:`plannable`."""
+    instances = session.instances(claim)
+    return [
+        prospect(claim, session, parameters, statement, len(instances), power=power, violation=violation, pilot=pilot)
+        for parameters, statement in instances
+        if plannable(statement)
+    ]

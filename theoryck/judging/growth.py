@@ -1,0 +1,297 @@
+"""Growth along a path: BOUND, LAW, SCALING."""
+
+from __future__ import annotations
+
+import math
+
+from theoryck.fitting.data import MIN_SIZES
+from theoryck.judging.case import CONSTANT_TOLERANCE, Case
+from theoryck.judging.decisions import (
+    Decision,
+    equivalence,
+    excess_established,
+    least_excess,
+    one_sided,
+    tightness,
+    two_sided,
+    worst_of,
+)
+from theoryck.judging.evidence import Series, log_rates, with_error
+from theoryck.judging.logarithms import log_resolution
+from theoryck.judging.outcomes import INSIDE, Outcome, shifted
+from theoryck.judging.ratios import Growth, closing, draws_can_help, error_if, quantile, refuting, seen_to_rise, supporting
+from theoryck.rates.parsing import to_fraction
+from theoryck.records import Interval, Kind, Tightness, Verdict
+
+EXCESS = "excess established"
+EXTRAPOLATED = "growth is extrapolated, not seen"
+
+
+def grown(case: Case, series: Series) -> Outcome:
+    """Judge the growth of a quantity relative to its rate on one route."""
+    prediction, level = case.prediction, case.contract.level
+    if series.zero and prediction.kind in (Kind.BOUND, Kind.LIMIT):
+        return _zero(case, series)
+    growth = case.fit(series, case.log_rates(series))
+    fit = growth.fit
+    by_size = prediction.constant is not None and prediction.kind is not Kind.SCALING
+    constant, excess, extrapolated = growth.constant(level), False, False
+    if by_size and case.rate is not None:
+        decisions = [case.pointwise(series, case.rate)]
+    else:
+        excess = _excess_established(case, growth)
+        extrapolated = _only_extrapolated(case, series, growth)
+        decisions = [_growth_decision(case, series, growth, excess, extrapolated)]
+    if prediction.constant is not None and prediction.kind is Kind.SCALING:
+        constant, decision, apart = _scaling_constant(case, series)
+        decisions.append(decision)
+        excess = excess or apart
+    decision = worst_of(decisions)
+    claimed = case.claimed_exponent
+    interval = fit.interval(level)
+    finite = fit.identifiable
+    slack = Interval(-interval.estimate, -interval.high, -interval.low, level)
+    return Outcome(
+        name=series.route,
+        verdict=decision.verdict,
+        reason=case.sentence(series, decision),
+        rejected=tuple(_rejects(case, series, growth, rival) for rival in prediction.rivals),
+        exponent=shifted(interval, claimed) if finite and claimed is not None else None,
+        slack=slack if finite and prediction.kind is Kind.BOUND else None,
+        constant=constant if finite else None,
+        tightness=tightness(slack, case.within) if prediction.kind is Kind.BOUND else None,
+        rigorous=decision.rigorous,
+        complete=len(series) == len(case.points),
+        improvable=series.route != "exact"
+        and (draws_can_help(fit) or (not finite and len(set(series.base(case.base))) >= MIN_SIZES)),
+        correction="" if by_size else fit.family.text(case.base),
+        window=fit.window,
+        flags=(
+            *fit.flags,
+            *([EXTRAPOLATED] if extrapolated else [EXCESS] if excess and decision.verdict is Verdict.INCONCLUSIVE else []),
+            *_log_flags(case, series, decision, by_size),
+        ),
+        offsets=_offsets(case, growth),
+        contradicts=excess,
+    )
+
+
+def _offsets(case: Case, growth: Growth) -> tuple[float, ...]:
+    """The exponent measured minus the one claimed, and minus each rival; for bounds the sign of the values."""
+    if case.prediction.kind is not Kind.SCALING:
+        return (float(growth.fit.sign),) * (1 + len(case.prediction.rivals))
+    claimed = float(case.prediction.exponent or 0)
+    others = (growth.excess + claimed - float(to_fraction(rival, "a rival")) for rival in case.prediction.rivals)
+    return (growth.excess, *others)
+
+
+def _zero(case: Case, series: Series) -> Outcome:
+    """Zero is within every bound, of whatever rate; draws that all vanished do not prove that the mean does."""
+    proved = series.route == "exact" and series.rigorous
+    verdict = Verdict.CERTIFIED if proved else Verdict.SUPPORTED
+    sizes = series.base(case.base)
+    return Outcome(
+        name=series.route,
+        verdict=verdict,
+        reason=case.sentence(series, Decision(verdict, "the quantity is exactly 0 at every size, which satisfies any bound")),
+        rejected=(False,) * len(case.prediction.rivals),
+        tightness=None if case.prediction.kind is not Kind.BOUND else Tightness.LOOSE if proved else Tightness.UNDETERMINED,
+        rigorous=proved,
+        complete=len(series) == len(case.points),
+        window=(min(sizes), max(sizes)),
+    )
+
+
+def _log_flags(case: Case, series: Series, decision: Decision, by_size: bool) -> tuple[str, ...]:
+    """Say that a logarithm of the rate cannot be told from none or, where a rate without is supported, that one could hide.
+
+    On a window log(d)**r looks like a power r / log(d), which corrections imitate.  Nothing is said of a bound with a constant,
+    which is no statement about growth.
+    """
+    if by_size:
+        return ()
+    if case.rate is not None:
+        options = {"correction": case.prediction.correction, "amplitude": case.prediction.amplitude}
+        resolution = log_resolution(series, case.base, case.rate, level=case.contract.level, **options)
+        if resolution is not None:
+            return (resolution.text,) if resolution.text else ()
+    claims_growth = case.rate is not None or case.prediction.kind is Kind.SCALING
+    if decision.verdict not in INSIDE or not claims_growth or min(series.base(case.base)) < 2:
+        return ()
+    return _hidden_log(case, series)
+
+
+def _hidden_log(case: Case, series: Series) -> tuple[str, ...]:
+    base, rates = case.base, case.log_rates(series)
+    both_ways = case.prediction.kind is Kind.SCALING  # a bound holds all the more with a factor that falls
+    for power, shown in ((1.0, ""), (0.5, "^(1/2)"), (-1.0, "^(-1)"), (-0.5, "^(-1/2)"))[: 4 if both_ways else 2]:
+        steeper = [rate + power * math.log(math.log(size)) for rate, size in zip(rates, series.base(base))]
+        if case.fit(series, steeper).fit.interval(case.contract.level).contains(0.0):
+            return (f"a factor log({base}){shown} would fit as well",)
+    return ()
+
+
+def _scaling_constant(case: Case, series: Series) -> tuple[Interval, Decision, bool]:
+    """Fit the prefactor at the claimed exponent, compare it with the one claimed, and say whether it excludes that one.
+
+    A tolerance that is declared belongs to what is claimed, so that nothing within it counts as excluded.
+    """
+    claimed = float(case.prediction.constant or 0)
+    growth = case.fit(series, case.log_rates(series), exponent=0.0)
+    shown_interval = growth.prefactor(case.contract.level)
+    stderr = shown_interval.half_width / quantile(0.5 - case.contract.level / 2)
+    if not growth.fit.identifiable:
+        return shown_interval, Decision(Verdict.INCONCLUSIVE, growth.fit.reason), False
+    relative = case.tolerance(CONSTANT_TOLERANCE)
+    tolerance = relative * abs(claimed)
+    verdict = equivalence(shown_interval.estimate - claimed, stderr, 0.0, tolerance, *case.rates)
+    text = with_error(shown_interval.estimate, shown_interval.half_width)
+    clause = f"its constant is {text}, claimed {claimed:g} with tolerance {tolerance:.2g} ({relative:g} relative)"
+    apart = case.prediction.tolerance is None and _constant_excluded(case, growth, shown_interval, claimed)
+    if apart and verdict is Verdict.SUPPORTED:
+        clause = (
+            f"a difference of its constant, {text}, from the claimed {claimed:g} is established, smaller than the default "
+            f"tolerance {tolerance:.2g} ({relative:g} relative): another constant would look like this (as would corrections "
+            "larger than assumed): larger sizes tell them apart; if a constant near that value is claimed, declare tolerance="
+        )
+        return shown_interval, Decision(Verdict.INCONCLUSIVE, clause), True
+    if verdict is Verdict.INCONCLUSIVE and case.final and growth.fit.system is not None:
+        system, size = growth.fit.system, abs(shown_interval.estimate)
+        near = abs(shown_interval.estimate - claimed) <= tolerance
+        rate = case.rates[1] if near else case.rates[0] / 2
+        reach = closing(lambda factor: size * system.log_stderr_with(factor) * system.inflation, rate)
+        clause += f": {case.advice(series, [reach], tolerance)}"
+    return shown_interval, Decision(verdict, clause), apart
+
+
+def _constant_excluded(case: Case, growth: Growth, found: Interval, claimed: float) -> bool:
+    """Whether the evidence excludes the claimed constant itself, at the rate at which it would be refuted without a tolerance.
+
+    At the level of :func:`excess_established` too many true constants would fall: at a fixed exponent the error is mostly noise, of
+    which 2.5% lie beyond each limit, where the exponent's own limits leave 0.1%.
+    """
+    if found.contains(claimed) or found.estimate * claimed <= 0:
+        return False  # one of the wrong sign is no near miss
+    fits = growth.fit.explanations or (growth.fit,)
+    reach = max(fit.system.constant_error().decision_reach(case.rates[0] / 2) if fit.system else math.inf for fit in fits)
+    return abs(math.log(found.estimate / claimed)) > max(reach, least_excess(case.within))
+
+
+def _rejects(case: Case, series: Series, growth: Growth, rival: str) -> bool:
+    """Whether the same test, put to the rival, refutes it."""
+    if case.prediction.kind is Kind.LIMIT or case.coincides(rival):
+        return False  # the rivals of a limit are values, not rates: they are put to the limit itself
+    if case.prediction.kind is Kind.SCALING:
+        offset = float(to_fraction(rival, "a rival")) - float(case.prediction.exponent or 0)
+        return two_sided(growth.fit, case.within, *case.rates, offset=offset) is Verdict.REFUTED
+    other = case.rival_rate(rival)
+    if case.prediction.constant is not None and case.pointwise(series, other).verdict is Verdict.REFUTED:
+        return True
+    rates = log_rates(other, series)
+    fit = case.fit(series, rates).fit
+    refuted = one_sided(fit, case.within, *case.rates) is Verdict.REFUTED
+    return refuted and seen_to_rise(series, case.base, rates, fit.sign)
+
+
+def _threshold(case: Case) -> float:
+    """The largest exponent of the ratio that counts as what is claimed; a law without a rate must decay."""
+    return -case.within if case.prediction.kind is Kind.LAW and case.rate is None else case.within
+
+
+def _excess_established(case: Case, growth: Growth) -> bool:
+    """Whether the evidence excludes the claimed exponent itself, be it by less than ``within``.
+
+    A law without a rate claims no exponent.
+    """
+    if case.prediction.kind is Kind.LAW and case.rate is None:
+        return False
+    return excess_established(growth.fit, case.contract.level, case.within, both_sides=case.prediction.kind is Kind.SCALING)
+
+
+def _only_extrapolated(case: Case, series: Series, growth: Growth) -> bool:
+    """Whether a bound would be refuted by values that fall relative to its rate at the larger half of the sizes.
+
+    Then the growth is what the fit expects beyond the window, once corrections are taken off: values such as 1 + 256/d, whose
+    corrections are larger than assumed, look like that.  A bound is not refuted by what was not seen.
+    """
+    if case.prediction.kind is Kind.SCALING or case.rate is None:
+        return False
+    refuted = one_sided(growth.fit, _threshold(case), *case.rates) is Verdict.REFUTED
+    return refuted and not seen_to_rise(series, case.base, case.log_rates(series), growth.fit.sign)
+
+
+def _growth_decision(case: Case, series: Series, growth: Growth, excess: bool, extrapolated: bool) -> Decision:
+    threshold, fit = _threshold(case), growth.fit
+    if extrapolated:
+        shown = with_error(growth.excess, fit.interval(case.contract.level).half_width)
+        return Decision(
+            Verdict.INCONCLUSIVE,
+            f"relative to the rate {case.rate} the fit grows like {case.base}^({shown}), but the values fall over the larger half "
+            "of the sizes: the growth is extrapolated from corrections that may be larger than assumed; declare correction and "
+            "amplitude, or take larger sizes",
+        )
+    if case.prediction.kind is Kind.SCALING:
+        verdict = two_sided(fit, case.within, *case.rates)
+    else:
+        verdict = one_sided(fit, threshold, *case.rates)
+    if excess and verdict in INSIDE:
+        return Decision(Verdict.INCONCLUSIVE, _excess_clause(case, growth))
+    return Decision(verdict, _growth_clause(case, series, growth, verdict, excess))
+
+
+def _excess_clause(case: Case, growth: Growth) -> str:
+    shown = with_error(growth.excess, growth.fit.interval(case.contract.level).half_width)
+    if case.prediction.kind is Kind.SCALING:
+        found, what = f"a difference of {shown} from the claimed exponent {case.claimed_exponent:g}", "another exponent"
+    else:
+        found, what = f"an excess of {shown} over the rate {case.rate}", "a slower rate"
+    return (
+        f"{found} is established, smaller than within = {case.within:g}: {what}, or a factor of log({case.base}), "
+        "would look like this (as would corrections larger than assumed): larger sizes tell them apart"
+    )
+
+
+def _growth_clause(case: Case, series: Series, growth: Growth, verdict: Verdict, excess: bool) -> str:
+    fit, threshold = growth.fit, _threshold(case)
+    if not fit.identifiable:
+        return fit.reason
+    two_sides = case.prediction.kind is Kind.SCALING
+    against = f"rate {case.rate}" if case.rate is not None else f"claimed {case.base}^({case.claimed_exponent:g})"
+    half = fit.interval(case.contract.level).half_width
+    what = f"relative to the {against} it grows like {case.base}^({with_error(growth.excess, half)})"
+    if case.prediction.kind is Kind.LAW and case.rate is None:
+        what = f"the distance to the law grows like {case.base}^({with_error(growth.excess, half)})"
+    refute, support = case.rates
+    if verdict is Verdict.SUPPORTED:
+        upper, at = fit.decision_upper(support), f"at error rate {support:.2g}"
+        if two_sides:
+            lower = fit.decision_lower(support)
+            return f"{what}; its limits {at}, {lower:.3g} and {upper:.3g}, lie within the tolerated +-{threshold:g}"
+        return f"{what}; its upper limit {at}, {upper:.3g}, is at most the tolerated {threshold:g}"
+    if verdict is Verdict.REFUTED:
+        at = f"at error rate {refute:.2g}"
+        if growth.excess > threshold:
+            limit = fit.lower(refute / 2 if two_sides else refute)
+            return f"{what}; even its lower limit {at}, {limit:.3g}, is above the tolerated {threshold:g}"
+        return f"{what}; even its upper limit {at}, {fit.upper(refute / 2):.3g}, is below the tolerated {-threshold:g}"
+    edge = f"the tolerated +-{threshold:g}" if two_sides else f"the tolerated {threshold:g}"
+    told = f"which is told from 0 but not from {edge}" if excess else f"which is not told from {edge}"
+    return f"{what}, {told}: {_budget(case, series, growth)}"
+
+
+def _budget(case: Case, series: Series, growth: Growth) -> str:
+    """Say what would decide if the claim were exactly true, or wrong by twice ``within``: whichever the estimate is nearer."""
+    if not case.final:
+        return "more draws follow"
+    two_sides, threshold = case.prediction.kind is Kind.SCALING, _threshold(case)
+    true = (abs(growth.excess) if two_sides else growth.excess) <= threshold
+    side = -1.0 if two_sides and growth.excess < 0 else 1.0
+    centre, rates = threshold - case.within, case.log_rates(series)
+    options = {"correction": case.prediction.correction, "amplitude": case.prediction.amplitude}
+    refute, support = case.rates
+    reaches = [
+        supporting(error_if(series, case.base, rates, centre, **options), support),
+        refuting(error_if(series, case.base, rates, centre + side * 2 * case.within, **options), refute / (1 + two_sides)),
+    ]
+    # If the nearer one would stay open for ever, the other may still be decided.
+    return case.advice(series, reaches if true else reaches[::-1], case.within)

@@ -1,0 +1,107 @@
+"""judge: the evidence of all routes, and the verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from theoryck.judging.case import Case
+from theoryck.judging.evidence import compare_routes, read_routes
+from theoryck.judging.outcomes import INSIDE, Outcome, deciding, narrowest
+from theoryck.judging.rivals import rival_problem
+from theoryck.judging.routes import outcome
+from theoryck.records import Contract, Judgement, Point, Prediction, Rival, Route, Tightness, Verdict
+
+
+def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *, final: bool = True) -> Judgement:
+    """Return the verdict on ``prediction`` given the measured ``points``, at the error rates of ``contract``.
+
+    ``final=False`` marks an interim look (whose contract carries the share of the error rates spent on it): the same tests, without
+    the search for the budget that would decide.  Raises RateError on a rate that names no size of the points, ValueError on values
+    that are not finite and on a prediction that lacks what its kind needs.
+
+    >>> from theoryck.records import Estimate, Kind
+    >>> points = [Point({"d": d}, Estimate(2 / d, 1e-4 / d, 10**8)) for d in (16, 32, 64, 128, 256, 512, 1024)]
+    >>> claim = Prediction(Kind.BOUND, "E S^2", base="d", rate="1/d", rivals=("d**(-3/2)",), correction=1)
+    >>> found = judge(claim, points, Contract())
+    >>> found.verdict.value, found.tightness.value, found.rivals[0].rejected
+    ('SUPPORTED', 'TIGHT', True)
+    """
+    problem = rival_problem(prediction, points)
+    if problem:
+        rivals = tuple(Rival(text, False) for text in prediction.rivals)
+        return Judgement(
+            Verdict.VACUOUS,
+            problem,
+            rivals=rivals,
+            flags=("rival-cannot-be-rejected",),
+        )
+    if not points:
+        return Judgement(Verdict.VACUOUS, "nothing was measured: no point is given")
+    routes, flags = read_routes(points)
+    if not routes:
+        return Judgement(Verdict.VACUOUS, "nothing was measured: no point has a value with an error bar", flags=flags)
+    case = opened(prediction, points, contract, len(routes), final)
+    outcomes = [outcome(case, name, series) for name, series in routes.items()]
+    disagreement = compare_routes(points, case.contract.false_refute_rate)
+    if disagreement is not None and disagreement.found:
+        best = narrowest(outcomes)
+        return replace(
+            _assemble(case, outcomes, best, flags),
+            verdict=Verdict.REFUTED,
+            tightness=None,
+            reason=(
+                f"the two routes disagree by {disagreement.pull:.1f} standard errors at {disagreement.text} "
+                f"(limit {disagreement.limit:.1f} over {disagreement.compared} sizes): one of them has a bug"
+            ),
+            flags=(*flags, "routes-disagree"),
+            settled=True,
+        )
+    return _assemble(case, outcomes, deciding(outcomes), flags)
+
+
+def opened(prediction: Prediction, points: Sequence[Point], contract: Contract, routes: int, final: bool) -> Case:
+    """Return the case at the share of the error rates that each of ``routes`` routes has; ValueError as :meth:`Case.read`."""
+    compared = any(sum(route is not None for route in (p.exact, p.estimate, p.bracket)) > 1 for p in points)
+    shared = replace(
+        contract,
+        false_refute_rate=contract.false_refute_rate / (routes + compared),
+        false_support_rate=contract.false_support_rate / routes,
+    )
+    return Case.read(prediction, points, shared, final)
+
+
+def _out_of_reach(case: Case) -> str:
+    """Name the sizes of which the budget paid for too few draws: without them the other advice is beside the point."""
+    bare = [point.sizes for point in case.points if point.estimate is not None and not math.isfinite(point.estimate.stderr)]
+    if not bare:
+        return ""
+    shown = f"{case.base} = {', '.join(str(sizes[case.base]) for sizes in bare)}" if case.base else "this instance"
+    return f"; the budget paid for one draw at {shown}, which has no error bar: take a larger profile, or give the number of draws"
+
+
+def _assemble(case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tuple[str, ...]) -> Judgement:
+    verdict = best.verdict
+    if verdict is Verdict.CERTIFIED and not best.complete:
+        verdict = Verdict.SUPPORTED  # proved at some of the sizes only
+    rejected = tuple(any(outcome.rejected[i] for outcome in outcomes) for i in range(len(case.prediction.rivals)))
+    open_questions = verdict is Verdict.INCONCLUSIVE or best.tightness is Tightness.UNDETERMINED or not all(rejected)
+    settled = verdict is Verdict.REFUTED or not (open_questions and any(outcome.improvable for outcome in outcomes))
+    routes = tuple(Route(o.name, o.verdict, o.exponent, o.rigorous, o.reason) for o in outcomes)
+    return Judgement(
+        verdict=verdict,
+        reason=best.reason + (_out_of_reach(case) if verdict is Verdict.INCONCLUSIVE and best.name == "montecarlo" else ""),
+        tightness=best.tightness if verdict in INSIDE else None,
+        exponent=best.exponent,
+        claimed_exponent=case.claimed_exponent,
+        slack=best.slack,
+        constant=best.constant,
+        window=best.window,
+        routes=routes,
+        rivals=tuple(Rival(text, done) for text, done in zip(case.prediction.rivals, rejected)),
+        assuming=case.assuming(best),
+        flags=tuple(dict.fromkeys((*flags, *(flag for outcome in outcomes for flag in outcome.flags)))),
+        settled=settled,
+        limit=best.limit,
+    )

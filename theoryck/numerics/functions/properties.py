@@ -1,0 +1,284 @@
+"""What is known of an activation: parity, smoothness, bounded derivatives, Gaussian mean; proved or only seen.
+
+A ``Property`` is ``symbolic`` when its value was proved: from the structure of the tree, by exact algebra, by the growth rules of
+``growth``, or by an enclosure that excludes the other answer.  Everything else is sampled on a grid and says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import sympy
+
+from theoryck.numerics.functions.calculus import derivative
+from theoryck.numerics.functions.compiled import Program
+from theoryck.numerics.functions.domain import check_total, grid
+from theoryck.numerics.functions.expression import ExpressionError, canonical, x
+from theoryck.numerics.functions.growth import growth
+from theoryck.numerics.functions.kinks import Kinks, branch, find_kinks, jump_order
+from theoryck.numerics.functions.means import exact_mean
+from theoryck.numerics.functions.parity import parity
+from theoryck.numerics.functions.ranges import enclose, is_positive
+
+_PROBES = (sympy.Rational(1, 2), sympy.Integer(1), sympy.Rational(5, 3), sympy.Integer(3))
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """An answer: ``value`` (None: undecided), whether it is proved (``symbolic``) and why.
+
+    >>> bool(Property(True, True, "the tree is odd")), Property(None, False, "no rule").known
+    (True, False)
+    """
+
+    value: bool | None
+    symbolic: bool
+    detail: str
+
+    def __bool__(self) -> bool:
+        return self.value is True
+
+    @property
+    def known(self) -> bool:
+        """Whether there is an answer at all."""
+        return self.value is not None
+
+    def __str__(self) -> str:
+        answer = {True: "yes", False: "no", None: "unknown"}[self.value]
+        return f"{answer} ({'proved' if self.symbolic else 'numerical'}): {self.detail}"
+
+
+class ActivationProperties:
+    """The properties of phi, each worked out on first use.
+
+    >>> from theoryck.numerics.functions import Activation
+    >>> tanh = Activation("tanh").properties
+    >>> tanh.odd.value, tanh.smooth.symbolic, Activation("relu").properties.smooth.value
+    (True, True, False)
+    """
+
+    def __init__(self, expression: Any) -> None:
+        self.expression = expression
+
+    @cached_property
+    def odd(self) -> Property:
+        """phi(-x) = -phi(x)."""
+        return self._parity(-1, "odd")
+
+    @cached_property
+    def even(self) -> Property:
+        """phi(-x) = phi(x)."""
+        return self._parity(1, "even")
+
+    def _parity(self, sign: int, word: str) -> Property:
+        e = self.expression
+        if e == 0 or parity(e) == sign:
+            return Property(True, True, f"every part of the formula is such that the whole is {word}")
+        mirror = e.subs(x, -x)
+        difference = mirror - sign * e
+        for point in _PROBES:
+            low, high = enclose(difference, (float(point), float(point))) if _representable(point) else (-1.0, 1.0)
+            if low > 0 or high < 0:
+                return Property(False, True, f"phi(-x) {'-' if sign == 1 else '+'} phi(x) is not 0 at x = {point}")
+        if _vanishes(difference):
+            return Property(True, True, f"phi(-x) {'-' if sign == 1 else '+'} phi(x) is 0 by algebra")
+        values = _evaluate(difference)
+        size = np.abs(_evaluate(e)) + 1
+        same = bool(np.nanmax(np.abs(values) / size) < 1e-12)
+        return Property(same, False, f"phi(-x) {'-' if sign == 1 else '+'} phi(x) was compared with 0 on a grid")
+
+    @cached_property
+    def linear(self) -> Property:
+        """phi(x) = a x for some a."""
+        e = self.expression
+        if e.is_polynomial(x):
+            terms = sympy.Poly(e, x).as_dict()
+            found = all(power == (1,) for power, coefficient in terms.items() if coefficient != 0)
+            return Property(found, True, "the formula is a polynomial" + ("" if found else " with another power of x"))
+        for low_point, high_point in ((1, 2), (2, 4), (-1, 1), (-2, 1)):
+            # phi(q)/q = phi(p)/p for a linear function.
+            gap = e.subs(x, high_point) * low_point - e.subs(x, low_point) * high_point
+            low, high = enclose(gap)
+            if low > 0 or high < 0:
+                return Property(False, True, f"phi({high_point})/{high_point} differs from phi({low_point})/{low_point}")
+        slope = _evaluate(e) - grid() * float(e.subs(x, 1))
+        return Property(bool(np.nanmax(np.abs(slope) / (1 + np.abs(grid()))) < 1e-12), False, "compared with a line on a grid")
+
+    @cached_property
+    def kinks(self) -> Kinks:
+        """Candidate points where phi may fail to be analytic."""
+        return find_kinks(self.expression)
+
+    @cached_property
+    def total(self) -> bool:
+        """Whether phi is proved to be real and finite on the whole line."""
+        return check_total(self.expression)
+
+    @cached_property
+    def _jump(self) -> Property | tuple[int, Any]:
+        """Lowest derivative (order, point) that jumps, or the property "no jump up to order 2" with how it is known."""
+        kinks = self.kinks
+        if not kinks.points and kinks.exact:
+            how = "" if self.total else "; that the formula has no singularity was checked on a grid only"
+            return Property(True, self.total, "the formula is composed of analytic functions" + how)
+        # The two sides can be compared exactly only at an exact point, and only where each side is smooth at that point.
+        if any(point.has(sympy.Float) for point in kinks.points) or _fractional_zeros(self.expression) & set(kinks.points):
+            return self._jump_numerically()
+        try:
+            found = jump_order(self.expression, kinks)
+        except (ArithmeticError, ExpressionError):
+            return self._jump_numerically()
+        if found is not None:
+            return found
+        where = ", ".join(str(point) for point in kinks.points[:4])
+        return Property(True, kinks.exact and self.total, f"phi, phi', phi'' agree on both sides of x = {where}")
+
+    def _jump_numerically(self) -> Property:
+        step = 1e-3
+        points = np.array([float(point) for point in self.kinks.points])
+        stencil = points[:, None] + step * np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
+        Program(self.expression).run(stencil)
+        second = np.abs(stencil[:, 0] + stencil[:, 4] - 2 * stencil[:, 2]) / (2 * step) ** 2
+        finer = np.abs(stencil[:, 1] + stencil[:, 3] - 2 * stencil[:, 2]) / step**2
+        # A bounded second difference quotient does not double when the step is halved; that of |x| does.
+        smooth = bool(np.all(finer <= 1.5 * second + 1e-6))
+        return Property(smooth, False, "second differences at the candidate kinks, at two steps")
+
+    @cached_property
+    def smooth(self) -> Property:
+        """phi is twice continuously differentiable (C^2)."""
+        jump = self._jump
+        if isinstance(jump, Property):
+            return jump
+        order, point = jump
+        name = ("phi", "phi'", "phi''")[order]
+        return Property(False, True, f"{name} jumps at x = {point}")
+
+    @cached_property
+    def bounded_first_derivative(self) -> Property:
+        """phi' is bounded (phi is Lipschitz)."""
+        return self._bounded(1)
+
+    @cached_property
+    def bounded_second_derivative(self) -> Property:
+        """phi'' exists almost everywhere and is bounded, and phi' has no jump."""
+        return self._bounded(2)
+
+    def _bounded(self, order: int) -> Property:
+        name = "phi" + "'" * order
+        jump = self._jump
+        if not isinstance(jump, Property) and jump[0] < order:
+            return Property(False, True, f"{'phi' + chr(39) * jump[0]} jumps at x = {jump[1]}, so {name} is not a function")
+        e = self.expression
+        try:
+            for _ in range(order):
+                e = canonical(derivative(e))[0]
+            total = check_total(e)
+        except ExpressionError as error:
+            return Property(False, False, f"{name} is not finite everywhere: {error}")
+        sides = [growth(e, side) for side in (1, -1)]
+        answers = [None if side is None else side.bounded for side in sides]
+        proved = total and self.total and self.kinks.exact and (not isinstance(jump, Property) or jump.symbolic)
+        if False in answers:
+            which = "+oo" if answers[0] is False else "-oo"
+            return Property(False, True, f"{name} is unbounded as x -> {which}")
+        if answers == [True, True] and proved:
+            return Property(True, True, f"{name} is continuous up to jumps and bounded as x -> +-oo")
+        low, high = enclose(e)
+        if np.isfinite(low) and np.isfinite(high):
+            return Property(True, proved, f"{name} lies in [{low:.4g}, {high:.4g}]")
+        return _bounded_on_grid(e, name)
+
+    def zero_mean_at(self, variance: Any) -> Property:
+        """E phi(sqrt(s) Z) = 0 at s = ``variance``."""
+        s = _variance(variance)
+        if parity(self.expression) == -1 or (self.odd.value and self.odd.symbolic):
+            return Property(True, True, "phi is odd")
+        mean = exact_mean(self.expression, s)
+        if mean is not None:
+            return _is_zero_mean(sympy.simplify(mean) if len(str(mean)) < 200 else mean, s)
+        if is_positive(self.expression, strict=False) or is_positive(-self.expression, strict=False):
+            probe = enclose(self.expression, (1.0, 1.0))
+            if probe[0] > 0 or probe[1] < 0:
+                return Property(False, True, "phi never changes sign and is not 0")
+        value, scale = gaussian_mean(self.expression, float(s), self.kinks.points)
+        # The quadrature error is far below 1e-9 of the root mean square for the functions of this room.
+        return Property(abs(value) <= 1e-9 * scale, False, f"quadrature gives the mean {value:.6g} (root mean square {scale:.6g})")
+
+
+def _is_zero_mean(mean: Any, s: Any) -> Property:
+    if mean == 0:
+        return Property(True, True, f"the exact Gaussian mean at variance {s} is 0")
+    low, high = enclose(mean)
+    if low > 0 or high < 0:
+        return Property(False, True, f"the exact Gaussian mean at variance {s} is {mean}")
+    return Property(abs(low + high) < 1e-9, False, f"the Gaussian mean {mean} at variance {s} could not be compared with 0 exactly")
+
+
+def _variance(variance: Any) -> Any:
+    try:
+        exact = variance if isinstance(variance, sympy.Expr) else sympy.Rational(*Fraction(variance).as_integer_ratio())
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        raise ValueError(f"variance must be a positive number, got {variance!r}") from None
+    if not exact.is_positive:
+        raise ValueError(f"variance must be a positive number, got {variance!r}")
+    return exact
+
+
+def gaussian_mean(expression: Any, variance: float, kinks: tuple[Any, ...] = ()) -> tuple[float, float]:
+    """Return (E f, sqrt(E f^2)) for f(sqrt(s) Z), by Gauss-Legendre panels within 12 sqrt(s), cut at kinks.
+
+    >>> mean, rms = gaussian_mean(sympy.cosh(x), 1.0)
+    >>> abs(mean - 1.6487212707001282) < 1e-13
+    True
+    """
+    scale = float(np.sqrt(variance))
+    edges = np.unique([*np.linspace(-12, 12, 97), *(float(point) / scale for point in kinks if abs(float(point)) < 12 * scale)])
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    half = np.diff(edges)[:, None] / 2
+    z = (edges[:-1] + edges[1:])[:, None] / 2 + half * nodes
+    density = half * weights * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    values = scale * z
+    Program(expression).run(values)
+    return float(np.sum(density * values)), float(np.sqrt(np.sum(density * values**2)))
+
+
+def _representable(point: Any) -> bool:
+    return Fraction(float(point)) == Fraction(int(point.p), int(point.q))
+
+
+def _vanishes(e: Any) -> bool:
+    """Whether e = 0 everywhere is shown by expansion, on each piece between its kinks when it has any."""
+    if e == 0 or sympy.expand(e) == 0:
+        return True
+    kinks = find_kinks(e)
+    if not kinks.points or not kinks.exact:
+        return False
+    ends = [kinks.points[0] - 2, *kinks.points, kinks.points[-1] + 2]
+    return all(sympy.expand(branch(e, float(a + b) / 2)) == 0 for a, b in pairwise(ends))
+
+
+def _evaluate(e: Any) -> Any:
+    values = grid().copy()
+    Program(e).run(values)
+    return values
+
+
+def _fractional_zeros(e: Any) -> set[Any]:
+    roots = [
+        node for node in sympy.preorder_traversal(e) if isinstance(node, sympy.Pow) and node.has(x) and not node.exp.is_Integer
+    ]
+    return {point for node in roots for point in find_kinks(node).points}
+
+
+def _bounded_on_grid(e: Any, name: str) -> Property:
+    values = np.abs(_evaluate(e))
+    inner = float(np.nanmax(values[np.abs(grid()) <= 100]))
+    outer = float(np.nanmax(values))
+    grows = not np.isfinite(outer) or outer > 2 * inner + 1e-9
+    return Property(not grows, False, f"|{name}| reaches {inner:.4g} on |x| <= 100 and {outer:.4g} on |x| <= 1e4 on a grid")

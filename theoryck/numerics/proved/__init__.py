@@ -1,0 +1,42 @@
+"""Enclosures: Gaussian expectations, Hermite coefficients and kernels as balls with a proved radius.
+
+Digits in, records out: every public function returns an :class:`~theoryck.records.Enclosure` (or a record of them) that is proved
+unless it says ``rigorous=False``.
+
+    agreement    Where nothing can be proved: quadratures that share no nodes, and the digits on which they agree
+    arithmetic   Arithmetic of enclosures, rounded outward
+    balls        Balls: the precision of python-flint as a context, exact conversions, and outward rounding into records
+    formulas     Closed formulas evaluated in interval arithmetic: a float that is right to the last digits, or a proved Enclosure
+    gaussian     Gaussian expectations E f(sqrt(s) Z), Z ~ N(0, 1), of any expression of the activation language
+    hermite      Hermite coefficients of the powers of an activation: E[phi(sqrt(s) Z)^j He_m(Z)] for all j and m from shared nodes
+    integral     Gaussian expectations by rigorous adaptive integration (acb.integral), piece by piece between kinks, with proved
+                 tails
+    kernel       The two-point kernel h(s1, s2, c) = E phi(u) phi(v) of Gaussian u, v with variances s1, s2 and covariance c
+    kinks        Kinks that cannot be written down, found in floating point; and dense sums that see what quadratures with few nodes
+                 may miss
+    majorants    Numbers and majorants for the strip rules: the same rules run in floats (to choose a strip) and in balls (to prove
+                 a bound)
+    pieces       Kinks: an expression with Abs, Max, Heaviside, sign or Piecewise as analytic expressions on intervals
+    plane        The two-point kernel by a product of two trapezoidal rules, with a proved error: for correlations close to 1
+    polynomials  Piecewise polynomials in closed form: E[P(Z) He_m(Z) 1(a < Z < b)] by recurrences, with rounding as the only error
+    strips       Strip majorants: how large an expression can be on |Im z| <= v, read off its tree
+    trapezoid    The infinite trapezoidal rule for Gaussian expectations, with a proved error
+    trees        Expression trees as straight-line programs: one sympy expression (or several that share parts) evaluated over
+                 columns of numbers
+"""
+
+from theoryck._lazy import lazily
+
+__all__, __getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "balls": (
+            "ExactError",
+            "NotConverged",
+            "NotIntegrable",
+        ),
+        "gaussian": ("gaussian_expectation",),
+        "hermite": ("hermite_table",),
+        "kernel": ("gaussian_kernel",),
+    },
+)

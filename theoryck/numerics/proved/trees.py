@@ -1,0 +1,402 @@
+"""Expression trees as straight-line programs: one sympy expression (or several that share parts) evaluated over columns of numbers.
+
+A :class:`Tree` is built once per expression.  Equal subexpressions are one instruction, so phi and phi' share what they have in
+common; subexpressions without x are computed once per precision.  An *arithmetic* says what the numbers are: real balls, complex
+balls that check analyticity (for rigorous integration), or mpmath numbers (for the fallback).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import flint
+import mpmath
+import sympy
+from flint import acb, arb, fmpq
+from sympy import Expr
+
+from theoryck.numerics.proved.balls import ExactError
+
+x = sympy.Symbol("x", real=True)
+
+ANALYTIC = {
+    sympy.sin: "sin",
+    sympy.cos: "cos",
+    sympy.tanh: "tanh",
+    sympy.sinh: "sinh",
+    sympy.cosh: "cosh",
+    sympy.sech: "sech",
+    sympy.exp: "exp",
+    sympy.log: "log",
+    sympy.atan: "atan",
+    sympy.asinh: "asinh",
+    sympy.erf: "erf",
+    sympy.erfc: "erfc",
+}
+KINKED = {sympy.Abs: "abs", sympy.sign: "sign", sympy.Heaviside: "heaviside", sympy.Max: "max", sympy.Min: "min"}
+ATOMS = {sympy.pi: arb.pi, sympy.E: arb.const_e, sympy.EulerGamma: arb.const_euler, sympy.Catalan: arb.const_catalan}
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One step: apply ``kind`` (with ``payload``) to the results at positions ``args``; ``expression`` is what it computes."""
+
+    kind: str
+    payload: Any
+    args: tuple[int, ...]
+    expression: Expr
+
+    @property
+    def constant(self) -> bool:
+        """Whether the step does not involve x."""
+        return not self.expression.free_symbols
+
+
+class RealArithmetic:
+    """Real balls at the current precision; functions with kinks are enclosed as they are."""
+
+    name = "arb"
+    functions: dict[str, Callable[..., Any]] = {  # noqa: RUF012
+        **{name: getattr(arb, name) for name in ANALYTIC.values()},
+        "abs": abs,
+        "max": lambda *items: _fold(arb.max, items),
+        "min": lambda *items: _fold(arb.min, items),
+        "sign": arb.sgn,
+        "heaviside": lambda value: (1 + value.sgn()) / 2,
+    }
+
+    def number(self, atom: Expr) -> arb:
+        """Return the ball of a sympy number that has no parts."""
+        if atom.is_Rational:
+            return arb(fmpq(int(atom.p), int(atom.q)))
+        if atom.is_Float:
+            return self.number(sympy.Rational(atom))
+        if atom in ATOMS:
+            return ATOMS[atom]()
+        raise ExactError(f"the constant {atom} is not one of the numbers that can be enclosed (rationals, pi, e)")
+
+    def root(self, base: arb, exponent: Fraction) -> arb:
+        """Return ``base ** exponent`` for a non-negative base."""
+        if exponent.denominator == 2:
+            return base.rsqrt() if exponent == Fraction(-1, 2) else _integer_power(base.sqrt(), exponent.numerator)
+        return _integer_power(base.root(exponent.denominator), exponent.numerator)
+
+    def power(self, base: arb, exponent: arb) -> arb:
+        """Return ``base ** exponent`` for a positive base."""
+        return base**exponent
+
+
+class ComplexArithmetic(RealArithmetic):
+    """Complex balls; with ``analytic`` a function returns a non-finite ball wherever it may not be analytic."""
+
+    name = "acb"
+
+    def __init__(self, analytic: bool) -> None:
+        self.analytic = analytic
+        self.functions = _analytic_functions if analytic else _plain_functions
+
+    def root(self, base: acb, exponent: Fraction) -> acb:
+        """Return the principal power; branch cut on the negative half-line."""
+        if exponent.denominator == 2:
+            return _integer_power(acb(base).sqrt(analytic=self.analytic), exponent.numerator)
+        return acb(base).pow(acb(arb(fmpq(exponent.numerator, exponent.denominator))), analytic=self.analytic)
+
+    def power(self, base: acb, exponent: acb) -> acb:
+        """Return ``exp(exponent log base)``; branch cut on the negative half-line."""
+        return (exponent * acb(base).log(analytic=self.analytic)).exp()
+
+
+def _off_cuts_of_atan(value: acb) -> bool:
+    """Whether ``value`` certainly avoids the cuts i[1, oo) and -i[1, oo) of atan and asinh."""
+    return bool(abs(value.imag) < 1) or not value.real.contains(0)
+
+
+def _guarded(function: Callable[[acb], acb]) -> Callable[[acb], acb]:
+    def guarded(value: acb) -> acb:
+        return function(value) if _off_cuts_of_atan(value) else acb(arb.nan(), arb.nan())
+
+    return guarded
+
+
+def _asinh(value: acb) -> acb:
+    """log(z + sqrt(1 + z^2)) on the half-plane away from cancellation, extended as an odd function."""
+    if value.real < 0:
+        return -_asinh(-value)
+    return (value + (1 + value * value).sqrt()).log() if value.real > 0 else value.asinh()
+
+
+_plain_functions: dict[str, Callable[..., Any]] = {**{name: getattr(acb, name) for name in ANALYTIC.values()}, "asinh": _asinh}
+_analytic_functions: dict[str, Callable[..., Any]] = {
+    **_plain_functions,
+    "log": lambda value: value.log(analytic=True),
+    "atan": _guarded(acb.atan),
+    "asinh": _guarded(_asinh),
+}
+
+
+class DecimalArithmetic:
+    """mpmath numbers at mpmath's current precision: no error bounds, used only where nothing can be proved."""
+
+    name = "mpf"
+    functions: dict[str, Callable[..., Any]] = {  # noqa: RUF012
+        **{name: getattr(mpmath, name) for name in ANALYTIC.values()},
+        "abs": mpmath.fabs,
+        "max": max,
+        "min": min,
+        "sign": mpmath.sign,
+        "heaviside": lambda value: (1 + mpmath.sign(value)) / 2,
+    }
+
+    def number(self, atom: Expr) -> Any:
+        """Return the mpmath value of a sympy number."""
+        return mpmath.mpf(atom.p) / atom.q if atom.is_Rational else atom._to_mpmath(mpmath.mp.prec)
+
+    def root(self, base: Any, exponent: Fraction) -> Any:
+        """Return ``base ** exponent``."""
+        return mpmath.power(base, mpmath.mpf(exponent.numerator) / exponent.denominator)
+
+    def power(self, base: Any, exponent: Any) -> Any:
+        """Return ``base ** exponent``."""
+        return mpmath.power(base, exponent)
+
+
+REAL = RealArithmetic()
+COMPLEX = {flag: ComplexArithmetic(flag) for flag in (False, True)}
+DECIMAL = DecimalArithmetic()
+
+
+def _fold(function: Callable[[Any, Any], Any], items: Sequence[Any]) -> Any:
+    result = items[0]
+    for item in items[1:]:
+        result = function(result, item)
+    return result
+
+
+def _integer_power(base: Any, exponent: int) -> Any:
+    if exponent == 2:
+        return base * base
+    return base**exponent if exponent >= 0 else 1 / base ** (-exponent)
+
+
+def _zip(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """Apply ``function`` entry by entry; a lone number stands for a constant column."""
+    if type(left) is list:
+        return list(map(function, left, right)) if type(right) is list else [function(item, right) for item in left]
+    return [function(left, item) for item in right] if type(right) is list else function(left, right)
+
+
+class Tree:
+    """A straight-line program for ``expressions`` in the symbol x.
+
+    >>> square, = Tree((sympy.tanh(x) ** 2,)).columns(DECIMAL, [mpmath.mpf(0)])
+    >>> square
+    [mpf('0.0')]
+    """
+
+    def __init__(self, expressions: Sequence[Expr]) -> None:
+        self.instructions: list[Instruction] = []
+        self._places: dict[Expr, int] = {}
+        self.outputs = tuple(self._place(expression) for expression in expressions)
+        self._constants: dict[tuple[str, int], list[Any]] = {}
+
+    def _place(self, expression: Expr) -> int:
+        if expression not in self._places:
+            instruction = self._instruction(expression)
+            self.instructions.append(instruction)
+            self._places[expression] = len(self.instructions) - 1
+        return self._places[expression]
+
+    def _instruction(self, expression: Expr) -> Instruction:
+        def step(kind: str, *parts: Expr, payload: Any = None) -> Instruction:
+            return Instruction(kind, payload, tuple(self._place(part) for part in parts), expression)
+
+        if expression == x:
+            return step("x")
+        if expression.is_Symbol:
+            raise ExactError(f"unknown symbol {expression} in an activation: the only variable is x = Symbol('x', real=True)")
+        if expression.is_Add or expression.is_Mul:
+            return step("add" if expression.is_Add else "mul", *_balanced(expression))
+        if isinstance(expression, sympy.Pow) and expression.base != sympy.E:
+            base, exponent = expression.args
+            if exponent.is_Integer:
+                return step("power", base, payload=int(exponent))
+            if exponent.is_Rational:
+                return step("root", base, payload=Fraction(int(exponent.p), int(exponent.q)))
+            return step("general_power", base, exponent)
+        if isinstance(expression, sympy.Piecewise):
+            return step("piecewise", *(part for branch in expression.args for part in _branch_parts(branch)), payload=expression)
+        if isinstance(expression, sympy.exp):
+            return step("exp", expression.exp)
+        if not expression.args and expression.is_number:
+            return step("number", payload=expression)
+        name = {**ANALYTIC, **KINKED}.get(expression.func)
+        if name is None:
+            raise ExactError(f"{expression.func.__name__} is not a function of the activation language: {expression}")
+        parts = expression.args[:1] if name == "heaviside" else expression.args
+        return step(name, *parts)
+
+    def _constant_values(self, arithmetic: Any) -> list[Any]:
+        bits = mpmath.mp.prec if arithmetic is DECIMAL else flint.ctx.prec
+        kind = DECIMAL if arithmetic is DECIMAL else REAL
+        key = (kind.name, bits)
+        if key not in self._constants:
+            values: list[Any] = []
+            for instruction in self.instructions:
+                values.append(self._apply(instruction, values, kind, None) if instruction.constant else None)
+            if len(self._constants) > 64:
+                self._constants.clear()
+            self._constants[key] = values
+        return self._constants[key]
+
+    def columns(self, arithmetic: Any, points: list[Any]) -> list[Any]:
+        """Return one column per expression: its values at ``points``.  A constant expression gives a constant column."""
+        values = list(self._constant_values(arithmetic))
+        for position, instruction in enumerate(self.instructions):
+            if values[position] is None:
+                values[position] = self._apply(instruction, values, arithmetic, points)
+        columns = [values[position] for position in self.outputs]
+        return [column if type(column) is list else [column] * len(points) for column in columns]
+
+    def at(self, arithmetic: Any, point: Any) -> Any:
+        """Return the value of the first expression at one point."""
+        return self.columns(arithmetic, [point])[0][0]
+
+    def constants(self) -> list[Any]:
+        """Return the balls of all steps without x at the current precision (None for the others)."""
+        return self._constant_values(REAL)
+
+    @staticmethod
+    def _apply(instruction: Instruction, values: list[Any], arithmetic: Any, points: list[Any] | None) -> Any:
+        kind, payload = instruction.kind, instruction.payload
+        args = [values[position] for position in instruction.args]
+        if kind == "x":
+            return points
+        if kind == "number":
+            return arithmetic.number(payload)
+        if kind in ("add", "mul"):
+            return _fold(lambda left, right: _zip(operator.add if kind == "add" else operator.mul, left, right), args)
+        if kind == "general_power":
+            return _zip(arithmetic.power, *args)
+        if kind == "piecewise":
+            return _piecewise(payload, arithmetic, points)
+        if kind == "power":
+            return _each(lambda value: _integer_power(value, payload), args[0])
+        if kind == "root":
+            return _each(lambda value: arithmetic.root(value, payload), args[0])
+        function = arithmetic.functions.get(kind)
+        if function is None:
+            raise ExactError(f"{kind} is not analytic: split {instruction.expression} at its kinks first")
+        if len(args) == 1:
+            return _each(function, args[0])
+        return _fold(lambda left, right: _zip(function, left, right), args)
+
+
+def _each(function: Callable[[Any], Any], column: Any) -> Any:
+    return list(map(function, column)) if type(column) is list else function(column)
+
+
+def _balanced(expression: Expr) -> tuple[Expr, ...]:
+    """The parts of a sum or product, constants first and together, so that each constant acts once on a column."""
+    fixed = [part for part in expression.args if not part.free_symbols]
+    moving = [part for part in expression.args if part.free_symbols]
+    if len(fixed) > 1 and moving:
+        return (expression.func(*fixed, evaluate=False), *moving)
+    return (*fixed, *moving)
+
+
+def _branch_parts(branch: Any) -> tuple[Expr, ...]:
+    return (branch.expr,)
+
+
+def _piecewise(expression: Any, arithmetic: Any, points: list[Any] | None) -> list[Any]:
+    """Values of a Piecewise at mpmath points, where every condition can be decided."""
+    if arithmetic is not DECIMAL or points is None:
+        raise ExactError(f"split {expression} at its kinks before enclosing it")
+    return [tree_of((_branch_at(expression, point),)).at(DECIMAL, point) for point in points]
+
+
+def _branch_at(expression: Any, point: Any) -> Expr:
+    for branch in expression.args:
+        if holds(branch.cond, lambda difference: tree_of((difference,)).at(DECIMAL, point)):
+            return branch.expr
+    raise ExactError(f"{expression} has no value at {point}")
+
+
+def holds(condition: Any, value: Callable[[Expr], Any]) -> bool:
+    """Decide a condition built from comparisons with and, or, not; ``value`` gives the sign of lhs - rhs."""
+    if condition in (True, sympy.true):
+        return True
+    if condition in (False, sympy.false):
+        return False
+    if isinstance(condition, sympy.And):
+        return all(holds(part, value) for part in condition.args)
+    if isinstance(condition, sympy.Or):
+        return any(holds(part, value) for part in condition.args)
+    if isinstance(condition, sympy.Not):
+        return not holds(condition.args[0], value)
+    compare = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne}
+    symbol = getattr(condition, "rel_op", None)
+    if symbol not in compare:
+        raise ExactError(f"the condition {condition} is not a comparison")
+    return bool(compare[symbol](value(condition.lhs - condition.rhs), 0))
+
+
+@lru_cache(maxsize=512)
+def tree_of(expressions: tuple[Expr, ...]) -> Tree:
+    """Return the (cached) tree of several expressions."""
+    return Tree(expressions)
+
+
+def constant_ball(expression: Expr) -> arb:
+    """Return the ball of an expression without x at the current precision.
+
+    >>> constant_ball(sympy.sqrt(2)).contains(arb(2).sqrt().mid())
+    True
+    """
+    return tree_of((sympy.sympify(expression, strict=True),)).at(REAL, arb(0))
+
+
+_ODD = {"sin", "tanh", "sinh", "atan", "asinh", "erf", "sign"}
+_EVEN = {"cos", "cosh", "sech", "abs"}
+
+
+@lru_cache(maxsize=512)
+def parity(expression: Expr) -> int:
+    """Return 1 for an even function of x, -1 for an odd one, 0 where neither is certain (read off the tree).
+
+    >>> parity(sympy.tanh(x) * x), parity(sympy.tanh(x)), parity(sympy.exp(x))
+    (1, -1, 0)
+    """
+    tree = tree_of((expression,))
+    marks: list[int] = []
+    for instruction in tree.instructions:
+        parts = [marks[position] for position in instruction.args]
+        marks.append(_mark(instruction, parts))
+    if marks[-1] == 0 and expression.free_symbols:
+        mirrored = expression.xreplace({x: -x})
+        marks[-1] = 1 if mirrored == expression else -1 if mirrored == -expression else 0
+    return marks[-1]
+
+
+def _mark(instruction: Instruction, parts: list[int]) -> int:
+    kind = instruction.kind
+    if instruction.constant:
+        return 1
+    if kind == "x":
+        return -1
+    if kind == "add":
+        return parts[0] if all(part == parts[0] for part in parts) else 0
+    if kind == "mul":
+        return 0 if 0 in parts else (-1) ** parts.count(-1)
+    if kind == "power":
+        return parts[0] ** (instruction.payload % 2 or 2)
+    if all(part == 1 for part in parts) and kind != "piecewise":
+        return 1
+    if kind in _ODD:
+        return parts[0]
+    return abs(parts[0]) if kind in _EVEN else 0

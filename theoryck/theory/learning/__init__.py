@@ -1,0 +1,70 @@
+"""Teacher and student: information, free entropy and errors of networks and of their equivalent linear model.
+
+arguments   Arguments of the quantities of learning: what is taken, and what is said of the rest
+draws       Draws of learning
+limits      Limits of learning
+model       Teacher and student: what is learned, from how many samples, through which readout and noise; no number is drawn
+            here
+problem     From a teacher-student setting to the sampler or exact value that measures it: one table of methods
+proved      Proved values of learning
+quantities  What a student learns from a teacher: free entropy, mutual information, generalisation error, and the path between
+            two models
+"""
+
+from theoryck._lazy import lazily
+
+__all__, __getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "limits.glm": (
+            "GlmLimit",
+            "glm_limit",
+        ),
+        "limits.linear": (
+            "deep_linear_error_limit",
+            "deep_linear_gap_limit",
+            "free_entropy_variance_limit",
+            "learned_share",
+            "linear_error",
+            "linear_information",
+            "ridge_error",
+            "scalar_mode_divergence",
+        ),
+        "limits.nonlinear": (
+            "covariance_gap_limit",
+            "one_layer_error_limit",
+            "one_layer_gap_limit",
+            "one_layer_linear_error_limit",
+            "one_sample_gap_limit",
+        ),
+        "limits.teacher": ("teacher_limit",),
+        "model": ("TeacherStudent",),
+        "proved.deep_linear": ("deep_linear_log_evidence",),
+        "proved.linear_model": (
+            "glm_error",
+            "glm_information",
+            "wishart_log_determinant",
+            "wishart_resolvent",
+        ),
+        "proved.one_sample": (
+            "norm_transform",
+            "one_sample_gap",
+            "one_sample_glm_information",
+            "one_sample_information",
+        ),
+        "quantities": (
+            "LearningQuantity",
+            "covariance_gap",
+            "free_entropy",
+            "free_entropy_variance",
+            "generalisation_error",
+            "generalisation_gap",
+            "gibbs_error",
+            "interpolation",
+            "linear_predictor_gap",
+            "mutual_information",
+            "mutual_information_gap",
+            "nishimori_defect",
+        ),
+    },
+)
