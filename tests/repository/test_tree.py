@@ -89,10 +89,6 @@ def test_a_turned_arrow_would_be_seen():
     assert rooms_imported("import theoryck.checking.check as c", "theoryck.report.text") == {"checking"}
 
 
-def f():\n    from ..judge import judge", "theoryck.fitting.fit") == {"judge"}
-    assert rooms_imported("import theoryck.checking.check as c", "theoryck.report.text") == {"check"}
-
-
 def test_only_the_mathematics_imports_flint():
     importers = {
         room_of(name_of(path))
