@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,27 +40,34 @@ class QuantityError(ValueError):
 class Quantity:
     """A number that depends on sizes, offered by Monte Carlo (``sampler``), exactly (``exact``) or both.
 
-    ``name`` is what people read, ``parameters`` the JSON-able instance, ``version`` counts changes of the sampler that change
-    its
-    draws, ``size_names`` are the sizes it needs (None when it takes what it finds).  Subclasses override :meth:`sampler` and
-    set
-    ``can_draw``, or override :meth:`exact` and set ``can_exact``; a sampler alone is better written with
-    ``@theoryck.quantity``.
-    :meth:`draw` raises SamplerError for an array of the wrong shape or with entries that are not finite, :meth:`sampler`
-    QuantityError where there is none or a size is missing.
+    A quantity is a frozen dataclass: its fields are its parameters, the class is the factory, ``__post_init__`` checks arguments.
+    Name, JSON-able parameters and the sizes it needs follow from the fields:
 
-    >>> class Uniforms(Quantity):
-    ...     "E (mean of d uniform numbers)^2 = 1/4 + 1/(12 d)"
-    ...     can_draw, can_exact, name, size_names = True, True, "uniforms", ("d",)
+    * ``title`` is the name as a format string over the fields and ``self`` (default: class and fields, as they are written);
+    * a field that has ``parameters`` of its own (a network, a model) is replaced by them;
+    * ``needs`` are the sizes of every instance; a field that has size ``names`` (a network) adds them.
+
+    ``version`` counts changes of the sampler that change its draws.  A quantity sets ``can_draw`` and has :meth:`sampler`, or sets
+    ``can_exact`` and has :meth:`exact`; a sampler alone is better written with ``@theoryck.quantity``.  :meth:`draw` raises
+    SamplerError for an array of the wrong shape or with entries that are not finite, :meth:`sampler` QuantityError where there is
+    none or a size is missing.
+
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class uniform_mean(Quantity):
+    ...     "E (mean of d uniform numbers)^power"
+    ...     power: int = 2
+    ...     can_draw, can_exact, needs = True, True, ("d",)
     ...     def sampler(self, sizes):
-    ...         return lambda rng, draws: rng.random((draws, sizes["d"])).mean(axis=1) ** 2
+    ...         return lambda rng, draws: rng.random((draws, sizes["d"])).mean(axis=1) ** self.power
     ...     def exact(self, sizes, digits=20):
     ...         from theoryck.numerics.proved.arithmetic import enclose
     ...         from fractions import Fraction
-    ...         return enclose(Fraction(1, 4) + Fraction(1, 12 * sizes["d"]), digits)
+    ...         return enclose(Fraction(1, 4) + Fraction(1, 12 * sizes["d"]), digits) if self.power == 2 else None
     ...     def cost(self, sizes):
     ...         return sizes["d"]
-    >>> quantity = Uniforms()
+    >>> quantity = uniform_mean(power=2)
+    >>> quantity, quantity.parameters, quantity.size_names
+    (<quantity uniform_mean(power=2)>, {'quantity': 'uniform_mean', 'power': 2}, ('d',))
     >>> found = quantity.draw(np.random.default_rng(0), 10_000, {"d": 4})
     >>> bool(abs(found.mean() - float(quantity.exact({"d": 4}))) < 5 * found.std() / 100)
     True
@@ -67,6 +75,8 @@ class Quantity:
     (65536, None, None)
     """
 
+    title: ClassVar[str] = ""
+    needs: ClassVar[tuple[str, ...]] = ()
     version: int = 1
     can_draw: bool = False
     can_exact: bool = False
@@ -74,19 +84,31 @@ class Quantity:
     """Whether the sampler gives (draws, 3): low, high and estimate, with E[low] <= quantity <= E[high]."""
 
     @property
+    def _fields(self) -> dict[str, Any]:
+        fields: Sequence[dataclasses.Field[Any]] = dataclasses.fields(self) if dataclasses.is_dataclass(self) else ()
+        return {field.name: getattr(self, field.name) for field in fields}
+
+    @property
     def name(self) -> str:
         """What people read in tables and messages."""
-        raise NotImplementedError
+        if self.title:
+            return self.title.format(self=self, **self._fields)
+        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self._fields.items())})"
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The instance as JSON-able data."""
-        return {}
+        found: dict[str, Any] = {"quantity": type(self).__name__}
+        for name, value in self._fields.items():
+            own = getattr(value, "parameters", None)
+            found |= own if isinstance(own, Mapping) else {name: _plain(value)}
+        return found
 
     @property
     def size_names(self) -> tuple[str, ...] | None:
         """The sizes it needs, or None when it takes what it finds."""
-        return ()
+        own = [name for value in self._fields.values() for name in getattr(value, "names", ())]
+        return tuple(dict.fromkeys([*self.needs, *own]))
 
     def sampler(self, sizes: Sizes) -> Sampler:
         """Return the callable (rng, draws) -> array (draws,) whose mean is the quantity; QuantityError if there is none."""
@@ -149,6 +171,17 @@ class Quantity:
 
     def __repr__(self) -> str:
         return f"<quantity {self.name}>"
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON-able data: numbers and texts as they are, the rest as it is written."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple | list):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return str(value)
 
 
 def _power_of_two_below(number: float) -> int:

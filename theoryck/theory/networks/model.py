@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from theoryck.numerics.functions.activation import Activation
 
@@ -201,6 +202,11 @@ class DeepNetwork:
     def name(self) -> str:
         """What names it in tables, seeds and files."""
         return str(self)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The network as JSON-able data."""
+        return {"activation": self.activation.text, "depth": self.depth, "widths": list(self.pattern)}
 
     def __str__(self) -> str:
         return f"DeepNetwork({self.activation.text}, depth={self.depth}, widths=({', '.join(self.pattern)}))"
