@@ -63,6 +63,8 @@ class Measurement:
         self._looks: tuple[float, ...] = (1.0,)
         self._most_draws: list[int] | None = None
         self._samplers: list[Any] = [None] * len(self.sizes)
+        self._draws_a_block: list[int | None] = [None] * len(self.sizes)
+        self._comparable: list[float | None] = [None] * len(self.sizes)
         self._shelf = session.ledger.shelf(self.quantity) if isinstance(session.ledger, Ledger) else None
         if self._shelf is not None and self._shelf.refusal:
             self.flags.add(f"not stored in the ledger: {self._shelf.refusal}")
@@ -80,6 +82,7 @@ class Measurement:
         claim = f"{self.claim}#confirmation"
         fresh = Measurement(claim, self.instance, self.statement, self.session, self._share)
         fresh.exact, fresh.flags, fresh.watch = self.exact, self.flags, self.watch
+        fresh._samplers, fresh._draws_a_block, fresh._comparable = self._samplers, self._draws_a_block, self._comparable
         factor = CONFIRMATION_FACTOR
         if self._most_draws is not None:
             fresh._most_draws = [factor * draws for draws in self._most_draws]
@@ -161,8 +164,16 @@ class Measurement:
         return self._samplers[index]
 
     def _block_draws(self, index: int) -> int:
-        self._sampler(index)  # what a draw costs may be known from its schedule only, which all workers tune
-        return self.quantity.block_draws(self.sizes[index])
+        if self._draws_a_block[index] is None:
+            self._sampler(index)  # what a draw costs may be known from its schedule only, which all workers tune
+            self._draws_a_block[index] = self.quantity.block_draws(self.sizes[index])
+        return self._draws_a_block[index] or 1
+
+    def _draws_to_compare(self, index: int) -> float:
+        """Return the draws from which the mean is compared; it may take moments to know, and is asked at every look."""
+        if self._comparable[index] is None:
+            self._comparable[index] = self.quantity.draws_to_compare(self.sizes[index])
+        return self._comparable[index] or 0.0
 
     @functools.cached_property
     def spending(self) -> Spending:
@@ -258,25 +269,25 @@ class Measurement:
     def points(self, exact: bool = True) -> tuple[Point, ...]:
         """Return what is known at each size, with or without the exact route."""
         made = []
-        for sizes, value, moments in zip(self.sizes, self.exact, self.moments, strict=True):
+        for index, (sizes, value, moments) in enumerate(zip(self.sizes, self.exact, self.moments, strict=True)):
             value = value if exact else None
             bracket = value if isinstance(value, Bracket) else None
             estimate, counts = None, None
             if isinstance(moments, TwoSidedMoments):
                 # The ends go to the judge, never their middle: an interval that does not close decides nothing.
                 bracket = moments.bracket()
-                if moments.count < self.quantity.draws_to_compare(sizes):
+                if moments.count < self._draws_to_compare(index):
                     bracket = replace(bracket, flags=(TAIL_UNSEEN,))
             elif moments is not None:
-                estimate, counts = self._estimate(moments, sizes), self._counts(moments)
+                estimate, counts = self._estimate(moments, index), self._counts(moments)
             made.append(Point(sizes, estimate, value if isinstance(value, Enclosure) else None, bracket, counts))
         return tuple(made)
 
-    def _estimate(self, moments: Any, sizes: Mapping[str, int]) -> Estimate:
+    def _estimate(self, moments: Any, index: int) -> Estimate:
         if isinstance(self.statement, Law):
             return squared_distance(moments.histogram, self.statement.distribution.cdf)
         estimate: Estimate = moments.estimate()
-        if estimate.draws < self.quantity.draws_to_compare(sizes):
+        if estimate.draws < self._draws_to_compare(index):
             return replace(estimate, flags=(*estimate.flags, TAIL_UNSEEN))
         return estimate
 

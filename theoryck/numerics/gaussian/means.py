@@ -103,15 +103,21 @@ def panel_edges(breaks: Iterable[float], low: float, high: float, longest: float
     return np.concatenate([*pieces, [high]])
 
 
-@functools.lru_cache(maxsize=4)
-def _rule(count: int = NODES) -> tuple[Array, Array]:
+@functools.lru_cache(maxsize=64)
+def gauss_legendre(count: int) -> tuple[Array, Array]:
+    """Return nodes and weights of Gauss-Legendre quadrature on [-1, 1], made once: they take the eigenvalues of a full matrix.
+
+    >>> [values.tolist() for values in gauss_legendre(1)]
+    [[0.0], [2.0]]
+    """
     nodes, weights = np.polynomial.legendre.leggauss(count)
+    nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights
 
 
 def nodes_of(edges: Array, count: int = NODES) -> tuple[Array, Array]:
     """Return nodes and weights (..., panels * count) of Gauss-Legendre quadrature on panels with these ends, (..., panels + 1)."""
-    nodes, weights = _rule(count)
+    nodes, weights = gauss_legendre(count)
     half = np.diff(edges)[..., None] / 2
     shape = (*edges.shape[:-1], (edges.shape[-1] - 1) * count)
     return (edges[..., :-1, None] + half * (1 + nodes)).reshape(shape), (half * weights).reshape(shape)
@@ -161,7 +167,7 @@ def adaptive(function: Callable[[Array], Array], edges: Array, what: str, tolera
 
 
 def _on_panels(function: Callable[[Array], Array], low: Array, high: Array, what: str) -> tuple[Array, Array]:
-    nodes, weights = _rule()
+    nodes, weights = gauss_legendre(NODES)
     half = (high - low)[:, None] / 2
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         found = np.atleast_2d(function((low[:, None] + half * (1 + nodes)).ravel()))

@@ -16,9 +16,10 @@ import math
 
 import numpy as np
 import scipy.fft
-from numpy.polynomial import chebyshev, legendre
+from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
+from theoryck.numerics.gaussian.means import gauss_legendre
 from theoryck.quantities.base import QuantityError
 from theoryck.quantities.formulas import Formula, formula
 from theoryck.theory.spectra.limits.conjugate import marchenko_pastur
@@ -72,7 +73,7 @@ def _distance(ratio: int, d: int) -> float:
     mass = sum(beyond) + float(chebyshev.chebval(1.0, whole))
     if not abs(mass - 1) < 1e-12:
         raise QuantityError(f"the mean density at d = {d} has the mass {mass!r}: take a smaller d")
-    nodes, weights = legendre.leggauss(count)
+    nodes, weights = gauss_legendre(count)
     x = _place(low, high, nodes)
     gap = beyond[0] + chebyshev.chebval(nodes, whole) - law.cdf(x)
     return float(weights @ (gap**2 * law.pdf(x) * _speed(low, high, nodes)))
@@ -89,7 +90,7 @@ def _speed(low: float, high: float, t: Array) -> Array:
 def _tail(d: int, ratio: int, low: float, high: float) -> float:
     if high <= low:
         return 0.0
-    nodes, weights = legendre.leggauss(TAIL_NODES)
+    nodes, weights = gauss_legendre(TAIL_NODES)
     t = (nodes + 1) / 2
     return float(weights / 2 @ (_density(d, ratio, low + (high - low) * t**2) * 2 * t * (high - low)))
 

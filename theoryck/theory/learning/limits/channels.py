@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, xlogy
 
+from theoryck.numerics.gaussian.means import gauss_legendre
 from theoryck.numerics.proved.formulas import NotConverged
 
 Floats = NDArray[np.float64]
@@ -87,7 +88,7 @@ def gaussian_grid(step: float, half: bool, reach: float = REACH) -> tuple[Floats
 
 def panels(edges: list[float], step: float) -> tuple[Floats, Floats]:
     """Return Gauss-Legendre nodes and weights on [edges[0], edges[-1]], panels ending at every edge, ``step`` apart on average."""
-    base, share = np.polynomial.legendre.leggauss(PANEL_NODES)
+    base, share = gauss_legendre(PANEL_NODES)
     nodes, weights = list[Floats](), list[Floats]()
     for left, right in pairwise(edges):
         count = math.ceil((right - left) / (PANEL_NODES * step))

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import erfc
 
 from theoryck.numerics.functions.activation import Activation
+from theoryck.numerics.gaussian.means import gauss_legendre
 from theoryck.numerics.proved.agreement import SAFETY
 from theoryck.numerics.proved.balls import ExactError, NotConverged
 from theoryck.records import Enclosure
@@ -294,7 +295,7 @@ def _gauss(phi: Activation, s: float, panel: float) -> tuple[Floats, Floats]:
     inner = [float(kink) / math.sqrt(s) for kink in phi.kinks]
     edges = sorted({-cut, 0.0, cut, *(edge for edge in inner if -cut < edge < cut)})
     ends = np.concatenate([np.linspace(a, b, math.ceil((b - a) / panel) + 1)[:-1] for a, b in pairwise(edges)] + [np.array([cut])])
-    nodes, weights = np.polynomial.legendre.leggauss(16)
+    nodes, weights = gauss_legendre(16)
     half = np.diff(ends)[:, None] / 2
     u = (half * nodes + (ends[1:] + ends[:-1])[:, None] / 2).ravel()
     return u, (half * weights).ravel() * np.exp(-u * u / 2) / math.sqrt(2 * math.pi)
