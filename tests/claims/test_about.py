@@ -45,7 +45,7 @@ def test_a_claim_says_what_its_author_wrote():
     assert about.details == "Because it is."
     assert about.assumptions == {"k": "integers 1 to 1"}
     assert about.citation == {"authors": "Nobody, Noone", "year": "2020", "title": "On nothing", "arxiv": "2001.00001"}
-    assert about.place.endswith(f"test_claims_about.py:{constant.line}")
+    assert about.place.endswith(f"test_about.py:{constant.line}")
     assert bare.about().citation == {}
     assert bare.about().details == ""
 

@@ -90,16 +90,6 @@ def _ends(text: str) -> str:
     return f"{sizes[0]}..{sizes[-1]}" if len(sizes) > 1 and all(size.isdigit() for size in sizes) else text
 
 
-def check_optional_positive(value: Any, argument: str, most: float = math.inf) -> None:
-    """Raise ClaimError unless the value is None or a number with 0 < value <= most."""
-    if value is None:
-        return
-    good = isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool) and math.isfinite(value)
-    if not (good and 0 < value <= most):
-        limit = f" of at most {most:g}" if most < math.inf else ""
-        raise ClaimError(f"{argument} must be a positive number{limit}, got {value!r}")
-
-
 def check_texts(values: Sequence[Any], argument: str) -> None:
     """Raise ClaimError for a text that spells no constant; other values are looked at when the prediction is made."""
     for value in values:

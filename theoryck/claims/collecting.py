@@ -301,7 +301,7 @@ def build_once(claim: Claim) -> list[Statement]:
     try:
         instances = claim.instances(1, 0)
         for parameters, statement in instances:
-            if getattr(statement, "along", None) is not None and getattr(statement, "rate", None) is not None:
+            if statement.path() is not None and getattr(statement, "rate", None) is not None:
                 statement.prediction(parameters)
         return [statement for _, statement in instances]
     except (Exception, SystemExit) as error:  # a claim that calls sys.exit ends no program

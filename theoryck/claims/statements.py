@@ -14,7 +14,6 @@ from theoryck.claims.arguments import (
     Number,
     Paths,
     check_no_atom,
-    check_optional_positive,
     check_paths,
     check_quantity,
     check_texts,
@@ -25,6 +24,7 @@ from theoryck.claims.arguments import (
 from theoryck.quantities import Quantity
 from theoryck.rates import Rate, ScalingPath
 from theoryck.records import Kind, Prediction
+from theoryck.records.arguments import positive
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,8 @@ class Statement:
     def __post_init__(self) -> None:
         # A wider tolerance than 1 would not tell a rate from the next integer power.
         for name, most in (("correction", 16.0), ("amplitude", math.inf), ("within", 1.0), ("share", LARGEST_SHARE)):
-            check_optional_positive(getattr(self, name), name, most)
+            if (value := getattr(self, name)) is not None:
+                positive(value, name, most, ClaimError)
         if not isinstance(self.rivals, list | tuple):
             raise ClaimError(f"rivals must be a list, got {self.rivals!r}: write for example rivals=[{self.rivals!r}]")
 
@@ -78,12 +79,12 @@ class Statement:
 
     def paths(self) -> tuple[ScalingPath, ...]:
         """Return the paths along which it is made; none for a statement about one instance."""
-        along = getattr(self, "along", None)
+        along = vars(self).get("along")
         return () if along is None else (along,) if isinstance(along, ScalingPath) else tuple(along)
 
     def along_each(self) -> tuple[Statement, ...]:
         """Return one statement a path: a statement along several paths is made along each of them."""
-        if not isinstance(getattr(self, "along", None), list | tuple):
+        if isinstance(vars(self).get("along"), ScalingPath | None):
             return (self,)
         return tuple(replace(self, along=path) for path in self.paths())  # type: ignore[call-arg]
 
@@ -189,10 +190,11 @@ class Bound(Statement):
             raise ClaimError(
                 f"at_most needs an exact quantity such as theoryck.theory.networks.sigma(phi, 1), got {self.quantity!r}"
             )
-        if isinstance(self.constant, str):
-            check_optional_positive(float(enclosed(self.constant, "constant", 15)), "constant")
-        else:
-            check_optional_positive(self.constant, "constant")
+        if self.constant is not None:
+            positive(self._constant(15), "constant", error=ClaimError)
+
+    def _constant(self, digits: int = 30) -> Any:
+        return float(enclosed(self.constant, "constant", digits)) if isinstance(self.constant, str) else self.constant
 
     def measured(self) -> Quantity:
         """Return the quantity, or the difference of the two sides when they are numbers."""
@@ -213,11 +215,7 @@ class Bound(Statement):
             return Prediction(rate="1", constant=0.0, rivals=rivals, **common)
         return Prediction(
             rate=checked_rate(self.rate, self._path(), parameters),
-            constant=None
-            if self.constant is None
-            else float(enclosed(self.constant, "constant", digits))
-            if isinstance(self.constant, str)
-            else float(self.constant),
+            constant=None if self.constant is None else float(self._constant(digits)),
             rivals=tuple(checked_rate(rival, self._path(), parameters) for rival in self.rivals),
             **common,
         )

@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,11 @@ from mpmath.ctx_iv import MPIntervalContext
 from numpy.typing import ArrayLike, NDArray
 
 from theoryck.records import Enclosure
+from theoryck.records.arguments import exact_number as exact_number
 
 FLOAT_DIGITS = 17
 MAX_DIGITS = 1000
 ATTEMPTS = 7
-MOST_DIGITS = 10_000
 _PLACES = 3 * MAX_DIGITS
 _WIDE = Context(prec=_PLACES)  # operators on Decimal would round to 28 digits
 
@@ -42,55 +41,6 @@ class NotConverged(ValueError):
     theoryck.numerics.proved.formulas.NotConverged: logistic regression without penalty has no minimum at alpha = 0.5: up to
     alpha = inf the data are separable and the weights grow without bound; take penalty > 0
     """
-
-
-def exact_number(value: Any, name: str, *, low: float | None = None, strict: bool = True) -> Fraction | Enclosure:
-    """Return ``value`` as a Fraction (an Enclosure stays one); raises ValueError unless it lies above ``low`` (or at it, if not
-    strict).
-
-    >>> exact_number(0.3, "noise"), exact_number("1/3", "alpha", low=0)
-    (Fraction(3, 10), Fraction(1, 3))
-    >>> exact_number(-1, "noise", low=0)
-    Traceback (most recent call last):
-        ...
-    ValueError: noise must be a number > 0, got -1
-    """
-    sign = "" if low is None else f" {'>' if strict else '>='} {low:g}"
-    try:
-        number: Fraction | Enclosure = value if isinstance(value, Enclosure) else _fraction(value)
-        least = Fraction(number.low) if isinstance(number, Enclosure) else number
-    except (TypeError, ValueError, ArithmeticError) as error:
-        reason = f" ({error})" if isinstance(error, OverflowError) else ""
-        raise ValueError(f"{name} must be a number{sign}, got {_shown(value)}{reason}") from None
-    if low is not None and (least < low or (strict and least <= low)):
-        raise ValueError(f"{name} must be a number{sign}, got {_shown(value, str)}")
-    return number
-
-
-def _shown(value: Any, form: Callable[[Any], str] = repr) -> str:
-    try:
-        text = form(value)
-    except ValueError:  # Python writes no integer of more than 4300 digits
-        return f"{type(value).__name__} of thousands of digits"
-    return text if len(text) <= 200 else f"{text[:200]}..."
-
-
-def _fraction(value: Any) -> Fraction:
-    if isinstance(value, Fraction):
-        return value
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError
-    if isinstance(value, float):
-        return Fraction(repr(float(value)))
-    if isinstance(value, np.floating):
-        return Fraction(str(value))
-    if isinstance(value, Integral):
-        return Fraction(int(value))  # numpy's integers would overflow inside a Fraction
-    if isinstance(value, str) and "/" not in value:
-        value = Decimal(value)
-    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > MOST_DIGITS:
-        raise OverflowError(f"its exponent must lie between -{MOST_DIGITS} and {MOST_DIGITS}")  # written out it fills the memory
-    return Fraction(value)
 
 
 def evaluate(formula: Callable[..., Any], arguments: tuple[Fraction | Enclosure, ...], digits: int | None = None) -> Any:

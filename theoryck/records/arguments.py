@@ -1,0 +1,130 @@
+"""What functions of every room ask of their arguments: integers, positive numbers, exact numbers; refused by name and value.
+
+Numbers are measured in units in which they lie within 1e-30..1e30; what is beyond is refused rather than computed with care.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Rational, Real
+from typing import Any
+
+from theoryck.records.values import Enclosure
+
+DECADES = 30
+"""Values and scales lie within 10^-30..10^30."""
+
+_MOST_DIGITS = 10_000
+
+
+def integer(value: Any, name: str, least: int = 0, most: int | None = None, error: type[ValueError] = ValueError) -> int:
+    """Return an integer from ``least`` to ``most`` (numpy's too, but no bool) as an int; ``error`` for anything else.
+
+    >>> integer(3, "depth")
+    3
+    >>> integer(0, "depth", 1, 16)
+    Traceback (most recent call last):
+        ...
+    ValueError: depth must be an integer between 1 and 16, got 0
+    """
+    try:
+        number = operator.index(value) if not isinstance(value, bool) else least - 1
+    except TypeError:
+        number = least - 1
+    if number < least or (most is not None and number > most):
+        wanted = f">= {least}" if most is None else f"between {least} and {most}"
+        raise error(f"{name} must be an integer {wanted}, got {shown(value)}")
+    return number
+
+
+def positive(value: Any, name: str, most: float = math.inf, error: type[ValueError] = ValueError) -> float:
+    """Return a finite number with 0 < value <= most as a float; ``error`` for anything else, texts too.
+
+    >>> positive(2, "scale")
+    2.0
+    >>> positive(0, "scale")
+    Traceback (most recent call last):
+        ...
+    ValueError: scale must be a positive number, got 0
+    """
+    good = isinstance(value, Real | Decimal) and not isinstance(value, bool) and math.isfinite(value)
+    if not (good and 0 < value <= most):
+        limit = f" of at most {most:g}" if most < math.inf else ""
+        raise error(f"{name} must be a positive number{limit}, got {shown(value)}")
+    return float(value)
+
+
+def exact_number(value: Any, name: str, *, low: float | None = None, strict: bool = True) -> Fraction | Enclosure:
+    """Return a number, or a text such as "1/3", as the Fraction that it shows (an Enclosure stays one).
+
+    Raises ValueError unless it lies above ``low`` (or at it, if not strict).
+
+    >>> exact_number(0.3, "noise"), exact_number("1/3", "alpha", low=0)
+    (Fraction(3, 10), Fraction(1, 3))
+    >>> exact_number(-1, "noise", low=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: noise must be a number > 0, got -1
+    """
+    sign = "" if low is None else f" {'>' if strict else '>='} {low:g}"
+    try:
+        number: Fraction | Enclosure = value if isinstance(value, Enclosure) else _fraction(value)
+        least = Fraction(number.low) if isinstance(number, Enclosure) else number
+    except (TypeError, ValueError, ArithmeticError) as problem:
+        reason = f" ({problem})" if isinstance(problem, OverflowError) else ""
+        raise ValueError(f"{name} must be a number{sign}, got {shown(value)}{reason}") from None
+    if low is not None and (least < low or (strict and least <= low)):
+        raise ValueError(f"{name} must be a number{sign}, got {shown(value, str)}")
+    return number
+
+
+def positive_float(
+    value: Any, name: str, *, zero: bool = False, decades: int = DECADES, error: type[ValueError] = ValueError
+) -> float:
+    """Return a number > 0, or a text such as "1/3", within ``decades`` decades of 1 as a float; with ``zero``, 0 as well.
+
+    >>> positive_float("1/4", "ridge"), positive_float(0, "noise", zero=True)
+    (0.25, 0.0)
+    >>> positive_float(1e-40, "ridge")
+    Traceback (most recent call last):
+        ...
+    ValueError: ridge must lie between 1e-30 and 1e+30, got 1e-40: change its unit
+    """
+    try:
+        number = exact_number(value, name, low=0, strict=not zero)
+    except ValueError as problem:
+        raise error(str(problem)) from None
+    exact = number if isinstance(number, Fraction) else Fraction(number.midpoint)
+    if exact and not Fraction(1, 10**decades) <= exact <= 10**decades:
+        allowed = f"{'be 0 or ' if zero else ''}lie between {10.0**-decades:g} and {10.0**decades:g}"
+        raise error(f"{name} must {allowed}, got {shown(value, str)}: change its unit")
+    return float(exact)
+
+
+def shown(value: Any, form: Callable[[Any], str] = repr) -> str:
+    """Return a value as a message shows it: at most 200 characters."""
+    try:
+        text = form(value)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return f"{type(value).__name__} of thousands of digits"
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def _fraction(value: Any) -> Fraction:
+    if isinstance(value, bool):
+        raise TypeError
+    if isinstance(value, float):
+        return Fraction(repr(float(value)))
+    if isinstance(value, Integral):
+        return Fraction(int(value))  # numpy's integers would overflow inside a Fraction
+    if isinstance(value, Real) and not isinstance(value, Rational):
+        return Fraction(str(value))  # a float of numpy's of another width
+    if isinstance(value, str) and "/" not in value:
+        value = Decimal(value)
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > _MOST_DIGITS:
+        raise OverflowError(f"its exponent must lie between -{_MOST_DIGITS} and {_MOST_DIGITS}")  # written out it fills the memory
+    return Fraction(value)
