@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from theoryck._lazy import unknown
+from theoryck._renderers import announce
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,8 @@ _HOME = {
     "size": "theoryck.theory.networks.model",
     "theorem": "theoryck.claims",
 }
+announce({"text": "theoryck.report.text", "html": "theoryck.report.html.notebook"})
+
 _MODULES = {
     "activations": "theoryck.numerics.functions.catalogue",
     "quantities": "theoryck.quantities",

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 
+from theoryck._renderers import show
 from theoryck.fitting import fit_rate
 from theoryck.records import (
     Contract,
@@ -23,7 +24,6 @@ from theoryck.records import (
     Status,
     Tightness,
     Verdict,
-    display,
 )
 from theoryck.report.html.notebook import enclosure_facts, html
 
@@ -111,7 +111,17 @@ def test_a_record_loads_no_renderer_until_it_is_displayed():
     script = "import sys, theoryck.records; print([name for name in ('jinja2', 'theoryck.report') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-    assert display.html(RESULT).startswith('<div class="theoryck">')
+    assert RESULT._repr_html_().startswith('<div class="theoryck">')
+
+
+def test_the_front_announces_who_renders_to_a_program_that_imports_an_engine_room_alone():
+    script = "from theoryck.records import Report; r = Report('quick', 0, ()); print(r); print(r._repr_html_()[:22])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == 'No claim was checked.\n<div class="theoryck">\n'
+
+
+def test_what_nothing_renders_shows_its_repr():
+    assert show("sound", RESULT) == repr(RESULT)
 
 
 def test_print_says_what_the_terminal_would_say():

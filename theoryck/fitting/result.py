@@ -11,11 +11,12 @@ import numpy as np
 import scipy.optimize
 import scipy.special
 
+from theoryck._renderers import show
 from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.data import Array, Data
 from theoryck.fitting.design import ExponentError
 from theoryck.fitting.optimise import System, maximise
-from theoryck.records import Interval, display
+from theoryck.records import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class RateFit:
         return not self.reason
 
     def _repr_html_(self) -> str:
-        return display.html(self)
+        return show("html", self)
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the two-sided interval of the exponent at confidence ``level``."""

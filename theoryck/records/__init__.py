@@ -1,6 +1,6 @@
 """Frozen leaf types that every room exchanges: values, predictions, evidence, judgements, results, reports.
 
-Nothing here imports another part of theoryck or a numerical library, so a record can be read, judged again and rendered
+Nothing here imports another room of theoryck or a numerical library, so a record can be read, judged again and rendered
 again years later without measuring anything.  ``to_json`` gives plain ``dict``/``list``/``str``/``float`` data that follow the
 schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact values travel as decimal strings.
 """

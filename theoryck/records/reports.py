@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from theoryck.records import display
+from theoryck._renderers import show
 from theoryck.records.results import Result
 from theoryck.records.values import Verdict
 
@@ -113,10 +113,10 @@ class Report:
         return next((about for about in self.about if about.claim == claim), None)
 
     def __str__(self) -> str:
-        return display.table(self)
+        return show("text", self)
 
     def _repr_html_(self) -> str:
-        return display.html(self)
+        return show("html", self)
 
     @property
     def exit_code(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from theoryck.records import display
+from theoryck._renderers import show
 from theoryck.records.values import Enclosure, Interval, Kind, Point, Status, Tightness, Verdict, as_number
 
 
@@ -289,10 +289,10 @@ class Result:
         return self.verdict is Verdict.INCONCLUSIVE
 
     def __str__(self) -> str:
-        return display.paragraph(self)
+        return show("text", self)
 
     def _repr_html_(self) -> str:
-        return display.html(self)
+        return show("html", self)
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict that follows the published schema."""

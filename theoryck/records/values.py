@@ -11,7 +11,7 @@ from enum import StrEnum
 from statistics import NormalDist
 from typing import Any
 
-from theoryck.records import display
+from theoryck._renderers import show
 
 
 class Verdict(StrEnum):
@@ -246,7 +246,7 @@ class Enclosure:
         return float(self.midpoint)
 
     def _repr_html_(self) -> str:
-        return display.html(self)
+        return show("html", self)
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict with decimal strings."""

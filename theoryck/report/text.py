@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from theoryck._renderers import renders
 from theoryck.records import Report, Result
 from theoryck.report.claims import FALSEHOOD_STANDS, RIVAL_STANDS, STANDINGS, ClaimSummary, Outcome, clean, standing, summarise
 from theoryck.report.layout import Style, wrap
@@ -18,6 +19,12 @@ from theoryck.report.table import COLOR, table
 _COUNTED = {FALSEHOOD_STANDS: "not refuted though false", RIVAL_STANDS: "with a rival that stands"}  # behind a number
 
 SCREEN = 20  # lines of a table that are seen at once, with what follows it
+
+
+@renders("text")
+def shown(record: Report | Result) -> str:
+    """Return what print() shows of a record: a report as the terminal does, or the paragraph of a result."""
+    return render(record) if isinstance(record, Report) else paragraph(record)
 
 
 def render(report: Report, style: Style | None = None, *, verbose: bool = False, paragraphs: bool = True) -> str:

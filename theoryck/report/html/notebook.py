@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from markupsafe import Markup
 
+from theoryck._renderers import renders
 from theoryck.records import Enclosure, Interval, Report, Result
 from theoryck.report import numbers
 from theoryck.report.claims import clean
@@ -34,6 +35,7 @@ class Fit(Protocol):
     reason: str
 
 
+@renders("html")
 def html(record: object) -> str:
     """Return a record as a piece of HTML; raises TypeError for anything that is no Report, Result, Enclosure or fit.
 
