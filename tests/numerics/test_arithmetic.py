@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from theoryck.numerics.errors import ExactError
 from theoryck.numerics.proved.arithmetic import add, divide, enclose, multiply, negate, power, subtract, total
-from theoryck.numerics.proved.balls import ExactError
 from theoryck.records import Enclosure
 
 decimals = st.decimals(min_value=-(10**6), max_value=10**6, places=6)

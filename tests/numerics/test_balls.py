@@ -14,17 +14,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theoryck.numerics.proved.balls import (
-    ExactError,
-    NotIntegrable,
-    check_digits,
-    from_ball,
-    maximum,
-    plus_minus,
-    precision,
-    proved_digits,
-    to_ball,
-)
+from theoryck.numerics.balls import check_digits, from_ball, maximum, plus_minus, precision, proved_digits, to_ball
+from theoryck.numerics.errors import ExactError, NotIntegrable
 from theoryck.records import Enclosure
 
 

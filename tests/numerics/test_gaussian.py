@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from sympy import Abs, Heaviside, Max, Min, Piecewise, Rational, asinh, atan, cosh, erf, exp, log, sech, sign, sin, sqrt, tanh
 
+from theoryck.numerics.balls import from_ball, precision, to_ball
+from theoryck.numerics.errors import ExactError, NotIntegrable
 from theoryck.numerics.proved import gaussian, trapezoid
-from theoryck.numerics.proved.balls import ExactError, NotIntegrable, from_ball, precision, to_ball
 from theoryck.numerics.proved.gaussian import INTEGRAL, TRAPEZOID, gaussian_expectation, mean
 from theoryck.numerics.proved.integral import integral_mean
 from theoryck.numerics.proved.strips import NoBound

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from theoryck.cli.constants import closing, command
+from theoryck.numerics.errors import NotIntegrable
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.proved.agreement import agreed_kernel, agreed_mean
-from theoryck.numerics.proved.balls import NotIntegrable
 from theoryck.numerics.proved.kinks import dense_mean, gates_of, located_kinks
 from theoryck.theory.networks.proved.constants import network_constants
 

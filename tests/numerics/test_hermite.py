@@ -13,7 +13,8 @@ from flint import arb
 from mpmath import mpf
 from sympy import Abs, Max, atan, erf, exp, log, sin, sqrt, tanh
 
-from theoryck.numerics.proved.balls import ExactError, NotConverged, precision, to_ball
+from theoryck.numerics.balls import precision, to_ball
+from theoryck.numerics.errors import ExactError, NotConverged
 from theoryck.numerics.proved.hermite import _agreed_table, expression_of, hermite_table, shifted_norms
 
 x = sympy.Symbol("x", real=True)

@@ -3,7 +3,7 @@
 import pytest
 from flint import acb, arb
 
-from theoryck.numerics.proved.balls import precision
+from theoryck.numerics.balls import precision
 from theoryck.numerics.proved.integral import integrate
 
 TOLERANCE = arb(2) ** -60

@@ -13,8 +13,9 @@ from flint import arb
 from mpmath import mpf
 from sympy import Abs, Heaviside, Max, Min, erf, exp, log, sign, sin, sqrt, tanh
 
+from theoryck.numerics.balls import precision, to_ball
+from theoryck.numerics.errors import ExactError
 from theoryck.numerics.proved import plane
-from theoryck.numerics.proved.balls import ExactError, precision, to_ball
 from theoryck.numerics.proved.gaussian import gaussian_expectation
 from theoryck.numerics.proved.kernel import gaussian_kernel, mehler
 from theoryck.numerics.proved.plane import plane_mean

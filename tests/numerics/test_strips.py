@@ -7,10 +7,10 @@ import pytest
 import sympy
 from sympy import Abs, Heaviside, Max, Min, Rational, asinh, atan, cos, cosh, erf, erfc, exp, log, sech, sign, sin, sinh, sqrt, tanh
 
-from theoryck.numerics.proved.balls import precision
+from theoryck.numerics.balls import precision
+from theoryck.numerics.functions.trees import tree_of
 from theoryck.numerics.proved.majorants import BALLS, FLOATS, Growth
 from theoryck.numerics.proved.strips import NoBound, Strip, line_size, quadratic, strip_size
-from theoryck.numerics.proved.trees import tree_of
 
 x = sympy.Symbol("x", real=True)
 

@@ -29,10 +29,11 @@ from sympy import (
     tanh,
 )
 
-from theoryck.numerics.proved.balls import ExactError, precision
-from theoryck.numerics.proved.pieces import Unsplit, as_polynomial, pieces, polynomial_pieces, zeros
-from theoryck.numerics.proved.trees import COMPLEX, DECIMAL, REAL, Tree, constant_ball, parity, tree_of
-from theoryck.numerics.proved.trees import x as the_symbol
+from theoryck.numerics.balls import precision
+from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.pieces import Unsplit, as_polynomial, pieces, polynomial_pieces, zeros
+from theoryck.numerics.functions.trees import COMPLEX, DECIMAL, REAL, Tree, constant_ball, parity, tree_of
+from theoryck.numerics.functions.trees import x as the_symbol
 
 x = sympy.Symbol("x", real=True)
 

@@ -8,9 +8,9 @@ import mpmath
 import pytest
 import sympy
 
+from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
-from theoryck.numerics.proved.balls import ExactError
 from theoryck.quantities import ExactQuantity, QuantityError, closed_form, gaussian_mean, kernel
 from theoryck.quantities.exact import as_exact
 from theoryck.records import Enclosure

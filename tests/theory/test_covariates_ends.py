@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from theoryck.numerics.proved.formulas import NotConverged
+from theoryck.numerics.errors import NotConverged
 from theoryck.theory.covariates.limits import logistic
 from theoryck.theory.covariates.limits.errors import covariate_limit, covariate_path
 from theoryck.theory.covariates.limits.fluctuations import error_variance_limit

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 import theoryck as tc
 from theoryck.cli import measure
-from theoryck.numerics.proved.balls import NotConverged
+from theoryck.numerics.errors import NotConverged
 from theoryck.quantities import QuantityError
 from theoryck.theory.learning.proved.one_sample import one_sample_information
 from theoryck.theory.learning.quantities import generalisation_gap, interpolation, mutual_information, mutual_information_gap

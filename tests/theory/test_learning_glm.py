@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.proved.formulas import NotConverged
 from theoryck.theory.learning.limits.channels import GaussianChannel, Integrals, SignChannel
 from theoryck.theory.learning.limits.glm import glm_limit, replica_limit
 from theoryck.theory.learning.limits.linear import linear_error, linear_information, ridge_error

@@ -8,7 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from theoryck.numerics.proved.formulas import NotConverged, evaluate, exact_number
+from theoryck.numerics.errors import NotConverged
+from theoryck.numerics.proved.formulas import evaluate, exact_number
 from theoryck.records import Enclosure
 from theoryck.theory.learning.limits.linear import (
     deep_linear_error_limit,

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from theoryck.numerics.errors import ExactError, NotConverged
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.proved.balls import ExactError, NotConverged
 from theoryck.theory.learning.proved.deep_linear import deep_linear_log_evidence
 from theoryck.theory.learning.proved.one_sample import (
     _input_norms,

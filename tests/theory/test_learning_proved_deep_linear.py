@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from theoryck.numerics.proved.balls import ExactError
+from theoryck.numerics.errors import ExactError
 from theoryck.records import Enclosure
 from theoryck.theory.learning.proved.deep_linear import deep_linear_log_evidence
 

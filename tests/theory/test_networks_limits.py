@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from scipy.special import erf
 
+from theoryck.numerics.balls import precision, to_ball
+from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
-from theoryck.numerics.proved.balls import ExactError, precision, to_ball
 from theoryck.theory.networks.limits import norm_moment_limit, overlap_moment_limit
 from theoryck.theory.networks.proved.moments import norm_moment, overlap_moment
 from theoryck.theory.networks.proved.series_chain import norm_expansion, overlap_expansion

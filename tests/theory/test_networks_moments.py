@@ -13,9 +13,10 @@ import pytest
 import sympy
 from scipy.special import erf
 
+from theoryck.numerics.balls import precision
+from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
-from theoryck.numerics.proved.balls import ExactError, precision
 from theoryck.records import Bracket, Enclosure
 from theoryck.theory.networks.proved.closed_forms import linear_norm_moment, linear_overlap_moment, linear_slope, sine_frequency
 from theoryck.theory.networks.proved.moments import lyapunov_bracket, norm_moment, overlap_moment

@@ -17,8 +17,9 @@ import pytest
 from click.testing import CliRunner
 
 from theoryck.cli.measure import command
+from theoryck.numerics.balls import precision
+from theoryck.numerics.errors import ExactError, NotConverged
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.proved.balls import ExactError, NotConverged, precision
 from theoryck.records import Enclosure
 from theoryck.theory.networks.model import DeepNetwork
 from theoryck.theory.networks.proved.closed_forms import linear_norm_moment, linear_overlap_moment

@@ -10,8 +10,9 @@ import pytest
 from flint import arb
 from scipy.linalg import eigh_tridiagonal
 
+from theoryck.numerics.balls import precision
+from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.proved.balls import NotConverged, precision
 from theoryck.numerics.proved.gaussian import gaussian_expectation
 from theoryck.numerics.proved.hermite import hermite_table
 from theoryck.theory.networks.proved.closed_forms import linear_norm_moment, linear_overlap_moment

@@ -11,7 +11,7 @@ import sympy
 from mpmath import mpf
 from sympy import Abs, Max, Rational, atan, erf, exp, log, sin, sqrt, tanh
 
-from theoryck.numerics.proved.balls import ExactError, NotIntegrable
+from theoryck.numerics.errors import ExactError, NotIntegrable
 from theoryck.numerics.proved.gaussian import gaussian_expectation
 from theoryck.records import Enclosure
 from theoryck.theory.networks.proved.constants import NetworkConstants, network_constants

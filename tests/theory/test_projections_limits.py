@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.proved.formulas import NotConverged
 from theoryck.theory.projections.limits.projections import (
     coordinate,
     covariance_kernel,

@@ -10,8 +10,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.proved.formulas import NotConverged
 from theoryck.theory.projections.limits.prediction_errors import gaussian_kernel, prediction_error
 
 DATA = Path(__file__).parent.parent / "data"

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from theoryck.numerics.proved.formulas import NotConverged
+from theoryck.numerics.errors import NotConverged
 from theoryck.theory.learning.limits.linear import ridge_error
 from theoryck.theory.ridge.limits.kernel_ridge import effective_ridge, increasing_zero, kernel_ridge_equivalent
 from theoryck.theory.ridge.limits.power_law import PowerLaw

@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from theoryck.numerics.proved.formulas import NotConverged
+from theoryck.numerics.errors import NotConverged
 from theoryck.theory.ridge.limits.kernel_ridge import kernel_ridge_equivalent
 from theoryck.theory.ridge.limits.power_law import PowerLaw, optimal_ridge, risk_exponent
 from theoryck.theory.ridge.limits.random_features import random_features_equivalent

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from theoryck.numerics.proved.formulas import NotConverged
+from theoryck.numerics.errors import NotConverged
 from theoryck.theory.ridge.limits.kernel_ridge import kernel_ridge_equivalent
 from theoryck.theory.ridge.limits.power_law import (
     RELATIVE_ERROR,

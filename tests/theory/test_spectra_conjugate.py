@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import scipy.integrate
 
-from theoryck.numerics.proved.formulas import NotConverged
+from theoryck.numerics.errors import NotConverged
 from theoryck.theory.spectra.limits.conjugate import ConjugateKernel, conjugate_kernel, marchenko_pastur
 from theoryck.theory.spectra.limits.conjugate_law import SpectralLaw
 from theoryck.theory.spectra.limits.conjugate_map import Chain, continued

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+from theoryck.numerics.balls import precision
+from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.proved.balls import ExactError, precision
 from theoryck.records import Enclosure
 from theoryck.theory.learning.proved.linear_model import glm_error, glm_information, wishart_log_determinant, wishart_resolvent
 from theoryck.theory.networks.proved.constants import network_constants

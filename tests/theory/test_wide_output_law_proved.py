@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from theoryck.numerics.proved.balls import NotConverged
+from theoryck.numerics.errors import NotConverged
 from theoryck.theory.learning.proved.one_sample import norm_transform
 from theoryck.theory.wide.proved.output_law import (
     norm_bias,

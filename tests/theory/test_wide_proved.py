@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 import sympy
 
+from theoryck.numerics.balls import precision, to_ball
+from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.catalogue import catalogue
 from theoryck.numerics.functions.expression import x
-from theoryck.numerics.proved.balls import ExactError, precision, to_ball
 from theoryck.numerics.proved.kernel import gaussian_kernel
 from theoryck.theory.wide.limits import wide_kernels
 from theoryck.theory.wide.proved.kernels import closed_form, wide_pair

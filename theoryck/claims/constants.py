@@ -6,10 +6,11 @@ import re
 from fractions import Fraction
 from typing import Any
 
+from theoryck.numerics.balls import BITS_PER_DIGIT, bits_for, from_ball, precision, proved_digits
+from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.expression import FUNCTIONS, ExpressionError, read_text
+from theoryck.numerics.functions.trees import constant_ball
 from theoryck.numerics.proved.arithmetic import enclose
-from theoryck.numerics.proved.balls import BITS_PER_DIGIT, ExactError, bits_for, from_ball, precision, proved_digits
-from theoryck.numerics.proved.trees import constant_ball
 from theoryck.rates.parsing import close_match, shown
 from theoryck.records import Enclosure
 

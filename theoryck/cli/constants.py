@@ -69,7 +69,7 @@ def command(activation: Activation, depth: int, digits: int, json_path: str | No
     Exit status: 0 all values proved or marked, 2 wrong usage (also an activation whose expectations are infinite),
     130 interrupted.
     """
-    from theoryck.numerics.proved.balls import ExactError
+    from theoryck.numerics.errors import ExactError
     from theoryck.theory.networks.proved.constants import network_constants
 
     check_outputs({"--json": json_path})

@@ -141,7 +141,7 @@ def _check_options(ctx: click.Context, quantity: str, chosen: Measurable) -> Non
 
 
 def _build(chosen: Measurable, instance: Instance) -> Quantity:
-    from theoryck.numerics.proved.balls import ExactError
+    from theoryck.numerics.errors import ExactError
 
     try:
         measured = chosen.build(instance)
@@ -156,7 +156,7 @@ def _build(chosen: Measurable, instance: Instance) -> Quantity:
 
 def _exact(measured: Quantity, digits: int) -> tuple[Enclosure | Bracket | None, str]:
     """Return the exact value, or None and why there is none."""
-    from theoryck.numerics.proved.balls import ExactError
+    from theoryck.numerics.errors import ExactError
     from theoryck.theory.networks.quantities.moments import NetworkMoment
 
     if not measured.can_exact:

@@ -191,7 +191,7 @@ def gaussian_mean(expression: Any, variance: Any = 1) -> ExactQuantity:
     0.5
     """
     from theoryck.numerics.functions.activation import Activation
-    from theoryck.numerics.functions.expression import parse_expression
+    from theoryck.numerics.functions.domain import parse_expression
 
     if isinstance(expression, Activation):
         expression = expression.expression
@@ -241,7 +241,8 @@ def closed_form(expression: Any) -> ExactQuantity:
     """
     import sympy
 
-    from theoryck.numerics.proved.balls import ExactError, to_ball
+    from theoryck.numerics.balls import to_ball
+    from theoryck.numerics.errors import ExactError
 
     try:
         value = sympy.sympify(expression, strict=True)
@@ -255,7 +256,7 @@ def closed_form(expression: Any) -> ExactQuantity:
         raise QuantityError(f"a closed form must be made of functions that can be enclosed, got {value}: {error}") from None
 
     def compute(digits: int) -> Enclosure:
-        from theoryck.numerics.proved.balls import bits_for, from_ball, precision
+        from theoryck.numerics.balls import bits_for, from_ball, precision
 
         with precision(bits_for(digits)):
             return from_ball(to_ball(value), digits)

@@ -12,7 +12,10 @@ kinks       Where a function may fail to be analytic, and how smooth it is there
 means       Exact Gaussian means E f(sqrt(s) Z) of the expressions whose mean has a closed form; the rest is None
 parity      Even or odd, read off the tree
 properties  What is known of an activation: parity, smoothness, bounded derivatives, Gaussian mean; proved or only seen
+pieces      Kinks: an expression with Abs, Max, Heaviside, sign or Piecewise as analytic expressions on intervals
 ranges      Enclosures of an expression's values over an interval of x, and what they prove about signs
+trees       Expression trees as straight-line programs: one sympy expression (or several that share parts) evaluated over
+            columns of numbers
 """
 
 from theoryck._lazy import lazily
@@ -21,9 +24,9 @@ __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
         "activation": ("Activation",),
+        "domain": ("parse_expression",),
         "expression": (
             "ExpressionError",
-            "parse_expression",
             "x",
         ),
         "properties": (

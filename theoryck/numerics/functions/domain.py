@@ -11,7 +11,7 @@ import sympy
 from numpy.typing import NDArray
 
 from theoryck.numerics.functions.compiled import Program, high_precision
-from theoryck.numerics.functions.expression import ExpressionError, x
+from theoryck.numerics.functions.expression import ExpressionError, read_text, x
 from theoryck.numerics.functions.ranges import is_positive, never_zero
 
 
@@ -83,6 +83,23 @@ def check_total(expression: Any) -> bool:
                 "an activation must be real and finite on the whole line"
             )
     return not open_conditions
+
+
+def parse_expression(text: str) -> Any:
+    """Return the sympy expression in ``x`` that ``text`` spells: a function that is real and finite on the whole line.
+
+    Raises ``ExpressionError`` for any other text (see the module), and for log(x), sqrt(x), 1/x and the like, naming a bad point.
+
+    >>> parse_expression("x*exp(-x**2/2)"), parse_expression("0.25*relu(x)")
+    (x*exp(-x**2/2), Max(0, x)/4)
+    >>> parse_expression("tahn(x)")
+    Traceback (most recent call last):
+    theoryck.numerics.functions.expression.ExpressionError: unknown function 'tahn': did you mean 'tan' or 'tanh'? (in the
+    expression 'tahn(x)')
+    """
+    expression = read_text(text)
+    check_total(expression)
+    return expression
 
 
 @functools.cache

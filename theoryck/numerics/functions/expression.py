@@ -1,6 +1,6 @@
 """From text to a sympy expression in ``x`` and back, by a whitelist over ``ast``: no text is ever executed.
 
-``parse_expression`` accepts rational numbers (a decimal becomes the exact rational it spells), ``x``, ``pi``, ``e``, the four
+``read_text`` accepts rational numbers (a decimal becomes the exact rational it spells), ``x``, ``pi``, ``e``, the four
 operations, ``**`` with a rational exponent, and the functions in ``FUNCTIONS``.  Everything else is an ``ExpressionError`` naming
 the thing.  Sizes are limited (length, nesting, exponents, digits), and every constant is evaluated in floating point before sympy
 sees it, so that no text can make the parser run long or build a number that does not fit a computer.
@@ -292,22 +292,3 @@ def canonical(expression: Any) -> tuple[Any, str]:
             return expression, text
         expression, text = again, text_again
     raise ExpressionError(f"no stable text was found for {text!r}: write the expression in another form")
-
-
-def parse_expression(text: str) -> Any:
-    """Return the sympy expression in ``x`` that ``text`` spells: a function that is real and finite on the whole line.
-
-    Raises ``ExpressionError`` for any other text (see the module), and for log(x), sqrt(x), 1/x and the like, naming a bad point.
-
-    >>> parse_expression("x*exp(-x**2/2)"), parse_expression("0.25*relu(x)")
-    (x*exp(-x**2/2), Max(0, x)/4)
-    >>> parse_expression("tahn(x)")
-    Traceback (most recent call last):
-    theoryck.numerics.functions.expression.ExpressionError: unknown function 'tahn': did you mean 'tan' or 'tanh'? (in the
-    expression 'tahn(x)')
-    """
-    from theoryck.numerics.functions.domain import check_total  # domain reads this module
-
-    expression = read_text(text)
-    check_total(expression)
-    return expression

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.growth import growth
-from theoryck.numerics.proved.formulas import NotConverged
 
 Array = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ def enclosure(expression: Any, variance: Any, what: str, digits: int) -> tuple[F
 def _attempt(expression: Any, variance: Any, digits: int) -> tuple[Fraction, Fraction] | str:
     """The enclosure, or why there is none: that may take seconds to find out, and is kept as well."""
     # Imported here: asymptotics must stay quick to import, without the compiled library of the exact room.
-    from theoryck.numerics.proved.balls import NotIntegrable
+    from theoryck.numerics.errors import NotIntegrable
     from theoryck.numerics.proved.gaussian import gaussian_expectation
 
     try:

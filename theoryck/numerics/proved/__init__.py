@@ -5,7 +5,6 @@ unless it says ``rigorous=False``.
 
     agreement    Where nothing can be proved: quadratures that share no nodes, and the digits on which they agree
     arithmetic   Arithmetic of enclosures, rounded outward
-    balls        Balls: the precision of python-flint as a context, exact conversions, and outward rounding into records
     formulas     Closed formulas evaluated in interval arithmetic: a float that is right to the last digits, or a proved Enclosure
     gaussian     Gaussian expectations E f(sqrt(s) Z), Z ~ N(0, 1), of any expression of the activation language
     hermite      Hermite coefficients of the powers of an activation: E[phi(sqrt(s) Z)^j He_m(Z)] for all j and m from shared nodes
@@ -16,13 +15,10 @@ unless it says ``rigorous=False``.
                  may miss
     majorants    Numbers and majorants for the strip rules: the same rules run in floats (to choose a strip) and in balls (to prove
                  a bound)
-    pieces       Kinks: an expression with Abs, Max, Heaviside, sign or Piecewise as analytic expressions on intervals
     plane        The two-point kernel by a product of two trapezoidal rules, with a proved error: for correlations close to 1
     polynomials  Piecewise polynomials in closed form: E[P(Z) He_m(Z) 1(a < Z < b)] by recurrences, with rounding as the only error
     strips       Strip majorants: how large an expression can be on |Im z| <= v, read off its tree
     trapezoid    The infinite trapezoidal rule for Gaussian expectations, with a proved error
-    trees        Expression trees as straight-line programs: one sympy expression (or several that share parts) evaluated over
-                 columns of numbers
 """
 
 from theoryck._lazy import lazily
@@ -30,11 +26,6 @@ from theoryck._lazy import lazily
 __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
-        "balls": (
-            "ExactError",
-            "NotConverged",
-            "NotIntegrable",
-        ),
         "gaussian": ("gaussian_expectation",),
         "hermite": ("hermite_table",),
         "kernel": ("gaussian_kernel",),

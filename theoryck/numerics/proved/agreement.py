@@ -11,10 +11,11 @@ import numpy as np
 from flint import arb
 from sympy import Expr
 
-from theoryck.numerics.proved.balls import NotIntegrable, bits_for, plus_minus, precision
+from theoryck.numerics.balls import bits_for, plus_minus, precision
+from theoryck.numerics.errors import NotIntegrable
+from theoryck.numerics.functions.pieces import Unsplit, number_ball, pieces
+from theoryck.numerics.functions.trees import DECIMAL, tree_of
 from theoryck.numerics.proved.kinks import Dense, Floats, dense_mean, float_function, located_kinks
-from theoryck.numerics.proved.pieces import Unsplit, number_ball, pieces
-from theoryck.numerics.proved.trees import DECIMAL, tree_of
 
 SAFETY = 10
 """The radius is this many times the largest disagreement.  Against 60-digit values of max(tanh(x), 1/3), max(erf(x), cos(x)) and
@@ -27,7 +28,7 @@ def agreed_mean(expression: Expr, s: arb, digits: int) -> tuple[arb, float]:
 
     Tanh-sinh on one subdivision of the line against Gauss-Legendre on another, both split at kinks that are located numerically,
     and against dense sums (:func:`~theoryck.numerics.proved.kinks.dense_mean`).  Nothing is proved.  Raises
-    :class:`~theoryck.numerics.proved.balls.NotIntegrable` where the integrand does not decay, is not real or the two have nothing
+    :class:`~theoryck.numerics.errors.NotIntegrable` where the integrand does not decay, is not real or the two have nothing
     in common.
     """
     if expression == 0:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-from theoryck.numerics.proved.balls import ExactError
+from theoryck.numerics.errors import ExactError
 from theoryck.records import Enclosure
 
 GUARD = 8

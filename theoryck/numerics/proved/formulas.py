@@ -17,6 +17,7 @@ import numpy as np
 from mpmath.ctx_iv import MPIntervalContext
 from numpy.typing import ArrayLike, NDArray
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.records import Enclosure
 from theoryck.records.arguments import exact_number as exact_number
 
@@ -28,19 +29,6 @@ _WIDE = Context(prec=_PLACES)  # operators on Decimal would round to 28 digits
 
 Number = int | float | Fraction | Decimal | str | Enclosure
 """What a formula takes: exact numbers, a float (the decimal that it prints as), a text such as "1/3", or an Enclosure."""
-
-
-class NotConverged(ValueError):
-    """A value that was not reached: the message says where the computation stopped, and no number is returned.
-
-    >>> from theoryck.theory.covariates import CovariateModel, covariate_limit
-    >>> model = CovariateModel(omega=[1.0], diagonal=[1.0], rho=1, gamma=1)
-    >>> covariate_limit(model, alpha=0.5, penalty=0, task="logistic")
-    Traceback (most recent call last):
-        ...
-    theoryck.numerics.proved.formulas.NotConverged: logistic regression without penalty has no minimum at alpha = 0.5: up to
-    alpha = inf the data are separable and the weights grow without bound; take penalty > 0
-    """
 
 
 def evaluate(formula: Callable[..., Any], arguments: tuple[Fraction | Enclosure, ...], digits: int | None = None) -> Any:

@@ -18,20 +18,12 @@ import sympy
 from flint import arb, fmpq
 from sympy import Expr
 
+from theoryck.numerics.balls import BITS_PER_DIGIT, bits_for, check_digits, from_ball, plus_minus, precision, proved_digits, to_ball
+from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.pieces import Unsplit, pieces, polynomial_pieces
+from theoryck.numerics.functions.trees import REAL, parity, tree_of
 from theoryck.numerics.proved.agreement import agreed_mean
-from theoryck.numerics.proved.balls import (
-    BITS_PER_DIGIT,
-    ExactError,
-    bits_for,
-    check_digits,
-    from_ball,
-    plus_minus,
-    precision,
-    proved_digits,
-    to_ball,
-)
 from theoryck.numerics.proved.integral import integral_mean
-from theoryck.numerics.proved.pieces import Unsplit, pieces, polynomial_pieces
 from theoryck.numerics.proved.polynomials import polynomial_mean
 from theoryck.numerics.proved.strips import NoBound, strip_size
 from theoryck.numerics.proved.trapezoid import (
@@ -44,7 +36,6 @@ from theoryck.numerics.proved.trapezoid import (
     nodes,
     tail_of_growth,
 )
-from theoryck.numerics.proved.trees import REAL, parity, tree_of
 from theoryck.records import Enclosure
 
 CLOSED, SYMMETRY, TRAPEZOID, INTEGRAL, AGREEMENT = "closed form", "symmetry", "trapezoid", "integral", "agreement"
@@ -83,7 +74,7 @@ def gaussian_expectation(expression: Any, variance: Any = 1, digits: int = 30) -
     ``expression`` is a sympy expression in ``theoryck.numerics.functions.x``, an Activation or text; ``variance`` a number >= 0 or
     an Enclosure.  Digits are relative to the value; where it cannot be told from zero, the radius is at most 10^-digits
     (absolute).  An inexact variance limits what can be proved, and the radius then says so.  Raises
-    :class:`~theoryck.numerics.proved.balls.NotIntegrable` if the expectation is infinite or has no two agreeing values.
+    :class:`~theoryck.numerics.errors.NotIntegrable` if the expectation is infinite or has no two agreeing values.
 
     >>> x = sympy.Symbol("x", real=True)
     >>> str(gaussian_expectation(sympy.Abs(x - 1), 1, digits=10).midpoint)
@@ -137,7 +128,7 @@ def mean(expression: Expr, s: arb, bits: float) -> Value:
 def means(expressions: tuple[Expr, ...], s: arb, bits: float) -> list[Value]:
     """Return the expectations of several expressions, on shared nodes where the trapezoidal rule applies.
 
-    Raises :class:`~theoryck.numerics.proved.balls.NotIntegrable` (see :func:`gaussian_expectation`).
+    Raises :class:`~theoryck.numerics.errors.NotIntegrable` (see :func:`gaussian_expectation`).
     """
     if s.is_zero():
         return [Value(tree_of((expression,)).at(REAL, arb(0)), CLOSED) for expression in expressions]

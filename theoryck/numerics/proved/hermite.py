@@ -11,11 +11,13 @@ from typing import Any
 from flint import arb, arb_mat
 from sympy import Expr
 
-from theoryck.numerics.proved.balls import ExactError, NotConverged, plus_minus, precision
+from theoryck.numerics.balls import plus_minus, precision
+from theoryck.numerics.errors import ExactError, NotConverged
+from theoryck.numerics.functions.pieces import pieces, polynomial_pieces
+from theoryck.numerics.functions.trees import REAL, parity, tree_of
 from theoryck.numerics.proved.gaussian import expression_of, is_one_piece, variance_ball
 from theoryck.numerics.proved.integral import hermite_factor, integral_mean, value_at_zero
 from theoryck.numerics.proved.majorants import Growth
-from theoryck.numerics.proved.pieces import pieces, polynomial_pieces
 from theoryck.numerics.proved.polynomials import Parts, polynomial_table
 from theoryck.numerics.proved.strips import NoBound, strip_size
 from theoryck.numerics.proved.trapezoid import (
@@ -29,7 +31,6 @@ from theoryck.numerics.proved.trapezoid import (
     nodes,
     tail_of_growth,
 )
-from theoryck.numerics.proved.trees import REAL, parity, tree_of
 
 
 def hermite_table(activation: Any, variance: Any, powers: int, orders: int, prec: int, *, proved: bool = True) -> list[list[arb]]:
@@ -39,7 +40,7 @@ def hermite_table(activation: Any, variance: Any, powers: int, orders: int, prec
     radius of entry (j, m) is about 2^-prec sqrt(m!) times the size of phi^j (or what an inexact variance allows).  Every entry is
     proved: by closed form for piecewise polynomials, by shared trapezoidal nodes where phi has a strip bound, else by rigorous
     integration entry by entry.  With ``proved=False`` that last, slow route is replaced, where phi has no kink, by shared nodes at
-    two steps and a radius of ten times their disagreement.  Raises :class:`~theoryck.numerics.proved.balls.ExactError` where
+    two steps and a radius of ten times their disagreement.  Raises :class:`~theoryck.numerics.errors.ExactError` where
     nothing can be proved.
 
     >>> import sympy

@@ -9,12 +9,12 @@ from itertools import pairwise
 from flint import acb, arb
 from sympy import Expr
 
-from theoryck.numerics.proved.balls import plus_minus, precision
+from theoryck.numerics.balls import plus_minus, precision
+from theoryck.numerics.functions.pieces import Piece, number_ball, pieces
+from theoryck.numerics.functions.trees import COMPLEX, REAL, Tree, tree_of
 from theoryck.numerics.proved.majorants import Growth
-from theoryck.numerics.proved.pieces import Piece, number_ball, pieces
 from theoryck.numerics.proved.strips import NoBound, line_size
 from theoryck.numerics.proved.trapezoid import BOUND_BITS, cut_for, tail_of_growth
-from theoryck.numerics.proved.trees import COMPLEX, REAL, Tree, tree_of
 
 Factor = Callable[[acb], acb]
 

@@ -17,18 +17,11 @@ import sympy
 from flint import arb
 from sympy import Expr
 
+from theoryck.numerics.balls import BITS_PER_DIGIT, bits_for, check_digits, from_ball, plus_minus, precision, proved_digits, to_ball
+from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.pieces import polynomial_pieces
+from theoryck.numerics.functions.trees import x
 from theoryck.numerics.proved.agreement import agreed_kernel
-from theoryck.numerics.proved.balls import (
-    BITS_PER_DIGIT,
-    ExactError,
-    bits_for,
-    check_digits,
-    from_ball,
-    plus_minus,
-    precision,
-    proved_digits,
-    to_ball,
-)
 from theoryck.numerics.proved.gaussian import (
     AGREEMENT,
     TRAPEZOID,
@@ -41,11 +34,9 @@ from theoryck.numerics.proved.gaussian import (
     variance_ball,
 )
 from theoryck.numerics.proved.hermite import hermite_table
-from theoryck.numerics.proved.pieces import polynomial_pieces
 from theoryck.numerics.proved.plane import plane_mean
 from theoryck.numerics.proved.polynomials import Parts
 from theoryck.numerics.proved.strips import NoBound
-from theoryck.numerics.proved.trees import x
 from theoryck.records import Enclosure
 
 FIRST_ORDER, PLANE_ORDER, LAST_ORDER = 32, 128, 512
@@ -58,7 +49,7 @@ def gaussian_kernel(activation: Any, s1: Any, s2: Any, c: Any, digits: int = 30)
     ``activation`` is an Activation, an expression in x or text; s1, s2 >= 0 and c are numbers or Enclosures.  Digits are relative
     to the value, absolute where it may be zero.  Close to |c| = sqrt(s1 s2), where the series converges slowly, a product of two
     trapezoidal rules takes over for smooth phi; where that does not apply either, the radius says what was proved.  Raises
-    :class:`~theoryck.numerics.proved.balls.ExactError` if |c| > sqrt(s1 s2) (no such Gaussian pair exists).
+    :class:`~theoryck.numerics.errors.ExactError` if |c| > sqrt(s1 s2) (no such Gaussian pair exists).
 
     >>> x = sympy.Symbol("x", real=True)
     >>> str(gaussian_kernel(sympy.sin(x), 1, 1, Fraction(1, 2), digits=20).midpoint)[:20]

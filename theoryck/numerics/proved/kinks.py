@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from sympy import Expr
 
 from theoryck.numerics.functions.compiled import Program
-from theoryck.numerics.proved.pieces import SWITCHES
-from theoryck.numerics.proved.trees import DECIMAL, tree_of, x
+from theoryck.numerics.functions.pieces import SWITCHES
+from theoryck.numerics.functions.trees import DECIMAL, tree_of, x
 
 GRID = 200_001  # points; odd, so that 0 is one: kinks at 0 are common
 MAX_KINKS = 400

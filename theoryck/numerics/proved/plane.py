@@ -12,7 +12,8 @@ import math
 from flint import arb
 from sympy import Expr
 
-from theoryck.numerics.proved.balls import plus_minus, precision
+from theoryck.numerics.balls import plus_minus, precision
+from theoryck.numerics.functions.trees import REAL, parity, tree_of
 from theoryck.numerics.proved.majorants import Growth
 from theoryck.numerics.proved.strips import NoBound, strip_size
 from theoryck.numerics.proved.trapezoid import (
@@ -26,7 +27,6 @@ from theoryck.numerics.proved.trapezoid import (
     nodes,
     tail_of_growth,
 )
-from theoryck.numerics.proved.trees import REAL, parity, tree_of
 
 
 def plane_mean(phi: Expr, s1: arb, s2: arb, c: arb, bits: float) -> arb:

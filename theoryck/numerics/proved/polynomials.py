@@ -8,8 +8,8 @@ from __future__ import annotations
 from flint import arb
 from sympy import Expr
 
-from theoryck.numerics.proved.pieces import number_ball
-from theoryck.numerics.proved.trees import constant_ball
+from theoryck.numerics.functions.pieces import number_ball
+from theoryck.numerics.functions.trees import constant_ball
 
 Parts = tuple[tuple[Expr | None, Expr | None, tuple[Expr, ...]], ...]
 

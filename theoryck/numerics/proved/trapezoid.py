@@ -16,7 +16,7 @@ import flint
 from flint import arb
 from sympy import Expr
 
-from theoryck.numerics.proved.balls import precision
+from theoryck.numerics.balls import precision
 from theoryck.numerics.proved.majorants import BALLS, FLOATS, Growth
 from theoryck.numerics.proved.strips import NoBound, line_size, strip_size
 

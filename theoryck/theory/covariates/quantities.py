@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.numerics.proved.balls import ExactError
+from theoryck.numerics.errors import ExactError
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.records import Enclosure
 from theoryck.theory.covariates.draws.data import ErfFeatures, GaussianSource, Source

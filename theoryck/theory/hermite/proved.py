@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flint import arb
 
-from theoryck.numerics.proved.balls import bits_for, from_ball, precision
+from theoryck.numerics.balls import bits_for, from_ball, precision
 from theoryck.records import Enclosure
 
 

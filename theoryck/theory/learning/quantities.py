@@ -168,7 +168,7 @@ class LearningQuantity(Quantity):
 
         None at sizes or noises that are out of its reach, too.
         """
-        from theoryck.numerics.proved.balls import ExactError
+        from theoryck.numerics.errors import ExactError
 
         if not self.can_exact:
             return None

@@ -14,9 +14,10 @@ from typing import Any
 
 from flint import arb, fmpq
 
+from theoryck.numerics.balls import bits_for, check_digits, from_ball, precision, to_ball
+from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
-from theoryck.numerics.proved.balls import ExactError, bits_for, check_digits, from_ball, precision, to_ball
 from theoryck.numerics.proved.gaussian import gaussian_expectation
 from theoryck.numerics.proved.hermite import expression_of
 from theoryck.records import Enclosure
@@ -65,7 +66,7 @@ def overlap_moment_limit(activation: Any, ratios: Sequence[Any], power: Any, dig
     >>> overlap_moment_limit(Activation("relu"), (1, 1), 2)
     Traceback (most recent call last):
         ...
-    theoryck.numerics.proved.balls.ExactError: the limit is infinite: E phi = 0.3989... at layer 1, so overlaps do not concentrate
+    theoryck.numerics.errors.ExactError: the limit is infinite: E phi = 0.3989... at layer 1, so overlaps do not concentrate
     at 0
     """
     k, shape, digits = check_power(power), check_ratios(ratios), check_digits(digits)

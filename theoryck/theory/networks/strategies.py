@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.catalogue import smooth_odd
-from theoryck.numerics.functions.expression import parse_expression, x
+from theoryck.numerics.functions.domain import parse_expression
+from theoryck.numerics.functions.expression import x
 from theoryck.theory.networks.model import SizeExpression, size
 
 ASSUMPTIONS = ("odd", "bounded_derivative", "smooth", "zero_mean")

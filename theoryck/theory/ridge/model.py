@@ -16,7 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.numerics.proved.formulas import NotConverged, exact_number
+from theoryck.numerics.errors import NotConverged
+from theoryck.numerics.proved.formulas import exact_number
 
 Array = NDArray[np.float64]
 Values = Sequence[float] | Array

@@ -24,7 +24,7 @@ from math import comb
 import flint
 from flint import arb, fmpq, fmpq_poly, fmpz
 
-from theoryck.numerics.proved.balls import plus_minus, precision
+from theoryck.numerics.balls import plus_minus, precision
 
 Pair = tuple[arb, arb]
 """The integrals against 1/(1 + mu x) and log(1 + mu x)."""

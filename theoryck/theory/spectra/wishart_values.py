@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from flint import arb, arb_poly, fmpq_poly
 
-from theoryck.numerics.proved.balls import precision
+from theoryck.numerics.balls import precision
 from theoryck.theory.spectra.proved import density
 
 

@@ -72,7 +72,7 @@ def covariate_limit(
     ``noise`` is the variance of Gaussian noise added to nu before the label is made.  ``start`` is a solution nearby, from which
     the iteration begins.  For the square losses penalty 0 is the limit of small penalties (V is then infinite for alpha below the
     rank of Omega over p, where the data are interpolated).  Raises ValueError for bad arguments and
-    :class:`~theoryck.numerics.proved.formulas.NotConverged` (a ValueError), saying where it stopped, where there is no finite
+    :class:`~theoryck.numerics.errors.NotConverged` (a ValueError), saying where it stopped, where there is no finite
     solution: square loss without penalty at alpha equal to that rank, logistic loss without penalty where the data are separable
     (:func:`~theoryck.theory.covariates.limits.logistic.separability_threshold`).
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from theoryck.numerics.proved.formulas import NotConverged
+from theoryck.numerics.errors import NotConverged
 from theoryck.theory.covariates.model import CovariateModel, marchenko_pastur_nodes, point_in_units
 
 

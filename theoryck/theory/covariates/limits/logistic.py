@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, ndtr
 
-from theoryck.numerics.proved.formulas import NotConverged
+from theoryck.numerics.errors import NotConverged
 from theoryck.theory.covariates.limits.square import alignment_gap, solve_square
 from theoryck.theory.covariates.model import Array, CovariateModel, point_in_units
 

@@ -258,7 +258,7 @@ def _polynomial_degree(f: sympy.Expr) -> int | None:
 
 def _expression(value: Any) -> sympy.Expr:
     from theoryck.numerics.functions.activation import Activation
-    from theoryck.numerics.functions.expression import parse_expression
+    from theoryck.numerics.functions.domain import parse_expression
 
     if isinstance(value, Activation):
         return value.expression

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, xlogy
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.gaussian.means import gauss_legendre
-from theoryck.numerics.proved.formulas import NotConverged
 
 Floats = NDArray[np.float64]
 

@@ -16,8 +16,9 @@ from typing import Any
 from mpmath import mpf, workdps
 from scipy.optimize import brentq
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.proved.formulas import NotConverged, Number, evaluate, exact_number
+from theoryck.numerics.proved.formulas import Number, evaluate, exact_number
 from theoryck.records import Enclosure
 from theoryck.theory.learning.limits.channels import Channel, GaussianChannel, Integrals, SignChannel
 from theoryck.theory.learning.limits.linear import information, linear_error, linear_information
@@ -73,7 +74,7 @@ def glm_limit(
     ``readout`` is f: an Activation, a name or a text; f(x) = x has a closed form and may have noise 0 (its mutual information is
     then infinite), any other needs noise > 0.  With ``labels="sign"`` the labels are Y = sign(eta_0 v.x + sqrt(gamma_0) xi +
     sqrt(Delta) Z), the readout stays "x" and noise may be 0.  f should be smooth between finitely many kinks.  Raises ValueError
-    for bad arguments and :class:`~theoryck.numerics.proved.formulas.NotConverged` (a ValueError) where two refinements of the
+    for bad arguments and :class:`~theoryck.numerics.errors.NotConverged` (a ValueError) where two refinements of the
     grids do not agree to 5e-13.
 
     ``digits`` asks for Enclosures of the values as well (``enclosures``): proved where the closed form applies, else

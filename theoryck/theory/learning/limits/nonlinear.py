@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from theoryck.numerics.balls import bits_for, from_ball, precision
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.proved.balls import bits_for, from_ball, precision
 from theoryck.numerics.proved.formulas import FLOAT_DIGITS, Number, evaluate, exact_number
 from theoryck.numerics.proved.hermite import hermite_table
 from theoryck.records import Enclosure

@@ -17,8 +17,8 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.numerics.proved.formulas import NotConverged
-from theoryck.numerics.proved.trees import DECIMAL, tree_of
+from theoryck.numerics.errors import NotConverged
+from theoryck.numerics.functions.trees import DECIMAL, tree_of
 from theoryck.records import Enclosure
 from theoryck.theory.learning.limits.channels import GaussianChannel, SignChannel
 

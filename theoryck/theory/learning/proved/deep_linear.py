@@ -20,7 +20,8 @@ from typing import Any
 
 from flint import arb, arb_poly
 
-from theoryck.numerics.proved.balls import BITS_PER_DIGIT, ExactError, check_digits, from_ball, plus_minus, precision, to_ball
+from theoryck.numerics.balls import BITS_PER_DIGIT, check_digits, from_ball, plus_minus, precision, to_ball
+from theoryck.numerics.errors import ExactError
 from theoryck.records import Enclosure
 from theoryck.theory.learning.proved.linear_model import check_size
 

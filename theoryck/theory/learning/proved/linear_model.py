@@ -14,16 +14,8 @@ from typing import Any
 
 from flint import arb
 
-from theoryck.numerics.proved.balls import (
-    BITS_PER_DIGIT,
-    ExactError,
-    bits_for,
-    check_digits,
-    from_ball,
-    plus_minus,
-    precision,
-    to_ball,
-)
+from theoryck.numerics.balls import BITS_PER_DIGIT, bits_for, check_digits, from_ball, plus_minus, precision, to_ball
+from theoryck.numerics.errors import ExactError
 from theoryck.records import Enclosure
 from theoryck.theory.spectra.proved import Pair, density, spectral_means
 
@@ -117,7 +109,7 @@ def check_size(name: str, value: Any) -> int:
     >>> check_size("n", 0)
     Traceback (most recent call last):
         ...
-    theoryck.numerics.proved.balls.ExactError: n must be an integer >= 1, got 0
+    theoryck.numerics.errors.ExactError: n must be an integer >= 1, got 0
     """
     if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
         raise ExactError(f"{name} must be an integer >= 1, got {value!r}")

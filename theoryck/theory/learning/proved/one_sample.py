@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfc
 
+from theoryck.numerics.errors import ExactError, NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.gaussian.means import gauss_legendre
 from theoryck.numerics.proved.agreement import SAFETY
-from theoryck.numerics.proved.balls import ExactError, NotConverged
 from theoryck.records import Enclosure
 from theoryck.theory.learning.proved.deep_linear import trapezoid_step
 from theoryck.theory.learning.proved.linear_model import glm_information

@@ -15,7 +15,7 @@ from typing import Any
 import sympy
 from flint import acb, arb, ctx
 
-from theoryck.numerics.proved.balls import plus_minus, precision, to_ball
+from theoryck.numerics.balls import plus_minus, precision, to_ball
 from theoryck.numerics.proved.hermite import expression_of
 from theoryck.numerics.proved.integral import integrate
 
@@ -72,7 +72,7 @@ def input_norm_moment(d: int, power: Any, bits: int) -> arb:
     Power 1 is 2 a^(a-1) e^(-a)/Gamma(a), a = d/2.  Other powers integrate both sides of the kink on balls, after
     w = |x_0| = 1 -+ e^y: the density of w is 2 a^a w^(d-1) e^(-a w^2)/Gamma(a), and e^y makes the power of the distance analytic.
 
-    >>> from theoryck.numerics.proved.balls import precision
+    >>> from theoryck.numerics.balls import precision
     >>> with precision(120):
     ...     exact = 2 * arb(-1).exp()
     ...     abs(input_norm_moment(2, 1, 60) - exact) < 1e-15
@@ -141,7 +141,7 @@ def _log1p_minus(x: acb, analytic: bool) -> acb:
 def input_overlap_moment(d: int, power: Any, bits: int) -> arb:
     """Return E|x_mu . x_nu|^power at the input, any real power > 0: E|Z|^k 2^(k/2) Gamma((d+k)/2)/(Gamma(d/2) d^k).
 
-    >>> from theoryck.numerics.proved.balls import precision
+    >>> from theoryck.numerics.balls import precision
     >>> with precision(100):
     ...     abs(input_overlap_moment(8, 2, 60) * 8 - 1) < 1e-15
     True
@@ -209,7 +209,7 @@ def sine_norm_variance(d0: int, d1: int, frequency: Any) -> arb:
 
     Everything follows from e(t) = E exp(-b^2 t S_0) = (1 + 2 b^2 t/d0)^(-d0/2).
 
-    >>> from theoryck.numerics.proved.balls import precision
+    >>> from theoryck.numerics.balls import precision
     >>> with precision(100):
     ...     bool(sine_norm_variance(8, 8, 1) < 0.04)
     True

@@ -14,7 +14,10 @@ from typing import Any
 from flint import arb
 from sympy import Expr
 
-from theoryck.numerics.proved.balls import BITS_PER_DIGIT, ExactError, bits_for, check_digits, from_ball, precision, proved_digits
+from theoryck.numerics.balls import BITS_PER_DIGIT, bits_for, check_digits, from_ball, precision, proved_digits
+from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.pieces import polynomial_pieces
+from theoryck.numerics.functions.trees import constant_ball, x
 from theoryck.numerics.proved.gaussian import (
     AGREEMENT,
     CLOSED,
@@ -27,9 +30,7 @@ from theoryck.numerics.proved.gaussian import (
     means,
     rough_bits,
 )
-from theoryck.numerics.proved.pieces import polynomial_pieces
 from theoryck.numerics.proved.polynomials import is_affine
-from theoryck.numerics.proved.trees import constant_ball, x
 from theoryck.records import Enclosure
 
 MAX_DEPTH = 200

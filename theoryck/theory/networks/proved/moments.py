@@ -25,7 +25,8 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from theoryck.numerics.proved.balls import ExactError, NotConverged, bits_for, check_digits, from_ball, precision, to_ball
+from theoryck.numerics.balls import bits_for, check_digits, from_ball, precision, to_ball
+from theoryck.numerics.errors import ExactError, NotConverged
 from theoryck.records import Bracket, Enclosure
 from theoryck.theory.networks.proved.closed_forms import (
     input_norm_moment,
@@ -54,7 +55,7 @@ def check_widths(widths: Any) -> Widths:
     >>> check_widths([8, 0])
     Traceback (most recent call last):
         ...
-    theoryck.numerics.proved.balls.ExactError: widths[1] must be a positive integer, got 0
+    theoryck.numerics.errors.ExactError: widths[1] must be a positive integer, got 0
     """
     if isinstance(widths, str | bytes) or not isinstance(widths, Sequence) or len(widths) == 0:
         raise ExactError(f"widths must be a non-empty sequence (d_0, ..., d_L) of positive integers, got {widths!r}")
@@ -72,7 +73,7 @@ def check_power(power: Any) -> Fraction:
     >>> check_power(0)
     Traceback (most recent call last):
         ...
-    theoryck.numerics.proved.balls.ExactError: power must be a finite real number > 0, got 0
+    theoryck.numerics.errors.ExactError: power must be a finite real number > 0, got 0
     """
     good = isinstance(power, int | float | Fraction | Decimal) and not isinstance(power, bool)
     if not good and hasattr(power, "__index__") and not isinstance(power, bool):

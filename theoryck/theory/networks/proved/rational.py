@@ -19,9 +19,9 @@ from typing import Any
 import sympy
 from flint import Ordering, fmpq, fmpq_mpoly_ctx, fmpq_poly
 
+from theoryck.numerics.functions.pieces import as_polynomial, polynomial_pieces
+from theoryck.numerics.functions.trees import x
 from theoryck.numerics.proved.hermite import expression_of
-from theoryck.numerics.proved.pieces import as_polynomial, polynomial_pieces
-from theoryck.numerics.proved.trees import x
 
 MAX_NORM_DEGREE = 200  # power * degree^depth, the highest moment of |x_0|^2 that enters; a few seconds at most
 MAX_OVERLAP_STEPS = 15_000  # products of polynomials in three variables, a few seconds at most

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
+from theoryck.numerics.balls import maximum, plus_minus, precision
+from theoryck.numerics.errors import ExactError, NotConverged
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.proved.balls import ExactError, NotConverged, maximum, plus_minus, precision
 from theoryck.numerics.proved.hermite import expression_of, hermite_table
 from theoryck.theory.networks.proved.series import Grading, Index, Vector, conditional_expectation, grading, monomial
 from theoryck.theory.networks.proved.series_tables import (

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat
 
-from theoryck.numerics.proved.balls import plus_minus
+from theoryck.numerics.balls import plus_minus
 from theoryck.theory.networks.proved.series import (
     Grading,
     Index,

@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import arb
 
-from theoryck.numerics.proved.balls import plus_minus, precision
+from theoryck.numerics.balls import plus_minus, precision
 from theoryck.numerics.proved.hermite import hermite_table
 
 

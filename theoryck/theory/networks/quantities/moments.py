@@ -74,7 +74,7 @@ class NetworkMoment(Quantity):
         return self._exact_or_reason(sizes, digits)[1]
 
     def _exact_or_reason(self, sizes: Sizes, digits: int) -> tuple[Enclosure | Bracket | None, str | None]:
-        from theoryck.numerics.proved.balls import NotConverged
+        from theoryck.numerics.errors import NotConverged
 
         try:
             return self._exact_moment(sizes, digits), None

@@ -18,9 +18,10 @@ import mpmath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.gaussian.means import TAIL, adaptive, enclosed, float_of, image, kinks_of, nodes_of, panel_edges
-from theoryck.numerics.proved.formulas import NotConverged, exact_number
+from theoryck.numerics.proved.formulas import exact_number
 
 Array = NDArray[np.float64]
 

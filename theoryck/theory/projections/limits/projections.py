@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Rational
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
 from theoryck.numerics.gaussian.means import (
@@ -34,7 +35,7 @@ from theoryck.numerics.gaussian.means import (
     panel_edges,
     window,
 )
-from theoryck.numerics.proved.formulas import NotConverged, Number, exact_number
+from theoryck.numerics.proved.formulas import Number, exact_number
 
 Array = NDArray[np.float64]
 

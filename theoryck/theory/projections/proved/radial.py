@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.gaussian.means import NODES, TAIL, adaptive, nodes_of
-from theoryck.numerics.proved.formulas import NotConverged
 from theoryck.theory.projections.limits.projections import coordinate, panels
 
 Array = NDArray[np.float64]

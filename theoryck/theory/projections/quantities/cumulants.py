@@ -179,7 +179,7 @@ def _drawn_moments(phi: Activation, degree: int) -> tuple[float, float]:
     """
     from sympy import Rational
 
-    from theoryck.numerics.proved.balls import NotIntegrable
+    from theoryck.numerics.errors import NotIntegrable
     from theoryck.numerics.proved.gaussian import gaussian_expectation
 
     mean, variance, _ = _constants(phi)

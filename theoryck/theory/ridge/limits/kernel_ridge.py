@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from theoryck.numerics.proved.formulas import NotConverged
+from theoryck.numerics.errors import NotConverged
 from theoryck.theory.ridge.model import (
     FiniteSpectrum,
     Spectrum,
@@ -68,7 +68,7 @@ def kernel_ridge_equivalent(spectrum: Spectrum, n: float, ridge: float, noise: f
     ``ridge`` >= 0 is lambda of (1/n) sum (y - f)^2 + lambda |f|_H^2, n times less than that of :func:`random_features_equivalent`,
     which belongs to the sum.  Ridge 0 is minimum-norm interpolation where the rank exceeds n and least squares where it is below; a
     rank equal to n has no finite equivalent.  Numbers may be texts such as "1/10".  Raises ValueError for bad arguments or a risk
-    beyond the range of floats, and :class:`~theoryck.numerics.proved.formulas.NotConverged` where kappa was not found.
+    beyond the range of floats, and :class:`~theoryck.numerics.errors.NotConverged` where kappa was not found.
 
     Source: Cui, Loureiro, Krzakala, Zdeborova (2021), arXiv:2105.15004.
 

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from theoryck.numerics.proved.formulas import NotConverged, exact_number
+from theoryck.numerics.errors import NotConverged
+from theoryck.numerics.proved.formulas import exact_number
 from theoryck.theory.ridge.limits.kernel_ridge import KernelRidge, kernel_ridge_equivalent
 from theoryck.theory.ridge.model import in_range, nonnegative, positive
 

@@ -68,7 +68,7 @@ def random_features_equivalent(spectrum: Spectrum, n: float, p: float, ridge: fl
 
     Here lambda belongs to the sum, sum_i (y_i - f)^2 + lambda |a|^2, as in the source; :func:`kernel_ridge_equivalent` and the
     quantities ``features_risk`` and ``sphere_features_risk`` divide the sum by n: their lambda is this ``ridge`` divided by n.
-    Raises ValueError for bad arguments and :class:`~theoryck.numerics.proved.formulas.NotConverged` where nu_2 was not found.
+    Raises ValueError for bad arguments and :class:`~theoryck.numerics.errors.NotConverged` where nu_2 was not found.
 
     Source: Defilippis, Loureiro, Misiakiewicz (2024), arXiv:2405.15699.
 

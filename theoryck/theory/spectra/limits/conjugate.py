@@ -254,7 +254,7 @@ class ConjugateKernel:
     def stieltjes(self, z: ArrayLike) -> Any:
         """Return m_L(z) = lim (1/n) tr (K_L - z)^-1 at complex z off the real axis or real z < 0; any shape.
 
-        Raises ValueError for other z and where m does not fit a float, :class:`~theoryck.numerics.proved.NotConverged`
+        Raises ValueError for other z and where m does not fit a float, :class:`~theoryck.numerics.errors.NotConverged`
         where the root could not be followed.
         """
         values = _complex_array(z)

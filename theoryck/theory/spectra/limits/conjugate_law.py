@@ -23,7 +23,8 @@ import numpy as np
 import scipy.fft
 from numpy.typing import ArrayLike, NDArray
 
-from theoryck.numerics.proved.formulas import NotConverged, real_array
+from theoryck.numerics.errors import NotConverged
+from theoryck.numerics.proved.formulas import real_array
 from theoryck.theory.spectra.limits.conjugate_map import Chain, continued
 
 Array = NDArray[np.float64]

@@ -25,7 +25,7 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.numerics.proved.formulas import NotConverged
+from theoryck.numerics.errors import NotConverged
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.numerics.proved.formulas import NotConverged, Number
+from theoryck.numerics.errors import NotConverged
+from theoryck.numerics.proved.formulas import Number
 from theoryck.theory.spectra.limits.conjugate import float_number
 
 Complex = NDArray[np.complex128]

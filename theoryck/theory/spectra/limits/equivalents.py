@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theoryck.numerics.proved.formulas import NotConverged, Number, real_array
+from theoryck.numerics.errors import NotConverged
+from theoryck.numerics.proved.formulas import Number, real_array
 from theoryck.theory.spectra.limits.conjugate import float_number
 
 if TYPE_CHECKING:

@@ -19,11 +19,12 @@ import sympy
 from flint import arb
 from sympy import Expr
 
+from theoryck.numerics.balls import bits_for, check_digits, from_ball, precision, proved_digits, to_ball
+from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.proved.balls import ExactError, bits_for, check_digits, from_ball, precision, proved_digits, to_ball
+from theoryck.numerics.functions.trees import x
 from theoryck.numerics.proved.gaussian import gaussian_expectation
 from theoryck.numerics.proved.kernel import gaussian_kernel
-from theoryck.numerics.proved.trees import x
 from theoryck.records import Enclosure
 
 ATTEMPTS = 4
@@ -47,7 +48,7 @@ def wide_pair(
     """Return enclosures of K^(L+1)(x, x') and T^(L+1)(x, x') for ``inputs`` = (x, x'), L = ``hidden_layers``.
 
     ``inputs`` are two vectors of the same length d_0 of rational numbers or floats, taken as they are, as are ``weight_std`` and
-    ``bias_std``, which are >= 0; texts such as "1/3" are read.  Raises :class:`~theoryck.numerics.proved.balls.ExactError` for bad
+    ``bias_std``, which are >= 0; texts such as "1/3" are read.  Raises :class:`~theoryck.numerics.errors.ExactError` for bad
     arguments, where phi jumps (the NTK is infinite) and for kernels above 1e300.
 
     >>> pair = wide_pair("relu", ((1, 0), (0, 1)), 1, digits=15)

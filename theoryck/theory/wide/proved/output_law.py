@@ -20,13 +20,14 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
+from theoryck.numerics.balls import bits_for, check_digits, from_ball, precision, to_ball
+from theoryck.numerics.errors import ExactError, NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
 from theoryck.numerics.functions.growth import growth
+from theoryck.numerics.functions.pieces import polynomial_pieces
 from theoryck.numerics.proved.agreement import SAFETY
-from theoryck.numerics.proved.balls import ExactError, NotConverged, bits_for, check_digits, from_ball, precision, to_ball
 from theoryck.numerics.proved.gaussian import gaussian_expectation
-from theoryck.numerics.proved.pieces import polynomial_pieces
 from theoryck.records import Enclosure
 from theoryck.theory.learning.proved.one_sample import norm_transform
 from theoryck.theory.networks.limits import check_ratios, norm_moment_limit

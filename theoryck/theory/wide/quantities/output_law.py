@@ -152,7 +152,7 @@ class OutputQuantity(Quantity):
         """Return the value at ``sizes``; None for the output itself and where the series in 1/d says nothing."""
         if self.kind == "output":
             return None
-        from theoryck.numerics.proved.balls import NotConverged
+        from theoryck.numerics.errors import NotConverged
         from theoryck.theory.wide.proved import output_law as proved
 
         phi, widths = self.network.activation, self.network.layer_widths(sizes)

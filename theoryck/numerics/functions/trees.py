@@ -20,9 +20,8 @@ import sympy
 from flint import acb, arb, fmpq
 from sympy import Expr
 
-from theoryck.numerics.proved.balls import ExactError
-
-x = sympy.Symbol("x", real=True)
+from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.expression import x
 
 ANALYTIC = {
     sympy.sin: "sin",

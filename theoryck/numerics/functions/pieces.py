@@ -16,8 +16,9 @@ import sympy
 from flint import arb, fmpq
 from sympy import Expr
 
-from theoryck.numerics.proved.balls import ExactError, precision
-from theoryck.numerics.proved.trees import REAL, constant_ball, holds, tree_of, x
+from theoryck.numerics.balls import precision
+from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.trees import REAL, constant_ball, holds, tree_of, x
 
 SWITCHES = (sympy.Abs, sympy.sign, sympy.Heaviside, sympy.Max, sympy.Min, sympy.Piecewise)
 _MONOTONE_THROUGH_ZERO = (sympy.tanh, sympy.sinh, sympy.atan, sympy.asinh, sympy.erf)

@@ -19,47 +19,14 @@ import flint
 import sympy
 from flint import arb, fmpq
 
+from theoryck.numerics.errors import ExactError, NotIntegrable
+from theoryck.numerics.functions.trees import constant_ball
 from theoryck.records import Enclosure
 
 MAX_DIGITS = 10_000
 BITS_PER_DIGIT = math.log2(10)
 
 _lock = threading.RLock()
-
-
-class ExactError(ValueError):
-    """A value that this room cannot enclose; the message says what stands in the way.
-
-    >>> from theoryck.theory.networks import norm_moment
-    >>> norm_moment("tanh", (4, 0), 2)
-    Traceback (most recent call last):
-        ...
-    theoryck.numerics.proved.balls.ExactError: widths[1] must be a positive integer, got 0
-    """
-
-
-class NotConverged(ExactError):
-    """A moment without a usable value: an expansion in 1/d that says nothing at these widths, or one that would take too long.
-
-    >>> from theoryck.theory.networks import norm_moment
-    >>> norm_moment("max(tanh(x), 1/3)", (4, 4, 4), 4)
-    Traceback (most recent call last):
-        ...
-    theoryck.numerics.proved.balls.NotConverged: the moments of phi(x) = Max(1/3, tanh(x)), which has kinks or no bound and is no
-    piecewise polynomial, need 2210 integrals: no exact value in reasonable time, draw instead
-    """
-
-
-class NotIntegrable(ExactError):
-    """An expectation that is infinite, or whose two evaluations disagree completely.
-
-    >>> from theoryck.numerics.proved import gaussian_expectation
-    >>> gaussian_expectation("exp(x**2)")
-    Traceback (most recent call last):
-        ...
-    theoryck.numerics.proved.balls.NotIntegrable: E of exp(x**2) does not converge: weighted, it is 2.8777e+48 in the
-    tail; take a smaller variance or one that grows more slowly
-    """
 
 
 @contextmanager
@@ -87,7 +54,7 @@ def check_digits(digits: Any) -> int:
     >>> check_digits(0)
     Traceback (most recent call last):
         ...
-    theoryck.numerics.proved.balls.ExactError: digits must be an integer between 1 and 10000, got 0
+    theoryck.numerics.errors.ExactError: digits must be an integer between 1 and 10000, got 0
     """
     if isinstance(digits, bool) or not hasattr(digits, "__index__") or not 1 <= digits.__index__() <= MAX_DIGITS:
         raise ExactError(f"digits must be an integer between 1 and {MAX_DIGITS}, got {digits!r}")
@@ -127,8 +94,6 @@ def _convert(value: Any) -> arb:
     if isinstance(value, float) or (hasattr(value, "__float__") and type(value).__module__ == "numpy"):
         return arb(float(value))
     if isinstance(value, sympy.Expr) and not value.free_symbols:
-        from theoryck.numerics.proved.trees import constant_ball
-
         return constant_ball(value)
     raise ExactError(f"a real number is needed, got {value!r}")
 
