@@ -61,8 +61,6 @@ def test_a_turned_arrow_would_be_seen():
 # Arrows that close a circle and wait to be cut.
 KNOWN = {
     ("theoryck.montecarlo.processes", "theoryck.montecarlo.executors"),
-    ("theoryck.numerics.functions.expression", "theoryck.numerics.functions.domain"),
-    ("theoryck.numerics.proved.trees", "theoryck.numerics.proved.balls"),
     ("theoryck.quantities.base", "theoryck.quantities.fingerprints"),
 }
 
