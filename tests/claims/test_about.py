@@ -11,7 +11,7 @@ from hypothesis.strategies import integers, sampled_from
 
 import theoryck as tc
 from theoryck.checking.check import check_claims
-from theoryck.claims import written_about
+from theoryck.claims.claim import written_about
 from theoryck.records import About, Report
 from theoryck.report.json import dumps, loads, schema
 

@@ -10,7 +10,8 @@ from hypothesis.strategies import integers, sampled_from
 
 import theoryck as tc
 from theoryck.checking.check import check_claims
-from theoryck.claims import ClaimError, describe_instance
+from theoryck.claims.claim import describe_instance
+from theoryck.claims.statements import ClaimError
 from theoryck.rates.paths import PathError
 from theoryck.records import Enclosure, Kind, Status
 

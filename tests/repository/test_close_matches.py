@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 import theoryck as tc
-from theoryck.claims import ClaimError
+from theoryck.claims.statements import ClaimError
 from theoryck.cli import COMMANDS, main
 
 
@@ -14,14 +14,14 @@ from theoryck.cli import COMMANDS, main
     [
         (lambda: tc.Scalng, "did you mean Scaling"),
         (lambda: tc.conjectur, "did you mean conjecture"),
-        (lambda: tc.quantities.norm_deviaton, "did you mean norm_deviation"),
+        (lambda: tc.networks.norm_deviaton, "did you mean norm_deviation"),
         (lambda: tc.activations.tahn, "did you mean tanh"),
         (lambda: tc.strategies.smooth_odd_activation, "did you mean smooth_odd_activations"),
         (lambda: tc.strategies.activations_missing("odds"), "did you mean 'odd'"),
         (lambda: tc.Activation("tahn"), "did you mean 'tan' or 'tanh'"),
         (lambda: tc.Activation("ReLU"), "did you mean 'relu'"),
         (lambda: tc.activations.ERF, "did you mean erf"),
-        (lambda: tc.quantities.relu, "public names: "),
+        (lambda: tc.networks.relu, "public names: "),
         (lambda: tc.Activation("tahn(x)"), "did you mean 'tan' or 'tanh'"),
         (lambda: tc.Rate.parse("dd**2").exponent(tc.ScalingPath(d=[2, 4])), "did you mean 'd'"),
         (lambda: tc.ScalingPath(d=[2, 4], n="2*dd"), "did you mean 'd'"),
@@ -33,7 +33,7 @@ def test_a_misspelt_name_is_answered(wrong, meant):
         wrong()
 
 
-@pytest.mark.parametrize("module", [tc, tc.quantities, tc.activations, tc.strategies])
+@pytest.mark.parametrize("module", [tc, tc.networks, tc.activations, tc.strategies])
 def test_a_name_like_no_other_is_answered_with_what_there_is(module):
     with pytest.raises(AttributeError, match=r"(public names|activations): \w+, "):
         module.zzzzzz  # noqa: B018

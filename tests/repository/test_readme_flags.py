@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "verdicts.md").read_text(encoding="utf-8")
 LINES = re.findall(r"^\| (\*.+?\*) \|", PAGE[PAGE.index("## Flags") : PAGE.index("## Budgets")], re.MULTILINE)
 EXPLAINED = [flag for line in LINES for flag in re.findall(r"\*(.+?)\*", line)]
-ROOMS = ("auditing", "judge", "montecarlo", "planning", "quantities", "rates")
+ROOMS = ("auditing", "checking", "judging", "montecarlo", "planning", "quantities", "rates", "fitting")
 PACKAGE = Path(theoryck.__file__).parent
 SOURCES = [*PACKAGE.glob("*.py"), *(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))]
 MAKERS = {"flags", "_log_flags", "_hidden_log", "_told"}  # functions that return or yield flags
@@ -79,7 +79,7 @@ def test_every_flag_of_the_sources_is_explained():
     known = constants()
     found = {f"{path.parent.name}/{path.name}": raised(path.read_text(encoding="utf-8"), known) for path in SOURCES}
     raising = {name for name, flags in found.items() if flags}
-    assert {"montecarlo/moments.py", "judge/growth.py", "rates/fit.py", "theoryck/measurement.py", "auditing/rows.py"} <= raising
+    assert {"montecarlo/moments.py", "judging/growth.py", "fitting/fit.py", "checking/measurement.py", "auditing/rows.py"} <= raising
     assert {text for flags in found.values() for text in flags if not any(text in flag for flag in EXPLAINED)} == set()
 
 

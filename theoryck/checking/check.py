@@ -24,7 +24,8 @@ from theoryck import __version__, planning
 from theoryck.checking.interrupts import came_from_ctrl_c
 from theoryck.checking.measurement import BY_THE_CLOCK, Measurement
 from theoryck.checking.profiles import Profile, profile_named
-from theoryck.claims import Claim, Statement, describe_instance, written_about
+from theoryck.claims.claim import Claim, describe_instance, written_about
+from theoryck.claims.statements import Statement
 from theoryck.judging import judge, rival_problem
 from theoryck.ledger import Ledger, LedgerError
 from theoryck.montecarlo import Executor, make_executor

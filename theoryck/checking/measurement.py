@@ -13,8 +13,7 @@ import numpy as np
 
 from theoryck import planning
 from theoryck.checking.profiles import Profile, profile_named
-from theoryck.claims import Statement
-from theoryck.claims.statements import Law
+from theoryck.claims.statements import Law, Statement
 from theoryck.judging.evidence import CARRIED, TAIL_UNSEEN
 from theoryck.ledger import Ledger
 from theoryck.montecarlo import Executor, Key, Moments, Request, TwoSidedMoments, sample_jointly

@@ -14,7 +14,8 @@ from theoryck import planning
 from theoryck.checking.check import Session
 from theoryck.checking.measurement import Measurement
 from theoryck.checking.profiles import profile_named
-from theoryck.claims import Claim, Statement, describe_instance
+from theoryck.claims.claim import Claim, describe_instance
+from theoryck.claims.statements import Statement
 from theoryck.planning import Experiment
 from theoryck.records import Contract, Kind, Status
 

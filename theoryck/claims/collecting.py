@@ -21,7 +21,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
-    from theoryck.claims import Claim, Statement
+    from theoryck.claims.claim import Claim
+    from theoryck.claims.statements import Statement
 
 PROOFS = "proofs"
 TEST_FILES = ("test_*.py", "*_test.py")

@@ -27,7 +27,8 @@ from theoryck.cli.common import (
 from theoryck.report.layout import columns, is_dumb, shorten, style_for
 
 if TYPE_CHECKING:
-    from theoryck.claims import Claim, Statement
+    from theoryck.claims.claim import Claim
+    from theoryck.claims.statements import Statement
     from theoryck.ledger import Ledger
     from theoryck.records import Report
 
@@ -128,7 +129,7 @@ def _measure(claims: Sequence[Claim], **options: Any) -> Report:
     """Look ahead, measure and judge; Ctrl-C at any moment of it returns what was judged until then."""
     from theoryck import __version__
     from theoryck.checking.check import check_claims
-    from theoryck.claims import written_about
+    from theoryck.claims.claim import written_about
     from theoryck.records import Report
 
     try:

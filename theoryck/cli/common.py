@@ -15,7 +15,7 @@ from theoryck.claims.collecting import CollectionError, collect, no_claim_called
 from theoryck.report.layout import Style, style_for
 
 if TYPE_CHECKING:
-    from theoryck.claims import Claim
+    from theoryck.claims.claim import Claim
     from theoryck.records import Report
 
 DEFAULT_PATH = "proofs"

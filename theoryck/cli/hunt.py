@@ -27,7 +27,7 @@ from theoryck.report.layout import Style, columns, fields, is_dumb, shorten, wra
 
 if TYPE_CHECKING:
     from theoryck.checking.hunting import Hunt, Trouble
-    from theoryck.claims import Claim
+    from theoryck.claims.claim import Claim
 
 MANY_REJECTED = 10  # arguments for every instance that was tried: then the claim should be told of it
 MOST_TROUBLES = 5  # told in full; the others are counted

@@ -265,13 +265,13 @@ def _enclose() -> str:
 def _generate() -> str:
     from hypothesis.strategies import integers
 
-    from theoryck.claims import conjecture, for_all
+    from theoryck.claims.claim import conjecture, for_all
     from theoryck.numerics.functions.activation import Activation
 
     @conjecture("doctor")
     @for_all(power=integers(1, 3))
     def claim(power: int) -> Any:
-        from theoryck.claims import Identity
+        from theoryck.claims.statements import Identity
         from theoryck.theory.networks.quantities.constants import sigma
 
         return Identity(sigma(Activation(f"x**{power}"), 1), 1)

@@ -18,7 +18,7 @@ from theoryck.report.claims import clean
 from theoryck.report.layout import Style, cells, pad, wrap
 
 if TYPE_CHECKING:
-    from theoryck.claims import Claim
+    from theoryck.claims.claim import Claim
 
 
 @click.command("list")

@@ -26,7 +26,7 @@ from theoryck.report.layout import Style, fields, pad, wrap
 
 if TYPE_CHECKING:
     from theoryck.checking.prospects import Prospect
-    from theoryck.claims import Claim
+    from theoryck.claims.claim import Claim
 
 MOST_VIOLATION = 100.0  # an exponent; more than any rate is wrong by
 

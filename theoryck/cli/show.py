@@ -17,7 +17,8 @@ from theoryck.report.claims import clean, instance_text
 from theoryck.report.layout import Style, fields, wrap
 
 if TYPE_CHECKING:
-    from theoryck.claims import Claim, Statement
+    from theoryck.claims.claim import Claim
+    from theoryck.claims.statements import Statement
     from theoryck.records import Prediction
 
 
@@ -93,7 +94,7 @@ def built_or_usage(claim: Claim) -> Iterator[None]:
 
 
 def _instance(claim: Claim, number: int, parameters: dict[str, Any], statement: Statement, style: Style) -> list[str]:
-    from theoryck.claims import describe_instance
+    from theoryck.claims.claim import describe_instance
 
     with built_or_usage(claim):
         prediction = statement.prediction(parameters)

@@ -15,7 +15,7 @@ from theoryck.pytest_plugin.live import Live
 from theoryck.pytest_plugin.state import STATE, is_xdist_worker
 
 if TYPE_CHECKING:
-    from theoryck.claims import Claim
+    from theoryck.claims.claim import Claim
 
 
 def _holds_claims_only(path: Path, config: pytest.Config) -> bool:

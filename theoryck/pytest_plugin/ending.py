@@ -32,7 +32,7 @@ def pytest_runtest_makereport(
 
 def _carried(item: ClaimItem) -> dict[str, Any]:
     """What a report carries; the first of a process also says which claims there are."""
-    from theoryck.claims import written_about
+    from theoryck.claims.claim import written_about
 
     state = item.config.stash[STATE]
     about, folders = written_about([item.claim])

@@ -12,7 +12,7 @@ from theoryck.pytest_plugin.state import STATE, is_xdist_worker, width
 
 if TYPE_CHECKING:
     from theoryck.checking.check import Session
-    from theoryck.claims import Claim
+    from theoryck.claims.claim import Claim
     from theoryck.records import Result
 
 

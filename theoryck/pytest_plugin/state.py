@@ -10,7 +10,7 @@ import pytest
 
 if TYPE_CHECKING:
     from theoryck.checking.check import Session
-    from theoryck.claims import Claim
+    from theoryck.claims.claim import Claim
     from theoryck.ledger import Ledger
     from theoryck.pytest_plugin.live import Live
 

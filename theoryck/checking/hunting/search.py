@@ -16,7 +16,8 @@ from theoryck.checking.check import Session, check_claim
 from theoryck.checking.hunting.outcome import Hunt, Trouble
 from theoryck.checking.interrupts import came_from_ctrl_c
 from theoryck.checking.profiles import Profile, profile_named
-from theoryck.claims import Claim, Statement, describe_instance
+from theoryck.claims.claim import Claim, describe_instance
+from theoryck.claims.statements import Statement
 from theoryck.ledger import LedgerError
 from theoryck.montecarlo import Executor, make_executor
 from theoryck.records import Kind, Point, Result, Verdict

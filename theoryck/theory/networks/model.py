@@ -157,6 +157,8 @@ class DeepNetwork:
     ((16, 32, 16, 48), ('d',))
     >>> DeepNetwork("erf", depth=2).layer_widths({"input_dim": 10, "width": 7})
     (10, 7, 7)
+    >>> DeepNetwork("erf", depth=1).parameters
+    {'activation': 'erf(x)', 'depth': 1, 'widths': ['input_dim', 'width']}
     """
 
     activation: Activation
