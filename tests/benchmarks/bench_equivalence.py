@@ -24,9 +24,8 @@ from scipy.stats import chi2
 
 from theoryck.fitting import fit_rate
 from theoryck.theory.equivalence.model import RandomFeatures
-from theoryck.theory.equivalence.quantities.gaps import feature_covariance_gap, ridge_gap
-from theoryck.theory.equivalence.quantities.readout import sign_readout_gain
-from theoryck.theory.hermite.quantities.expansions import hermite_overlap
+from theoryck.theory.equivalence.quantities import feature_covariance_gap, ridge_gap, sign_readout_gain
+from theoryck.theory.hermite.quantities import hermite_overlap
 from theoryck.theory.regressogram.quantities import bump_bayes_risk, regressogram_risk
 
 

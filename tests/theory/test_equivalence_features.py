@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from theoryck.theory.equivalence.model import GaussianFeatures, RandomFeatures, draw_rows
+from theoryck.theory.equivalence.draws import draw_rows
+from theoryck.theory.equivalence.model import GaussianFeatures, RandomFeatures
 from theoryck.theory.networks.model import size
 
 

@@ -8,15 +8,16 @@ import pytest
 import scipy.special
 
 from theoryck.quantities import QuantityError
+from theoryck.theory.equivalence.draws import DENSE, explained, operator_norms
 from theoryck.theory.equivalence.model import GaussianFeatures, RandomFeatures
-from theoryck.theory.equivalence.quantities.gaps import (
-    DENSE,
+from theoryck.theory.equivalence.quantities import (
+    best_product_gain,
+    best_readout_gain,
     feature_covariance_gap,
     gaussian_equivalent,
-    operator_norms,
     ridge_gap,
+    sign_readout_gain,
 )
-from theoryck.theory.equivalence.quantities.readout import best_product_gain, best_readout_gain, explained, sign_readout_gain
 
 RHO, EPSILON = 0.651470015870560, 0.0401458728192  # MATH A: erf
 
@@ -199,7 +200,7 @@ def test_errors_name_the_argument():
         ridge_gap(RandomFeatures("erf"), degree=3)
     with pytest.raises(QuantityError, match="penalty must be a number > 0, got 0"):
         ridge_gap(RandomFeatures("erf"), penalty=0)
-    with pytest.raises(QuantityError, match=r"features must be a theoryck\.models\.RandomFeatures, got 'erf'"):
+    with pytest.raises(QuantityError, match=r"features must be a theoryck\.theory\.equivalence\.RandomFeatures, got 'erf'"):
         feature_covariance_gap("erf")
     with pytest.raises(QuantityError, match="learned must lie strictly between 0 and 1, got 1"):
         best_product_gain(RandomFeatures("relu"), 1)

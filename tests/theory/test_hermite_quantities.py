@@ -10,22 +10,20 @@ import sympy
 
 from theoryck.numerics.functions.expression import x
 from theoryck.quantities import QuantityError
-from theoryck.theory.hermite.quantities.expansions import (
+from theoryck.theory.hermite.proved import sphere_moment
+from theoryck.theory.hermite.quantities import (
+    correlation_derivative,
+    correlation_series,
     feature_mean,
     feature_noise,
     feature_slope,
+    gradient_at_start,
+    gradient_series,
     hermite_coefficient,
     hermite_entry,
     hermite_overlap,
     hermite_polynomial,
     hermite_rms,
-    sphere_moment,
-)
-from theoryck.theory.hermite.quantities.pairs import (
-    correlation_derivative,
-    correlation_series,
-    gradient_at_start,
-    gradient_series,
     pair_mean,
     spherical_gradient,
 )

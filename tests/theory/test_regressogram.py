@@ -9,9 +9,9 @@ import scipy.integrate
 import scipy.stats
 
 from theoryck.quantities import QuantityError
+from theoryck.theory.regressogram.proved import inverse_count
 from theoryck.theory.regressogram.quantities import (
     bump_bayes_risk,
-    inverse_count,
     regressogram_guarantee,
     regressogram_precision,
     regressogram_risk,

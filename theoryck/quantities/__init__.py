@@ -1,5 +1,6 @@
 """What can be measured: each quantity offers a sampler, exact values, or both.
 
+arguments     numbers as people write them: read exactly, held to the numeric domain, refused by name
 base          what a quantity is: a number that depends on sizes, and the routes by which it can be had
 exact         Gaussian means and closed forms as exact quantities, and arithmetic between them
 fingerprints  what drew a number, as text: so that numbers on a disk are never taken for those of another sampler

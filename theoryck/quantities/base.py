@@ -17,6 +17,9 @@ from theoryck.records import Bracket, Enclosure
 NUMBERS_PER_BLOCK = 2**20
 """Random numbers a block takes (about 13 ms): long enough for an overhead of at most 5%, short enough to stop soon."""
 
+NANOSECONDS_PER_NUMBER = 1e9 / 7e7
+"""Of a random number, the unit of costs."""
+
 LARGEST_BLOCK = 2**16
 
 MIN_COMPARED_DRAWS = 4096

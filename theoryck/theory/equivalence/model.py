@@ -85,22 +85,6 @@ def _value(width: Width, sizes: Mapping[str, int]) -> int:
     return width if isinstance(width, int) else width.value(sizes)
 
 
-def draw_rows(rows: str, rng: np.random.Generator, draws: int, shape: tuple[int, int]) -> Array:
-    """Return ``draws`` independent matrices W (draws, p, d) with the rows' law, given its name.
-
-    >>> w = draw_rows("sphere", np.random.default_rng(0), 2, (3, 5))
-    >>> w.shape, bool(np.allclose((w**2).sum(axis=2), 1))
-    ((2, 3, 5), True)
-    """
-    w = rng.standard_normal((draws, *shape))
-    if rows == "sphere":
-        # A Gaussian vector divided by its length is uniform on the sphere.
-        w /= np.linalg.norm(w, axis=2, keepdims=True)
-    else:
-        w /= math.sqrt(shape[1])
-    return w
-
-
 @dataclass(frozen=True)
 class GaussianFeatures:
     """The features mu_0 + mu_1 W x + mu_* xi, xi ~ N(0, I_p) fresh for every input, that stand for phi(W x).

@@ -1,0 +1,60 @@
+"""Numbers as people write them: read exactly, held to the numeric domain, refused by name with a QuantityError."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from theoryck.numerics.proved.formulas import exact_number
+from theoryck.quantities.base import QuantityError
+
+LEAST, LARGEST = 1e-30, 1e30
+"""The numeric domain: values and scales lie between these, or are 0 where 0 is allowed."""
+
+
+def rational(value: Any, name: str, *, low: float | None = None, strict: bool = True) -> Fraction:
+    """Return a number exactly as it is written, above ``low`` (or at it, if not ``strict``); QuantityError for anything else.
+
+    >>> rational(0.1, "shift"), rational("1/3", "alpha", low=0)
+    (Fraction(1, 10), Fraction(1, 3))
+    """
+    try:
+        number = exact_number(value, name, low=low, strict=strict)
+    except ValueError as error:
+        raise QuantityError(str(error)) from None
+    if not isinstance(number, Fraction):
+        raise QuantityError(f"{name} must be an exact number such as 0.1 or '1/10', got {value!r}")
+    return number
+
+
+def positive(value: Any, name: str, *, zero: bool = False) -> float:
+    """Return a number > 0 (with ``zero`` 0 is one too) of the numeric domain as a float; QuantityError for anything else.
+
+    >>> positive("1/4", "ridge"), positive(0, "noise", zero=True)
+    (0.25, 0.0)
+    >>> positive(1e40, "ridge")
+    Traceback (most recent call last):
+        ...
+    theoryck.quantities.base.QuantityError: ridge must lie between 1e-30 and 1e+30, got 1e+40: change its unit
+    """
+    return real(value, name, low=0.0, strict=not zero)
+
+
+def real(value: Any, name: str, *, low: float | None = None, strict: bool = True) -> float:
+    """Return a number of the numeric domain, of any sign unless ``low`` is given, as a float; QuantityError for anything else.
+
+    >>> real("-1/4", "mean")
+    -0.25
+    """
+    try:
+        exact = exact_number(value, name, low=low, strict=strict)
+    except ValueError as error:
+        raise QuantityError(str(error)) from None
+    try:
+        number = float(exact)
+    except OverflowError:
+        raise QuantityError(f"{name} must lie between {LEAST:g} and {LARGEST:g}, got one that fits no float") from None
+    if exact != 0 and not LEAST <= abs(number) <= LARGEST:
+        size = "" if low is not None else " in size"
+        raise QuantityError(f"{name} must lie between {LEAST:g} and {LARGEST:g}{size}, got {number:g}: change its unit")
+    return number
