@@ -12,9 +12,9 @@ from hypothesis.strategies import lists, sampled_from, text
 
 from theoryck.records import Enclosure, Kind, Prediction
 from theoryck.report.formula import latex, mathml, prediction_latex, prediction_mathml, rate_latex, rate_mathml
-from theoryck.report.formula.rates import read_rate
 from theoryck.report.formula.reader import read
 from theoryck.report.formula.tree import Words
+from theoryck.report.formula.writing import read_rate
 
 PROOFS = Path(__file__).parents[2] / "proofs"
 ELEMENTS = {

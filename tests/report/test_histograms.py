@@ -13,10 +13,9 @@ import theoryck as tc
 from theoryck.cli import main
 from theoryck.montecarlo import Histogram
 from theoryck.records import Counts, Estimate, Point, Report, Result
-from theoryck.report import histograms
-from theoryck.report.histograms import draw_law, has_law
-from theoryck.report.laws import axis_of, densities, differences
-from theoryck.report.plots import PlotError
+from theoryck.report import plots
+from theoryck.report.plots import PlotError, draw_law, has_law
+from theoryck.report.svg.laws import axis_of, densities, differences
 
 CLAIM = '''
 import numpy as np, scipy.stats, theoryck as tc
@@ -97,7 +96,7 @@ def test_a_law_that_spans_decades_is_no_spike(monkeypatch, tmp_path):
     claimed = tuple((i + 1) / 64 for i in range(63))
     point = Point({"d": 2}, Estimate(0.1, 0.01, 6400), counts=Counts(edges, (100,) * 64, claimed))
     figures = []
-    monkeypatch.setattr(histograms, "save", lambda figure, path: figures.append(figure))
+    monkeypatch.setattr(plots, "save", lambda figure, path: figures.append(figure))
     draw_law(replace(result, points=(point,)), tmp_path / "a.svg")
     draw_law(result, tmp_path / "b.svg")
     assert [axes.get_xscale() for figure in figures for axes in figure.axes] == ["log", "log", "linear", "linear"]

@@ -4,8 +4,8 @@ import pytest
 
 from theoryck.records import Contract, Interval, Judgement, Kind, Prediction, Report, Result, Status, Tightness, Verdict
 from theoryck.report.html import render
-from theoryck.report.html.overview import overview
-from theoryck.report.html.writing import prose
+from theoryck.report.html.page import prose
+from theoryck.report.html.views import overview
 
 
 def made(claim, tightness, slack):

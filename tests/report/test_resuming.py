@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from theoryck.report.resuming import advice, patterns
+from theoryck.report.progress import advice, patterns
 
 IDS = st.lists(
     st.builds("{}/{}".format, st.sampled_from(["a", "b2025", "b2025/part", "c[1]", "d*"]), st.sampled_from(["x", "y", "z", "*"]))

@@ -6,8 +6,7 @@ from theoryck.records import Contract, Interval, Judgement, Report, Result, Stat
 from theoryck.report import numbers
 from theoryck.report.claims import summarise
 from theoryck.report.layout import Style
-from theoryck.report.table import table
-from theoryck.report.text import render
+from theoryck.report.text import render, table
 
 LONG = "the-deterministic-equivalent-of-the-resolvent-{}-along-the-proportional-path-for-{}-activations"
 NAMES = [

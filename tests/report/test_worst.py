@@ -25,12 +25,10 @@ from theoryck.records import (
     Tightness,
     Verdict,
 )
-from theoryck.report import deviations
-from theoryck.report.claims import summarise
-from theoryck.report.deviations import tolerated
+from theoryck.report import claims
+from theoryck.report.claims import summarise, tolerated
 from theoryck.report.rows import claim_row, claimed_and_measured
-from theoryck.report.table import table
-from theoryck.report.text import sum_line
+from theoryck.report.text import sum_line, table
 
 BOUND = Prediction(Kind.BOUND, "q", base="d", rate="1/d")
 POWER = Prediction(Kind.SCALING, "q", base="d", exponent=-1.0)
@@ -192,5 +190,5 @@ def test_what_is_tolerated_of_a_limit_is_what_the_judge_tolerates(claimed, toler
 
 def test_other_tolerances_are_those_of_the_judge():
     # A report may not see the judge, so that it restates them.
-    assert deviations.CONSTANT_TOLERANCE == CONSTANT_TOLERANCE
-    assert deviations.EXACT_TOLERANCE == IDENTITY_TOLERANCE
+    assert claims.CONSTANT_TOLERANCE == CONSTANT_TOLERANCE
+    assert claims.EXACT_TOLERANCE == IDENTITY_TOLERANCE

@@ -176,8 +176,7 @@ def _folder(path: str | None) -> Path | None:
     """Return the folder for pictures; one that cannot be used ends the program before anything is measured."""
     if path is None:
         return None
-    from theoryck.report.histograms import folder_for_laws
-    from theoryck.report.plots import PlotError
+    from theoryck.report.plots import PlotError, folder_for_laws
 
     try:
         return folder_for_laws(path)
@@ -187,8 +186,7 @@ def _folder(path: str | None) -> Path | None:
 
 def _draw_laws(report: Report, folder: Path) -> list[str]:
     """Draw each instance of a law into a file, and say on standard error how many; return what went wrong."""
-    from theoryck.report.histograms import draw_laws
-    from theoryck.report.plots import PlotError
+    from theoryck.report.plots import PlotError, draw_laws
 
     try:
         click.echo(f"theoryck: {draw_laws(report, folder)}", err=True)
@@ -231,7 +229,7 @@ def _say_what_is_hopeless(claims: Sequence[Claim], profile: str, seed: int, shar
 
 def _advice(report: Report, claims: Sequence[Claim], paths: Sequence[str], settings: Mapping[str, object], chosen: bool) -> str:
     """What would go on where the session stopped."""
-    from theoryck.report.resuming import advice
+    from theoryck.report.progress import advice
 
     judged = {result.claim for result in report.results}
     left = [claim.id for claim in claims if claim.id not in judged]

@@ -180,7 +180,7 @@ def _write(kind: str, report: Report, path: str) -> str:
 
         write_html(report, path)
         return f"page written to {path}"
-    from theoryck.report.histograms import draw_laws
+    from theoryck.report.plots import draw_laws
 
     return draw_laws(report, Path(path))
 
@@ -213,7 +213,7 @@ def _shorter(path: str) -> str:
 def _what_goes_on(config: pytest.Config, judged: set[str]) -> str:
     """The command that checks the claims that are left as this session would have: with its share of the error rates."""
     from theoryck.report.layout import Style
-    from theoryck.report.resuming import advice
+    from theoryck.report.progress import advice
 
     selected = config.stash[STATE].selected
     left = [claim for claim in selected if claim not in judged]

@@ -57,8 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _check_files(config)
     folder = config.getoption("theoryck_histograms")
     if folder is not None and not config.getoption("collectonly"):
-        from theoryck.report.histograms import folder_for_laws
-        from theoryck.report.plots import PlotError
+        from theoryck.report.plots import PlotError, folder_for_laws
 
         try:
             folder_for_laws(folder)

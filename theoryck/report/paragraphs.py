@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from theoryck.records import Kind, Point, Prediction, Result, Status, Verdict
 from theoryck.report import numbers
-from theoryck.report.claims import AS_DECLARED, Outcome, clean, clean_lines, instance_text, outcome, size_text
-from theoryck.report.deviations import CONSTANT_TOLERANCE, declared, tolerated
+from theoryck.report.claims import (
+    AS_DECLARED,
+    CONSTANT_TOLERANCE,
+    Outcome,
+    clean,
+    clean_lines,
+    declared,
+    instance_text,
+    outcome,
+    size_text,
+    tolerated,
+)
 from theoryck.report.layout import Style, fields, wrap
 from theoryck.report.rows import rate_has_logarithm
 

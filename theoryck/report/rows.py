@@ -8,8 +8,18 @@ from decimal import Decimal
 
 from theoryck.records import Interval, Kind, Prediction, Result, Status, Verdict
 from theoryck.report import numbers
-from theoryck.report.claims import AS_DECLARED, ClaimSummary, Outcome, clean, instance_text
-from theoryck.report.deviations import CONSTANT, VALUE, at, decisive, one_number
+from theoryck.report.claims import (
+    AS_DECLARED,
+    CONSTANT,
+    VALUE,
+    ClaimSummary,
+    Outcome,
+    at,
+    clean,
+    decisive,
+    instance_text,
+    one_number,
+)
 
 NOTHING = "-"
 AT_LARGEST = "*"  # behind a value at the largest size, where the limit itself was not written down

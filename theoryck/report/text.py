@@ -1,20 +1,308 @@
-"""The terminal's text of a report: table, what fell told in full, what is open, and at the very end what is not well once more.
+"""The terminal's text of a report: table, what fell in full, what is open, and at the very end what is not well once more.
 
 The words, not the colours, carry the meaning.  ``!`` marks what is not as its author declared, ``?`` what is undecided.  A
 terminal is read from its end: where a table is longer than a screen, its lines that are not well stand again above the sum.
+The table has one line per claim with its worst instance, or every instance below its claim.
+
+A name is never cut: one that is longer than its column stands on a line of its own, above its numbers, so that no two claims
+look alike and every name can be copied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from theoryck._renderers import renders
-from theoryck.records import Report, Result
-from theoryck.report.claims import FALSEHOOD_STANDS, RIVAL_STANDS, STANDINGS, ClaimSummary, Outcome, clean, standing, summarise
-from theoryck.report.layout import Style, wrap
+from theoryck.records import Report, Result, Status, Tightness, Verdict
+from theoryck.report import numbers
+from theoryck.report.claims import (
+    AS_DECLARED,
+    FALSEHOOD_STANDS,
+    MIXED,
+    RIVAL_STANDS,
+    STANDINGS,
+    ClaimSummary,
+    Outcome,
+    clean,
+    instance_text,
+    outcome,
+    standing,
+    summarise,
+)
+from theoryck.report.layout import WIDTH, Style, cells, pad, shorten, wrap
 from theoryck.report.methods import how_sure
 from theoryck.report.paragraphs import paragraph
-from theoryck.report.table import COLOR, table
+from theoryck.report.rows import AT_LARGEST, claimed_and_measured, rate_has_logarithm
+
+COLOR = {Outcome.FAILED: "bad", Outcome.UNDECIDED: "open", Outcome.WELL: "good"}
+_MARK = {Outcome.FAILED: "!", Outcome.UNDECIDED: "?", Outcome.WELL: " "}
+_NUMBERS = ("claimed", "measured", "tightness", "rivals", "draws", "sec")
+_RIGHT = (True, False, False, True, True, True)
+_SHORTEST_INSTANCE = 10  # the beginning of a worst instance says nothing below that
+_COUNT = "inst"
+_FEWEST_NUMBERS = 3  # claimed, measured and tightness
+_ROOM_FOR_NAMES = 26
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one line shows; ``instances`` counts those that stand behind it, 0 where it is one of many itself."""
+
+    outcome: Outcome
+    verdict: str
+    claim: str
+    instance: str
+    instances: int
+    numbers: tuple[str, ...]
+
+    @property
+    def paper(self) -> str:
+        """The part of the name before its last slash: said once, above the claims that share it."""
+        return self.claim.rpartition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The name within its paper."""
+        return self.claim.removeprefix(f"{self.paper}/") if self.paper else self.claim
+
+    @property
+    def worst(self) -> str:
+        """The worst instance, after the number of instances where there are several."""
+        if self.instances < 2:
+            return self.instance
+        return f"{self.instances}: {self.instance}" if self.instance else str(self.instances)
+
+    @property
+    def count(self) -> str:
+        """The number of instances where there are several."""
+        return str(self.instances) if self.instances > 1 else ""
+
+
+def table(claims: Sequence[ClaimSummary], style: Style | None = None, *, verbose: bool = False, legend: bool = True) -> str:
+    """Return the table; below 100 columns without what matters least, and where that is too wide still, without columns."""
+    style = style or Style()
+    rows = [row for claim in claims for row in (_instance_rows(claim) if verbose else [_claim_row(claim)])]
+    kept = _kept(rows, style.width)
+    if not kept:
+        return "\n".join(line for row in rows for line in _stacked(row, style))
+    rows = [replace(row, numbers=row.numbers[:kept]) for row in rows]
+    counted = False
+    if verbose:
+        lines = list(_every_instance(rows, style))
+    else:
+        columns = _Columns.fitting(rows, style.width)
+        counted = columns.head == _COUNT
+        lines = list(_one_line_each(rows, columns, style))
+    said = _legend(claims, verbose=verbose, head=_COUNT if counted else "instance", left_out=_NUMBERS[kept:]) if legend else ""
+    return "\n".join([*lines, *(wrap(said, style.width, first="  ", rest="   ") if said else ())])
+
+
+def _kept(rows: Sequence[Row], width: int) -> int:
+    """How many of the columns of numbers are shown: all of them in 100 columns, fewer where names need the room, or none."""
+    if width >= WIDTH:
+        return len(_NUMBERS)
+    for kept in range(len(_NUMBERS), _FEWEST_NUMBERS - 1, -1):
+        if _fixed([replace(row, numbers=row.numbers[:kept]) for row in rows], width)[2] >= _ROOM_FOR_NAMES:
+            return kept
+    return 0
+
+
+def _claim_row(claim: ClaimSummary) -> Row:
+    rejected, rivals = claim.rivals
+    row = _row(claim.worst, len(claim.results), rejected, rivals, claim.draws, claim.seconds)
+    if claim.tightness not in (MIXED, Tightness.UNDETERMINED.value.lower()):
+        return row
+    return replace(row, numbers=(*row.numbers[:2], claim.tightness, *row.numbers[3:]))
+
+
+def _instance_rows(claim: ClaimSummary) -> list[Row]:
+    rows = []
+    for result in claim.results:
+        rejected = sum(rival.rejected for rival in result.rivals)
+        instances = 1 if len(claim.results) == 1 else 0
+        rows.append(_row(result, instances, rejected, len(result.rivals), result.draws, result.seconds))
+    return rows
+
+
+def _row(result: Result, instances: int, rejected: int, rivals: int, draws: int, seconds: float) -> Row:
+    what = outcome(result)
+    due = result.status is Status.FALSEHOOD and result.ok
+    return Row(
+        outcome=what,
+        verdict=f"{_MARK[what]} {result.verdict.value.lower() if due else result.verdict.value}",
+        claim=clean(result.claim),
+        instance=instance_text(result.instance),
+        instances=instances,
+        numbers=(
+            *claimed_and_measured(result),
+            _tightness(result),
+            f"{rejected}/{rivals}" if rivals else "-",
+            numbers.count(draws),
+            numbers.seconds(seconds),
+        ),
+    )
+
+
+def _tightness(result: Result) -> str:
+    if result.status is Status.FALSEHOOD:
+        return AS_DECLARED.partition(" ")[2] if result.ok else "must fall"
+    if result.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED) and not result.ok:
+        return "rival stands"
+    if result.tightness is Tightness.LOOSE and result.slack is not None:
+        return f"loose {result.slack.estimate:.2g}"
+    return result.tightness.value.lower() if result.tightness else "-"
+
+
+# Columns ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Widths of the columns, and what heads the one of the instances ("" where there is none)."""
+
+    verdict: int
+    claim: int
+    instance: int
+    numbers: tuple[int, ...]
+    head: str
+
+    @classmethod
+    def fitting(cls, rows: Sequence[Row], width: int) -> _Columns:
+        """Share what the numbers leave over between names and worst instances; names are worth more."""
+        verdict, of_numbers, room = _fixed(rows, width)
+        longest = max([cells(row.name) + 2 * bool(row.paper) for row in rows] + [5])
+        wanted = max(cells(row.worst) for row in rows)
+        if room - 1 - longest >= min(wanted, _SHORTEST_INSTANCE) and wanted:
+            return cls(verdict, longest, min(max(wanted, 8), room - 1 - longest), of_numbers, "instance")
+        if not any(row.count for row in rows):
+            return cls(verdict, max(min(longest, room), 5), 0, of_numbers, "")
+        counts = max(cells(text) for text in (_COUNT, *(row.count for row in rows)))
+        return cls(verdict, max(min(longest, room - 1 - counts), 5), counts, of_numbers, _COUNT)
+
+    def line(self, verdict: str, claim: str, instance: str, values: Sequence[str]) -> str:
+        """One line: texts to the left, numbers to the right."""
+        parts = [pad(verdict, self.verdict), pad(claim, self.claim)]
+        parts += [pad(shorten(instance, self.instance), self.instance)] if self.head else []
+        parts += [pad(text, width, right=right) for text, width, right in zip(values, self.numbers, _RIGHT)]
+        return " ".join(parts).rstrip()
+
+
+def _fixed(rows: Sequence[Row], width: int) -> tuple[int, tuple[int, ...], int]:
+    """Widths of the verdict and of the numbers, and the room that they leave for the rest."""
+    verdict = max(cells(text) for text in ("  verdict", *(row.verdict for row in rows)))
+    heads = _NUMBERS[: len(rows[0].numbers)]
+    of_numbers = tuple(max(cells(text) for text in (head, *(row.numbers[i] for row in rows))) for i, head in enumerate(heads))
+    return verdict, of_numbers, width - verdict - sum(of_numbers) - len(of_numbers) - 1
+
+
+def _one_line_each(rows: Sequence[Row], columns: _Columns, style: Style) -> Iterator[str]:
+    yield style.paint(columns.line("  verdict", "claim", columns.head, _NUMBERS), "head")
+    paper = ""
+    for row in rows:
+        if row.paper and row.paper != paper:
+            yield from _said_once(row.paper, columns.verdict + 1, style)
+        paper = row.paper
+        shown = "  " * bool(paper) + row.name
+        instance = row.count if columns.head == _COUNT else row.worst
+        verdict = row.verdict
+        if cells(shown) > columns.claim:
+            yield _painted(f"{pad(verdict, columns.verdict)} {shown}", row, columns, style)
+            verdict = shown = ""
+        yield _painted(columns.line(verdict, shown, instance, row.numbers), row, columns, style)
+
+
+def _every_instance(rows: Sequence[Row], style: Style) -> Iterator[str]:
+    """A claim of several instances has its name on a line of its own, and they stand below it."""
+    verdict, of_numbers, room = _fixed(rows, style.width)
+    texts = [_told_apart(row) for row in rows]
+    columns = _Columns(verdict, max(min(max(map(cells, texts)), room), 8), 0, of_numbers, "")
+    title = "claim and its instances"
+    yield style.paint(columns.line("  verdict", title if cells(title) <= columns.claim else "claim", "", _NUMBERS), "head")
+    paper = claim = ""
+    for row, text in zip(rows, texts, strict=True):
+        if row.paper and row.paper != paper:
+            yield from _said_once(row.paper, verdict + 1, style)
+        if row.instances == 0 and row.claim != claim:
+            yield from wrap(row.name, style.width, first=" " * (verdict + 1 + 2 * bool(row.paper)))
+        paper, claim = row.paper, row.claim
+        first = row.verdict
+        if cells(text) > columns.claim:
+            margin = " " * (len(text) - len(text.lstrip()))
+            for part in wrap(text.lstrip(), style.width - verdict - 1, first=margin, rest=margin + "  "):
+                yield _painted(f"{pad(first, verdict)} {part}", row, columns, style)
+                first = ""
+            text = ""
+        yield _painted(columns.line(first, text, "", row.numbers), row, columns, style)
+
+
+def _told_apart(row: Row) -> str:
+    """The text of a row among all instances: the name and its only instance, or one of several instances."""
+    margin = "  " * bool(row.paper)
+    if row.instances == 0:
+        return f"{margin}  {row.instance}"
+    return f"{margin}{row.name}  {row.instance}".rstrip()
+
+
+def _said_once(paper: str, margin: int, style: Style) -> list[str]:
+    return [style.paint(line, "dim") for line in wrap(paper, style.width, first=" " * margin)]
+
+
+def _painted(line: str, row: Row, columns: _Columns, style: Style) -> str:
+    """Colour the verdict, and the whole line where it is not well."""
+    line = line.rstrip()
+    if row.outcome is not Outcome.WELL:
+        return style.paint(line, COLOR[row.outcome])
+    verdict = line[: columns.verdict].rstrip()
+    return (style.paint(verdict, COLOR[row.outcome]) if verdict else "") + line[len(verdict) :]
+
+
+# Without columns -------------------------------------------------------------------------------------------------------------
+
+
+def _stacked(row: Row, style: Style) -> list[str]:
+    claimed, measured, tightness, rivals, draws, seconds = row.numbers
+    instance = f"worst of {row.instances}: {row.instance}" if row.instances > 1 and row.instance else row.worst
+    head = f"{row.verdict}  {row.claim}" + (f"  ({instance})" if instance else "")
+    facts = []
+    if claimed != "-" or measured != "-":
+        facts.append(f"claimed {claimed}, measured {measured}")
+    if tightness != "-":
+        facts.append(tightness)
+    if rivals != "-":
+        facts.append(f"rivals rejected {rivals}")
+    facts.append(f"{draws} draws, {seconds}{'' if seconds.endswith('h') else 's'}")
+    lines = [style.paint(line, COLOR[row.outcome]) for line in wrap(head, style.width, rest=" " * 6)]
+    return lines + wrap(", ".join(facts), style.width, first=" " * 6)
+
+
+def _values(claim: ClaimSummary, verbose: bool) -> list[str]:
+    """What stands in the column of what was measured."""
+    return [claimed_and_measured(result)[1] for result in (claim.results if verbose else (claim.worst,))]
+
+
+def _legend(claims: Sequence[ClaimSummary], *, verbose: bool, head: str, left_out: Sequence[str]) -> str:
+    """Say what the table's shorthand means, where it is used."""
+    said = []
+    levels = {r.exponent.level for claim in claims for r in claim.results if r.exponent is not None}
+    if levels:
+        level = " or ".join(f"{100 * level:g}%" for level in sorted(levels))
+        said.append(f"-0.502(8): -0.502 +/- 0.008 at level {level}")
+    if any(measured.startswith("=") and "(" in measured for claim in claims for measured in _values(claim, verbose)):
+        said.append("=1.57(2): a value, with its standard error or error bound")
+    shown = [cell for claim in claims for cell in _values(claim, verbose)]
+    if any(cell.endswith(AT_LARGEST) for cell in shown):
+        said.append(f"{AT_LARGEST}: at the largest size, not the limit")
+    if any(cell.startswith("c=") for cell in shown):
+        said.append("c=2: a constant, where it decided")
+    if any(rate_has_logarithm(result) for claim in claims for result in claim.results):
+        said.append("the exponent of a rate with a logarithm is that of the power beside it")
+    if any(len(claim.results) > 1 for claim in claims) and not verbose:
+        said.append(f"{head} 4: the worst of 4 is shown, -v lists all")
+    if left_out:
+        said.append(f"a wider terminal shows {', '.join(left_out)}")
+    return f"({'; '.join(said)})" if said else ""
+
 
 _COUNTED = {FALSEHOOD_STANDS: "not refuted though false", RIVAL_STANDS: "with a rival that stands"}  # behind a number
 

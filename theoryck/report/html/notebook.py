@@ -13,9 +13,8 @@ from theoryck._renderers import renders
 from theoryck.records import Enclosure, Interval, Report, Result
 from theoryck.report import numbers
 from theoryck.report.claims import clean
-from theoryck.report.html.claims import instance_view
-from theoryck.report.html.overview import overview
 from theoryck.report.html.page import asset, environment
+from theoryck.report.html.views import instance_view, overview
 
 MOST_DIGITS = 50  # of an end of an enclosure: a value may be known to a thousand
 _numbers = itertools.count(1)  # two outputs of one notebook share a page, on which every id must be unique
