@@ -1,6 +1,8 @@
 """Reports as JSON files: schema version 1, published in the package as ``theoryck/report/schema-v1.json``.
 
-The records' own ``to_json`` is the source of truth; here it meets files.  A file is written whole or not at all.
+The records' own ``to_json`` is the source of truth; here it meets files.  A file is written whole or not at all.  What is read is
+checked against the schema before records are made of it, so that what renders records may rely on their types; what a schema
+cannot say (that lengths fit each other) is checked after it.
 """
 
 from __future__ import annotations
@@ -11,15 +13,31 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from theoryck.records import SCHEMA_VERSION, Report
-from theoryck.report.validation import problem, shown
+from theoryck.records.values import Enclosure
 
 MOST_DIGITS = 4000  # of a whole number: what Python reads and writes without being asked to
+DEEPEST = 100  # lists and objects within each other in the parameters of an instance
+_SHOWN = 60  # characters of a wrong value
+_NOUNS = {
+    "object": "an object",
+    "array": "a list",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+_BOUNDS = {"minimum": ">=", "maximum": "<=", "exclusiveMinimum": ">", "exclusiveMaximum": "<"}
+
+Place = tuple[str | int, ...]
 
 
 _HALVES = re.compile("[\ud800-\udfff]")  # halves of characters, as in names of files that are no text: UTF-8 has none
@@ -29,6 +47,7 @@ class ReportFileError(ValueError):
     """A report that cannot be read or written; the message names the file, what is wrong with it and what to do."""
 
 
+@cache
 def schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) that every report follows.
 
@@ -169,9 +188,9 @@ def loads(text: str, name: str = "<text>") -> Report:
             f"{name} has schema version {shown(version)}, this theoryck reads version {SCHEMA_VERSION}: "
             f"it was written by theoryck {shown(data['theoryck'])}; read it with that version or measure again"
         )
-    found = problem(data, schema())
+    found = problem(data)
     if found is not None:
-        raise _damaged(name, str(found))
+        raise _damaged(name, found)
     return Report.from_json(data)
 
 
@@ -212,3 +231,147 @@ def _whole(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
         raise ValueError(f"a whole number has {len(digits)} digits, more than {MOST_DIGITS}")
     return int(digits)
+
+
+# -- what a schema says --------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _validator() -> Any:
+    import jsonschema  # where a file is read, and nowhere else
+
+    draft = jsonschema.Draft202012Validator
+    kinds = {"number": lambda _, value: _is_number(value), "integer": lambda _, value: _is_number(value) and value == value // 1}
+    checker = draft.TYPE_CHECKER.redefine_many(kinds)
+    return jsonschema.validators.extend(draft, type_checker=checker)(schema())
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value is one of floats: no endless one, no whole number that is larger than all of them."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+def problem(data: Any) -> str | None:
+    """Return the first of the outermost things that are wrong with the data of a report, with its place; None where nothing is.
+
+    >>> problem({"theoryck": "1.0", "schema": 1, "profile": 5, "seed": 0, "results": [], "summary": {}})
+    "'profile' must be a text, got 5"
+    """
+    error = min(_validator().iter_errors(data), key=lambda each: len(each.absolute_path), default=None)
+    return _violated(error) if error is not None else next(_contradictions(data), None)
+
+
+def _violated(error: Any) -> str:
+    """What breaks the schema, in words: within the alternative that fits so far, or all that would have done."""
+    while error.validator == "anyOf":
+        firsts: dict[int, Any] = {}  # of each alternative the outermost thing that is wrong
+        for each in sorted(error.context, key=lambda each: len(each.relative_path)):
+            firsts.setdefault(each.relative_schema_path[0], each)
+        inner = [each for each in firsts.values() if each.relative_path or each.validator in ("required", "additionalProperties")]
+        if not inner:
+            break
+        error = inner[0]
+    place, rules, value = (*error.absolute_path,), error.schema, error.instance
+    if error.validator == "required":
+        return _at(place, f"'{next(name for name in rules['required'] if name not in value)}' is missing")
+    if error.validator == "additionalProperties":
+        unknown = next(name for name in value if name not in rules["properties"])
+        return _at(place, f"there is no field {shown(unknown)} in this version of reports")
+    name = "the whole" if not place else f"entry {place[-1]}" if isinstance(place[-1], int) else f"'{place[-1]}'"
+    words = _alternatives(rules, value)
+    expected = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+    return _at(place[:-1], f"{name} must be {expected}, got {shown(value)}")
+
+
+def _at(place: Sequence[str | int], what: str) -> str:
+    where = ""
+    for part in place:
+        where += f"[{part}]" if isinstance(part, int) else f".{part}" if where else part
+    return f"{where}: {what}" if where else what
+
+
+def _alternatives(rules: Mapping[str, Any], value: Any) -> list[str]:
+    """All that a schema takes, each in words; an upper bound is named where the value is above it."""
+    if "$ref" in rules:
+        return _alternatives(schema()["$defs"][rules["$ref"].rpartition("/")[2]], value)
+    if "anyOf" in rules:
+        return [word for each in rules["anyOf"] for word in _alternatives(each, value)]
+    if "const" in rules or "enum" in rules:
+        return [json.dumps(word) for word in rules.get("enum", [rules.get("const")])]
+    noun = _NOUNS[rules["type"]]
+    if "examples" in rules:
+        return [f"{noun} such as {json.dumps(rules['examples'][0])}"]
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    named = [name for name in _BOUNDS if name in rules and (name != "maximum" or (number and value > rules[name]))]
+    bounds = [f"{_BOUNDS[name]} {rules[name]:g}" for name in named]
+    if rules.get("minItems"):
+        bounds.append(f"of {rules['minItems']}")
+    return [" ".join([noun + " that is not empty" * bool(rules.get("minLength")), " and ".join(bounds)]).strip()]
+
+
+def shown(value: Any) -> str:
+    """Write a wrong value, a long one by its beginning."""
+    if isinstance(value, list | dict):
+        return ("a list" if isinstance(value, list) else "an object") + f" of {len(value)}"
+    text = json.dumps(value[: _SHOWN + 1] if isinstance(value, str) else value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+# -- what a schema cannot say --------------------------------------------------------------------------------------------------
+
+
+def _contradictions(data: Mapping[str, Any]) -> Iterator[str]:
+    for at, result in enumerate(data["results"]):
+        place: Place = ("results", at)
+        if _too_deep(result["instance"]):
+            yield _at(place, f"'instance' holds lists within each other, more than {DEEPEST} deep")
+        yield from _of_values(result, place)
+        yield from _of_sizes(result, place)
+
+
+def _too_deep(value: Any) -> bool:
+    level, depth = [value], 0
+    while level and depth <= DEEPEST:
+        held = [item for item in level if isinstance(item, list | dict)]
+        level = [inner for item in held for inner in (item.values() if isinstance(item, dict) else item)]
+        depth += 1
+    return bool(level)
+
+
+def _of_values(result: Mapping[str, Any], place: Place) -> Iterator[str]:
+    """What the records of decimal numbers and of laws refuse."""
+    known = [((*place, "points", at, "exact"), point["exact"]) for at, point in enumerate(result["points"])]
+    if result["prediction"] is not None:
+        known.append(((*place, "prediction", "value"), result["prediction"]["value"]))
+    for where, value in known:
+        if value is not None:
+            try:
+                Enclosure.from_json(value)
+            except ValueError as error:
+                yield _at(where, str(error))
+    for at, point in enumerate(result["points"]):
+        counts = point.get("counts")
+        if counts is None:
+            continue
+        where = (*place, "points", at, "counts")
+        edges, claimed, bins = ([*map(float, counts[name])] for name in ("edges", "claimed", "counts"))
+        if not (len(edges) == len(claimed) == len(bins) - 1):
+            got = f"{len(claimed)} and {len(bins)}"
+            yield _at(where, f"{len(edges)} edges need as many claimed values and one count more, got {got}")
+        elif any(not low <= high for low, high in pairwise(edges)):
+            yield _at(where, "'edges' must be in increasing order")
+
+
+def _of_sizes(result: Mapping[str, Any], place: Place) -> Iterator[str]:
+    """All points of a result have the same sizes, among them the base of its exponents."""
+    points: Sequence[Mapping[str, Any]] = result["points"]
+    base = result["prediction"]["base"] if result["prediction"] is not None else None
+    for at, point in enumerate(points):
+        for name in points[0]["sizes"]:
+            if name not in point["sizes"]:
+                yield _at((*place, "points", at, "sizes"), f"'{name}' is missing, which other points have")
+        for name in point["sizes"]:
+            if name not in points[0]["sizes"]:
+                yield _at((*place, "points", 0, "sizes"), f"'{name}' is missing, which other points have")
+        if base is not None and base not in point["sizes"]:
+            yield _at((*place, "points", at, "sizes"), f"{shown(base)} is missing, the base of the prediction")
