@@ -38,7 +38,7 @@ def test_all_is_well_here(here):
     assert here.exit_code == 0, here.output
     assert data["ok"] is True
     assert {"theoryck", "python", "CPUs", "BLAS", "memory", "terminal"} <= set(data["facts"])
-    assert {"numpy", "scipy", "sympy", "mpmath", "python-flint", "hypothesis", "pytest", "rich"} <= {
+    assert {"numpy", "scipy", "sympy", "mpmath", "python-flint", "hypothesis", "pytest", "jsonschema"} <= {
         package["name"] for package in data["packages"]
     }
     assert all(part["works"] for part in data["parts"] if part["needed"])

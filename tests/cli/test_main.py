@@ -69,7 +69,7 @@ def test_help_imports_nothing_heavy():
         "from click.testing import CliRunner\n"
         "from theoryck.cli import main\n"
         "assert CliRunner().invoke(main, ['--help']).exit_code == 0\n"
-        "heavy = {'numpy', 'scipy', 'sympy', 'flint', 'mpmath', 'hypothesis', 'rich', 'theoryck.claims',"
+        "heavy = {'numpy', 'scipy', 'sympy', 'flint', 'mpmath', 'hypothesis', 'jsonschema', 'theoryck.claims',"
         " 'theoryck.checking.check'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )

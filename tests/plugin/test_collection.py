@@ -109,8 +109,8 @@ def test_two_claims_of_one_name(project):
 LIGHT = """
 import sys
 
-HEAVY = ("numpy", "scipy", "sympy", "flint", "mpmath", "hypothesis", "click", "rich", "theoryck.claims", "theoryck.checking.check",
-         "theoryck.records", "theoryck.claims.collecting")
+HEAVY = ("numpy", "scipy", "sympy", "flint", "mpmath", "hypothesis", "click", "jsonschema", "theoryck.claims",
+         "theoryck.checking.check", "theoryck.records", "theoryck.claims.collecting")
 
 
 def test_light():

@@ -153,7 +153,7 @@ def test_no_error_is_swallowed():
 
 
 HEAVY = (
-    *("numpy", "scipy", "sympy", "mpmath", "flint", "hypothesis", "rich", "click", "cloudpickle"),
+    *("numpy", "scipy", "sympy", "mpmath", "flint", "hypothesis", "jsonschema", "jinja2", "click", "cloudpickle"),
     *("theoryck.claims", "theoryck.checking.check", "theoryck.records"),
 )
 

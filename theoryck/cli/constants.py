@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from decimal import ROUND_HALF_EVEN, localcontext
 from typing import TYPE_CHECKING, Any
 
@@ -85,23 +84,18 @@ def command(activation: Activation, depth: int, digits: int, json_path: str | No
 
 
 def _print(constants: NetworkConstants) -> None:
-    """A row per constant, wide enough that no digit is wrapped."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for heading in ("", "value", "radius", ""):
-        table.add_column(heading, no_wrap=True)
-    for label, value in rows(constants):
-        table.add_row(label, shown(value, constants.digits), shown_radius(value), remark(value))
-    console = Console(file=sys.stdout, width=max(constants.digits + 60, 80), highlight=False)
-    console.print(f"phi(x) = {constants.activation}, depth {constants.depth}", soft_wrap=True, markup=False)
-    console.print(table)
+    """A row per constant, however wide: no digit is wrapped."""
+    click.echo(f"phi(x) = {constants.activation}, depth {constants.depth}")
+    lines = [("", "value", "radius", "")]
+    lines += [(label, shown(value, constants.digits), shown_radius(value), remark(value)) for label, value in rows(constants)]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    for line in lines:
+        click.echo("  ".join(text.ljust(width) for text, width in zip(line, widths)))
     for route in dict.fromkeys(constants.routes):
         layers = [str(layer) for layer, how in enumerate(constants.routes, 1) if how == route]
-        console.print(f"layer{'s' if len(layers) > 1 else ''} {_ranges(layers)}: {HOW[route]}")
+        click.echo(f"layer{'s' if len(layers) > 1 else ''} {_ranges(layers)}: {HOW[route]}")
     proved = sum(value.rigorous for _, value in rows(constants))
-    console.print(closing(proved, len(rows(constants)) - proved), soft_wrap=True)
+    click.echo(closing(proved, len(rows(constants)) - proved))
 
 
 def closing(proved: int, unproved: int) -> str:

@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TextIO
+from unicodedata import category, east_asian_width
 
 WIDTH = 100  # of tables, and of everything where the width of the terminal is unknown
 NARROWEST = 40
@@ -63,12 +64,15 @@ def _terminal_width(stream: TextIO) -> int:
 
 
 def cells(text: str) -> int:
-    """Return the columns that a text takes on a terminal (wide letters take two)."""
+    """Return the columns that a text takes on a terminal: wide letters take two, marks on a letter none.
+
+    >>> cells("width"), cells("\u5bbd"), cells("e\u0301")
+    (5, 2, 1)
+    """
     if text.isascii():
         return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
+    marks = ("Mn", "Me", "Cf")
+    return sum(0 if category(c) in marks else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
