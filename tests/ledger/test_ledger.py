@@ -17,7 +17,16 @@ from theoryck.ledger import Ledger, LedgerError
 from theoryck.montecarlo import Key, Moments, Stream, sample
 
 PATH = tc.ScalingPath(d=tc.doubling(8, 64))
-CALLS = deque()  # no part of the fingerprint: its value is not told, its module's source is
+
+
+class Calls(deque):
+    """No part of the fingerprint: its value cannot be told, its module's source is."""
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError
+
+
+CALLS = Calls()
 SMALL = Profile("small", instances=2, random_numbers=2.0**13, seconds=0.05, within=0.15)
 LARGE = Profile("large", instances=2, random_numbers=2.0**16, seconds=0.2, within=0.15)
 

@@ -229,3 +229,36 @@ def test_a_users_class_is_told_by_its_methods_and_members():
     assert made(True)(1.0).fingerprint() == same
     assert made(True)(2.0).fingerprint() != same
     assert made(False)(1.0).fingerprint() != same
+
+
+def test_a_value_in_the_body_of_a_class_and_a_property_are_told():
+    def made(number, change):
+        class Mine(Quantity):
+            can_draw, title, scale = True, "mine", number
+
+            @property
+            def factor(self):
+                return change
+
+            def sampler(self, sizes):
+                return lambda rng, draws: rng.random(draws) * self.scale * self.factor
+
+        return Mine().fingerprint()
+
+    assert made(1.0, 2.0) == made(1.0, 2.0)
+    assert len({json.dumps(made(*each).code) for each in ((1.0, 2.0), (2.0, 2.0), (1.0, 3.0))}) == 3
+
+
+def test_what_is_kept_beside_the_fields_of_a_dataclass_does_not_show():
+    value = Pair(1, 2)
+    told = closing_over(value).fingerprint()
+    value.__dict__["kept"] = object()
+    assert closing_over(value).fingerprint() == told
+
+
+def test_objects_inside_objects_without_end_are_refused():
+    value = ()
+    for _ in range(100_000):
+        value = (value,)
+    with pytest.raises(Undescribable, match="the sampler holds objects inside objects"):
+        closing_over(value).fingerprint()

@@ -67,8 +67,8 @@ def command(
     with the seed and the command that repeats it, and named once more at the end.  On a terminal a line shows what is going on;
     Ctrl-C prints what was judged and the command that checks the rest.  With --ledger a run that was stopped, even killed, goes
     on where it was, a larger profile reuses what a smaller one drew, and the results are the same bits as without.  Changes in
-    a sampler's code and in the files it imports are seen; where data files, environment variables or modules of computed names
-    change, declare version= in ``@tc.quantity``.
+    a sampler's code, in your files that it names and in the versions of the packages these import are seen; where data files,
+    environment variables or modules of computed names change, declare version= in ``@tc.quantity``.
 
     \b
     Examples:

@@ -25,9 +25,10 @@ _JSON = click.option("--json", "json_path", metavar="FILE|-", help="Write it as 
 def command() -> None:
     """Look into a ledger, the file in which ``theoryck check --ledger FILE`` keeps every block of draws.
 
-    Draws are reused while theoryck, Python, numpy, scipy and the sampler are the same: its code, the values it names, and the
-    source files of all that it imports, however deep.  Modules whose names are computed, data files, environment variables and
-    other programs are not seen: when they change, declare version= (``@tc.quantity(version=2)``).
+    Draws are reused while theoryck, Python, numpy, scipy and the sampler are the same: its code, the values it names, your source
+    files of all that it imports, however deep, and the versions of the packages that these import.  Modules whose names are
+    computed, data files, environment variables and other programs are not seen: when they change, declare version=
+    (``@tc.quantity(version=2)``).
 
     \b
     Examples:

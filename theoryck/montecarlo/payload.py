@@ -53,7 +53,8 @@ def _installed_roots() -> tuple[str, ...]:
 
 
 @functools.cache
-def _is_installed(path: str) -> bool:
+def is_installed(path: str) -> bool:
+    """Whether a file is the standard library's, an installed package's or theoryck's own."""
     resolved = Path(path).resolve()
     # A folder of packages that a .pth file names stands in no list of site's; workers have it on their path as this process has.
     return f"{resolved.as_posix()}/".startswith(_installed_roots()) or not _PACKAGE_FOLDERS.isdisjoint(resolved.parts)
@@ -63,10 +64,10 @@ def _by_value(module: ModuleType) -> bool:
     """Whether a module is the user's; asked of every module at every payload, so that one that was loaded since is not missed."""
     file = getattr(module, "__file__", None)
     if isinstance(file, str):
-        return not _is_installed(file)
+        return not is_installed(file)
     # Built in or frozen, or a package without __init__.py, which is only its folders.
     folders = [str(entry) for entry in getattr(module, "__path__", ())]
-    return bool(folders) and not any(map(_is_installed, folders))
+    return bool(folders) and not any(map(is_installed, folders))
 
 
 @contextmanager

@@ -5,7 +5,6 @@ base          what a quantity is: a number that depends on sizes, and the routes
 exact         Gaussian means and closed forms as exact quantities, and arithmetic between them
 fingerprints  what drew a number, as text: so that numbers on a disk are never taken for those of another sampler
 formulas      a prediction as a quantity: a deterministic function of the sizes, with the error it is known to
-sources       the user's own source files behind a function: those of its modules, and all that these import, however deep
 user          ``@quantity``: a user's own sampler as a quantity
 """
 

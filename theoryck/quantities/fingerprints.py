@@ -1,11 +1,10 @@
 """What drew a number, as text: so that numbers on a disk are never taken for those of another sampler.
 
-The code of a library quantity is its class, its ``version``, theoryck's version, a digest of the source files of the rooms that
-draw (models, exact, asymptotics, montecarlo, quantities) and the versions of numpy and scipy.  For a user's function there is
-more: the source files of its module, of the user's other modules that it names, and of all that these import, however deep and
-wherever the import is written (:mod:`theoryck.quantities.sources`); its bytecode and constants, defaults, closure, and the globals
-it names (functions are followed, data are described by their values).  A changed comment changes the digest: draws are made again
-rather than taken for what they are not.
+The code of a library quantity is its class, its ``version``, the versions of theoryck, numpy and scipy and a digest of the rooms
+that draw.  A user's sampler adds digests of the files of its modules and of all modules of the user's that these name, the versions
+of installed packages that they import, and its bytecode, defaults, closure and the globals it names, by value: two samplers of
+one factory are two.  A file counts when its name stands in the code, so a changed comment, or a change in a file of the same name
+as a variable, draws again: draws are made twice rather than taken for what they are not.
 
 Not seen, and then the author must raise ``version=`` (``@quantity(version=2)``): modules whose names are computed
 (``import_module(name)``), data files that are read while drawing, environment variables, and programs outside Python.  The
@@ -14,27 +13,30 @@ processor is no part of it either: the last bits of a matrix product may differ 
 
 from __future__ import annotations
 
+import ast
 import dataclasses
-import enum
 import functools
 import hashlib
 import importlib.metadata
+import importlib.util
 import json
 import platform
+import random
 import sys
-from collections.abc import Callable, Mapping
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from theoryck.quantities.sources import imported_in, sources, submodules
+from theoryck.montecarlo.payload import is_installed
 
-ROOMS = ("models", "exact", "asymptotics", "montecarlo", "quantities")
-_PLAIN = (bool, int, str, bytes, type(None), type(...), Fraction, Decimal, range, np.dtype)
+ROOMS = ("montecarlo", "numerics", "quantities", "theory")
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_CHANGING = (random.Random, np.random.Generator, np.random.BitGenerator, np.random.RandomState)
+_NO_PART = {*sys.stdlib_module_names, "theoryck", "numpy", "scipy", "hypothesis", "pytest"}
+"""Packages that make no draws, or whose version is told already."""
 
 
 class Undescribable(TypeError):
@@ -51,13 +53,10 @@ def library() -> dict[str, str]:
     import theoryck
 
     root = Path(theoryck.__path__[0])
-    digest = hashlib.sha256()
-    for file in sorted(file for room in ROOMS for file in (root / room).rglob("*.py")):
-        body = file.read_bytes()
-        digest.update(f"{file.relative_to(root).as_posix()} {len(body)}\n".encode() + body)
+    files = sorted(file for room in ROOMS for file in (root / room).rglob("*.py"))
     return {
         "theoryck": theoryck.__version__,
-        "source": digest.hexdigest(),
+        "source": _digest([[file.relative_to(root).as_posix(), _digest(file.read_bytes())] for file in files]),
         "numpy": np.__version__,
         "scipy": importlib.metadata.version("scipy"),
         "machine": platform.machine(),
@@ -75,239 +74,209 @@ class Fingerprint:
 def fingerprint(kind: type, version: int, drawn_by: Mapping[str, Any]) -> Fingerprint:
     """Return the fingerprint of a quantity of class ``kind``; ``drawn_by`` names the user's objects that draw (none: the library).
 
-    Raises Undescribable when one of them holds what cannot be described by its value.
-
-    >>> fingerprint(_Describer, 1, {}).code["class"]
-    'theoryck.quantities.fingerprints._Describer'
+    Raises Undescribable where one of them holds what cannot be described by its value.
     """
     code: dict[str, Any] = {"class": f"{kind.__module__}.{kind.__qualname__}", "version": version, "library": library()}
     if not drawn_by:
         return Fingerprint(code)
-    describer = _Describer()
-    text = json.dumps([describer.describe(part, name) for name, part in drawn_by.items()])
-    found = sources(describer.modules)
-    # The folder is left out: a project may move.
-    files = json.dumps(sorted(found.modules))
-    sampler = {"python": platform.python_version(), "objects": _digest(text), "files": _digest(files)}
-    return Fingerprint(code | {"sampler": sampler}, dict(sorted(found.files.items())))
+    describer = _Describer(set())
+    try:
+        objects = [describer.describe(part, name) for name, part in drawn_by.items()]
+    except RecursionError:
+        raise Undescribable(f"{' and '.join(drawn_by)} holds objects inside objects, too deep for its value to be told") from None
+    files, packages = _sources(describer.words)
+    # Neither paths nor names: a project may move, and how a file of claims is called depends on who loaded it.
+    sampler = {"objects": _digest(objects), "files": list(files.values()), "packages": packages}
+    return Fingerprint(code | {"sampler": {"python": platform.python_version(), **sampler}}, files)
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _digest(data: Any) -> str:
+    return hashlib.sha256(data if isinstance(data, bytes) else json.dumps(data).encode()).hexdigest()
 
 
 class _Describer:
-    """Turns objects into JSON data by value, following functions; collects the names of modules on its way."""
+    """Turns objects into JSON data by value, following functions; ``words`` collects the names of modules and those in code."""
 
-    def __init__(self) -> None:
-        self.modules: set[str] = set()
-        self.seen: dict[int, int] = {}
-        self.kept: list[Any] = []  # so that no address in ``seen`` is used twice
+    def __init__(self, words: set[str]) -> None:
+        self.words = words
+        self.seen: dict[int, tuple[int, Any]] = {}  # with the object, so that no address is used twice
 
     def describe(self, value: Any, where: str) -> Any:
         """Return JSON data for a value; Undescribable names where there is none."""
-        if type(value) in _PLAIN or (isinstance(value, np.dtype) and value.fields is None):
-            return [type(value).__name__, repr(value)]
-        if isinstance(value, float | complex) and type(value) in (float, complex):
-            return [type(value).__name__, np.array(value).tobytes().hex()]
+        kind = type(value)
+        if kind in _PLAIN:
+            return [kind.__name__, _digest(value) if kind is bytes else repr(value)]
         # Only what can hold itself is looked up: whether equal constants are one object depends on how the code was loaded.
-        if not isinstance(value, tuple | frozenset):
+        if kind not in (tuple, frozenset):
             if id(value) in self.seen:
-                return ["again", self.seen[id(value)]]
-            self.seen[id(value)] = len(self.seen)
-            self.kept.append(value)
-        for kinds, method in _METHODS:
-            if isinstance(value, kinds):
-                return [type(value).__name__, method(self, value, where)]
+                return ["again", self.seen[id(value)][0]]
+            self.seen[id(value)] = len(self.seen), value
+        if kind in (tuple, list):
+            return [kind.__name__, *(self.describe(entry, where) for entry in value)]
+        if kind in (set, frozenset):  # members apart, so that their order, which differs from run to run, does not show
+            return [kind.__name__, *sorted(json.dumps(_Describer(self.words).describe(entry, where)) for entry in value)]
+        module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+        if isinstance(value, ModuleType):
+            module, name = value.__name__, ""
+        if isinstance(module, str) and isinstance(name, str):
+            self.words.update([module, *module.split(".")])
+            if not name or (module in sys.modules and not _is_users(module) and _attribute(sys.modules[module], name) is value):
+                return ["named", module, name]  # such as numpy.linalg.norm
         return self._object(value, where)
 
-    def _function(self, function: FunctionType, where: str) -> Any:
-        if _installed(function.__module__):
-            return _qualified(function.__module__, function.__qualname__)
-        name = f"the function {function.__qualname__!r}"
-        closure = {}
-        for variable, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-            try:
-                closure[variable] = self.describe(cell.cell_contents, f"{variable!r}, which {name} closes over")
-            except ValueError:  # a cell that is not filled yet
-                closure[variable] = None
-        return {
-            "code": self._code(function.__code__, name),
-            "defaults": self.describe(function.__defaults__, f"a default of {name}"),
-            "keywords": self.describe(function.__kwdefaults__, f"a default of {name}"),
-            "closure": closure,
-            "globals": self._globals(function, name, self._file(function.__module__)),
-        }
+    def _object(self, value: Any, where: str) -> Any:
+        kind = type(value)
+        if isinstance(value, FunctionType):
+            return ["function", *self._function(value)]
+        if isinstance(value, type):
+            members = [(name, _functions(member)) for name, member in sorted(vars(value).items())]
+            own = [pair for pair in members if isinstance(pair[1], FunctionType) or not pair[0].startswith(("__", "_abc_"))]
+            told = [[name, self._or_source(member, f"{where}.{name}", value.__module__)] for name, member in own]
+            return ["class", value.__qualname__, self.describe(value.__bases__, where), told]
+        if hasattr(kind, "drawn_by"):
+            parts = [self.describe(part, f"{name!r} of {where}") for name, part in value.drawn_by().items()]
+            return ["quantity", self.describe(kind, where), value.name, str(value.parameters), value.version, parts]
+        if isinstance(value, functools._lru_cache_wrapper):
+            return ["cached", self.describe(value.__wrapped__, where)]
+        if dataclasses.is_dataclass(value):  # what is kept beside its fields is no part of its value
+            return [self.describe(kind, where), *(self.describe(getattr(value, f.name), where) for f in dataclasses.fields(value))]
+        try:
+            if kind is object or isinstance(value, _CHANGING) or hasattr(kind, "__next__"):
+                raise TypeError
+            reduced = value.__reduce_ex__(4)
+        except Exception as error:
+            raise Undescribable(f"{where} is a {kind.__module__}.{kind.__qualname__}, whose value cannot be told") from error
+        parts = [list(part) if isinstance(part, Iterator) else part for part in reduced] if isinstance(reduced, tuple) else reduced
+        return ["object", self.describe(kind, where), self.describe(parts, where)]
 
-    def _globals(self, function: FunctionType, name: str, in_file: bool) -> dict[str, Any]:
-        found = {}
-        names = _names(function.__code__)
-        for variable in sorted(names):
-            if variable not in function.__globals__:
-                continue
-            if isinstance(module := function.__globals__[variable], ModuleType):
-                self.modules.update(submodules(module.__name__, names))
+    def _function(self, function: FunctionType) -> Iterator[Any]:
+        name, code = f"the function {function.__qualname__!r}", function.__code__
+        yield self._code(code, name)
+        yield self.describe([function.__defaults__, function.__kwdefaults__], f"a default of {name}")
+        for variable, cell in zip(code.co_freevars, function.__closure__ or ()):
             try:
-                found[variable] = self.describe(function.__globals__[variable], f"the global {variable!r} of {name}")
-            except Undescribable:
-                # Its module's source, which is part of the fingerprint, says how it is made.
-                if not in_file:
-                    raise
-                found[variable] = None
-        return found
+                yield variable, self.describe(cell.cell_contents, f"{variable!r}, which {name} closes over")
+            except ValueError:  # a cell that is not filled yet
+                yield variable, None
+        for variable in sorted(_names(code) & function.__globals__.keys()):
+            value = function.__globals__[variable]
+            yield variable, self._or_source(value, f"the global {variable!r} of {name}", function.__module__)
+
+    def _or_source(self, value: Any, where: str, module: str) -> Any:
+        try:
+            return self.describe(value, where)
+        except Undescribable:
+            # The source of the module, which is part of the fingerprint, says how it is made.
+            if getattr(sys.modules.get(module), "__file__", None) is None:
+                raise
+            return None
 
     def _code(self, code: CodeType, where: str) -> Any:
-        self.modules.update(imported_in(code))
-        constants = [
-            self._code(entry, where) if isinstance(entry, CodeType) else self.describe(entry, f"a constant of {where}")
-            for entry in code.co_consts
-        ]
+        self.words.update(_names(code))
+        inner = [self._code(each, where) if isinstance(each, CodeType) else self.describe(each, where) for each in code.co_consts]
         flags = [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags, code.co_exceptiontable.hex()]
-        return [code.co_code.hex(), constants, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, flags]
-
-    def _file(self, module: str | None) -> bool:
-        """Note the source file of a user's module; say whether there is one."""
-        file = getattr(sys.modules.get(module or ""), "__file__", None)
-        if not isinstance(file, str) or not file.endswith(".py") or not Path(file).is_file():
-            return False
-        self.modules.add(str(module))
-        return True
-
-    def _module(self, module: ModuleType, where: str) -> Any:
-        if not _installed(module.__name__):
-            self._file(module.__name__)
-            return module.__name__
-        return _qualified(module.__name__)
-
-    def _class(self, kind: type, where: str) -> Any:
-        if _installed(kind.__module__):
-            return _qualified(kind.__module__, kind.__qualname__)
-        in_file = self._file(kind.__module__)
-        members = {}
-        for base in kind.__mro__[:-1]:
-            for name, member in sorted(vars(base).items()):
-                function = getattr(member, "__func__", getattr(member, "fget", None) or member)
-                if isinstance(function, FunctionType) and not _installed(base.__module__):
-                    members[f"{base.__qualname__}.{name}"] = self.describe(function, f"{where}.{name}")
-                elif not in_file and not _installed(base.__module__) and not name.startswith("__"):
-                    members[f"{base.__qualname__}.{name}"] = self.describe(member, f"{where}.{name}")
-        return [kind.__qualname__, [base.__qualname__ for base in kind.__mro__], members]
-
-    def _array(self, array: np.ndarray, where: str) -> Any:
-        if array.dtype.hasobject or type(array) is not np.ndarray:
-            raise self._cannot(array, where)
-        return [array.dtype.str, repr(array.dtype), array.shape, hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()]
-
-    def _sequence(self, value: Any, where: str) -> Any:
-        return [self._exactly(value, where), [self.describe(entry, f"{where}[{place}]") for place, entry in enumerate(value)]]
-
-    def _set(self, value: Any, where: str) -> Any:
-        # Members are described apart, so that their order, which differs from run to run, does not show.
-        return sorted(json.dumps(self._apart(entry, where), sort_keys=True) for entry in value)
-
-    def _apart(self, value: Any, where: str) -> Any:
-        other = _Describer()
-        other.modules = self.modules
-        return other.describe(value, where)
-
-    def _mapping(self, value: Any, where: str) -> Any:
-        self._exactly(value, where)
-        return [[self.describe(key, where), self.describe(entry, f"{where}[{key!r}]")] for key, entry in value.items()]
-
-    def _exactly(self, value: Any, where: str) -> Any:
-        """Return the class of a container, which must not hold more than its entries unless its code is seen."""
-        kind = type(value)
-        return kind.__qualname__ if _installed(kind.__module__) else self.describe(kind, where)
-
-    def _object(self, value: Any, where: str) -> Any:
-        from theoryck.numerics.functions.activation import Activation
-        from theoryck.quantities.base import Quantity
-
-        kind = type(value)
-        if isinstance(value, Activation):
-            return ["Activation", value.text]
-        if isinstance(value, Quantity):
-            parts = [self.describe(part, f"{name!r} of {where}") for name, part in value.drawn_by().items()]
-            parameters = json.dumps(value.parameters, sort_keys=True, default=str)
-            return ["Quantity", self.describe(kind, where), value.name, parameters, value.version, parts]
-        if isinstance(value, np.generic) and not value.dtype.hasobject:
-            return ["scalar", value.dtype.str, value.tobytes().hex()]
-        if isinstance(value, enum.Enum):
-            return ["enum", self.describe(kind, where), value.name]
-        wrapped = getattr(value, "__wrapped__", None)
-        if isinstance(value, functools._lru_cache_wrapper) and wrapped is not None:
-            return ["cached", self.describe(wrapped, where)]
-        if dataclasses.is_dataclass(value):
-            named = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
-            return [
-                "dataclass",
-                self.describe(kind, where),
-                [[name, self.describe(entry, f"{where}.{name}")] for name, entry in named],
-            ]
-        if not _installed(kind.__module__) and hasattr(value, "__dict__") and not hasattr(kind, "__slots__"):
-            members = [[name, self.describe(entry, f"{where}.{name}")] for name, entry in sorted(vars(value).items())]
-            return ["object", self.describe(kind, where), members]
-        module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
-        if isinstance(name, str) and _installed(module) and getattr(sys.modules[str(module)], name, None) is value:
-            return ["installed", _qualified(str(module), name)]  # such as numpy.linalg.norm, which is no plain function
-        raise self._cannot(value, where)
-
-    @staticmethod
-    def _cannot(value: Any, where: str) -> Undescribable:
-        return Undescribable(f"{where} is a {type(value).__module__}.{type(value).__qualname__}, whose value cannot be told")
-
-    def _partial(self, value: functools.partial[Any], where: str) -> Any:
-        return [self.describe(part, where) for part in (value.func, value.args, value.keywords)]
-
-    def _method(self, value: MethodType, where: str) -> Any:
-        return [self.describe(value.__func__, where), self.describe(value.__self__, f"the object of {where}")]
-
-    def _builtin(self, value: Any, where: str) -> Any:
-        owner = getattr(value, "__self__", None)
-        if owner is not None and not isinstance(owner, ModuleType | type):
-            raise self._cannot(value, where)
-        name = f"{getattr(value, '__module__', None)}.{getattr(value, '__qualname__', value.__name__)}"
-        return [name, owner.__name__ if owner is not None else None]
+        return [code.co_code.hex(), inner, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, flags]
 
 
-_METHODS: tuple[tuple[Any, Callable[[_Describer, Any, str], Any]], ...] = (
-    (FunctionType, _Describer._function),
-    (MethodType, _Describer._method),
-    (functools.partial, _Describer._partial),
-    ((BuiltinFunctionType, np.ufunc), _Describer._builtin),
-    (ModuleType, _Describer._module),
-    (type, _Describer._class),
-    (np.ndarray, _Describer._array),
-    ((list, tuple), _Describer._sequence),
-    ((set, frozenset), _Describer._set),
-    (dict, _Describer._mapping),
-)
+def _attribute(module: ModuleType, name: str) -> Any:
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
 
 
-def _qualified(module: str, name: str = "") -> list[str]:
-    """Return the name of something installed with the version of its package."""
-    package = sys.modules.get(module.partition(".")[0])
-    return [f"{module}.{name}", str(getattr(package, "__version__", ""))]
+def _functions(member: Any) -> Any:
+    """Return the function behind a member of a class, where it is one."""
+    match member:
+        case staticmethod() | classmethod():
+            return member.__func__
+        case property():
+            return (member.fget, member.fset)
+        case functools.cached_property():
+            return member.func
+    return member
 
 
 def _names(code: CodeType) -> set[str]:
-    """Return the global and attribute names that a code object and those inside it mention."""
-    return {*code.co_names}.union(*(_names(entry) for entry in code.co_consts if isinstance(entry, CodeType)))
+    """Return the global and attribute names that a code object and those inside it mention, imports part by part."""
+    own = {part for name in code.co_names for part in name.split(".")}
+    return own.union(*(_names(entry) for entry in code.co_consts if isinstance(entry, CodeType)))
+
+
+def _sources(words: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the user's files that are named, with their digests, and the installed packages, with their versions.
+
+    ``words`` may name modules, packages and what is in these; so may the names in each file that is found.  Nothing is run.
+    """
+    files: dict[str, str] = {}
+    packages: dict[str, str] = {}
+    waiting = [(words, words, list[Path]())]
+    while waiting:
+        tops, words, folders = waiting.pop()
+        found = []
+        for top in tops:
+            places = _places(top)
+            if places and not any(map(is_installed, map(str, places))):
+                found += places
+            elif places and top not in _NO_PART:
+                packages[top] = _version(top)
+        folders = [*folders, *(place for place in found if place.is_dir())]
+        for folder in folders:  # which grows
+            found += [folder / "__init__.py", *(folder / f"{word}.py" for word in words)]
+            folders += [folder / word for word in words if (folder / word).is_dir()]
+        for file in found:
+            if file.is_file() and str(file) not in files:
+                source = file.read_bytes()
+                files[str(file)] = _digest(source)
+                waiting += [_imported(source, file)] if file.suffix == ".py" else []
+    return dict(sorted(files.items())), dict(sorted(packages.items()))
+
+
+@functools.lru_cache(maxsize=1024)
+def _imported(source: bytes, file: Path) -> tuple[set[str], set[str], list[Path]]:
+    """Return the top packages that a file imports, all names in it, and the folders it imports from by dots."""
+    tops: set[str] = set()
+    words: set[str] = set()
+    folders: set[Path] = set()
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return tops, words, []  # Python cannot import it either
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                module = getattr(node, "module", None)
+                named = [*(alias.name for alias in node.names), *([module] if module else [])]
+                words |= {part for name in named for part in name.split(".")}
+                if isinstance(node, ast.ImportFrom) and node.level:
+                    folders |= {*file.parents[node.level - 1 : node.level]}
+                else:
+                    tops |= {name.partition(".")[0] for name in (named if module is None else [module])}
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                words.add(name)
+            case ast.Constant(value=str(text)) if text.replace(".", "").isidentifier():  # import_module("a.b")
+                tops.add(text.partition(".")[0])
+                words |= {*text.split(".")}
+    return tops, words, sorted(folders)
 
 
 @functools.cache
-def _roots() -> tuple[str, ...]:
-    from theoryck.montecarlo.payload import _installed_roots
-
-    return _installed_roots()
+def _version(top: str) -> str:
+    return " ".join(importlib.metadata.version(name) for name in importlib.metadata.packages_distributions().get(top, ()))
 
 
-def _installed(name: str | None) -> bool:
-    """Whether a module is the standard library's, an installed package's or theoryck's own: a version stands for its code."""
-    module = sys.modules.get(name or "")
-    if module is None or name == "__main__":
-        return False
-    file = getattr(module, "__file__", None)
-    if not isinstance(file, str):
-        return name in sys.builtin_module_names or name in sys.stdlib_module_names
-    return Path(file).resolve().as_posix().startswith(_roots())
+def _places(top: str) -> list[Path]:
+    """Return the file of a module that is in no package, and the folders of its submodules; nothing is imported."""
+    module = sys.modules.get(top)
+    if module is not None:
+        file, folders = getattr(module, "__file__", None), getattr(module, "__path__", None)
+    else:
+        spec = importlib.util.find_spec(top) if top.isidentifier() else None
+        file, folders = (spec.origin if spec.has_location else None, spec.submodule_search_locations) if spec else (None, None)
+    return [Path(place).resolve() for place in (file, *(folders or ())) if isinstance(place, str)]
+
+
+def _is_users(module: str) -> bool:
+    """Whether a module is neither the standard library's nor an installed package's nor theoryck's own."""
+    places = _places(module)
+    return not any(map(is_installed, map(str, places))) if places else module.partition(".")[0] not in sys.stdlib_module_names

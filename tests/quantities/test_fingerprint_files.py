@@ -1,5 +1,6 @@
-"""The user's files behind a sampler: every import is followed, wherever and however it is written, and nothing is run."""
+"""The user's files behind a sampler: whatever it imports is seen, wherever and however it is written, and nothing is run."""
 
+import importlib.metadata
 import importlib.util
 import sys
 import types
@@ -7,7 +8,7 @@ import types
 import pytest
 
 import theoryck as tc
-from theoryck.quantities.sources import sources
+from theoryck.quantities.fingerprints import _sources
 
 SAMPLER = """
 import theoryck as tc
@@ -147,7 +148,7 @@ def test_the_folder_of_a_project_is_no_part_of_the_code(loaded, tmp_path):
     assert str(tmp_path) in str(first.files)
 
 
-def test_a_file_beside_it_that_is_not_imported_does_not_show(loaded, tmp_path):
+def test_a_file_beside_it_that_is_not_named_does_not_show(loaded, tmp_path):
     write(tmp_path, DEEP | {"kk_other.py": "S = 1\n"})
     text = SAMPLER.format(imports="import kk_deep", inside="pass", value="kk_deep.g()")
     first = loaded(text).sampled.fingerprint()
@@ -176,5 +177,7 @@ def test_a_function_of_no_file_has_its_imports_read_from_its_code(loaded, tmp_pa
     assert list(tc.quantity(function).fingerprint().files) == [str(tmp_path / "kk_deep.py")]
 
 
-def test_installed_packages_are_left_to_their_versions():
-    assert sources(["numpy", "pytest", "theoryck", "json", "no_such_module"]) == sources([])
+def test_installed_packages_are_told_by_their_versions(loaded):
+    assert _sources(["numpy", "pytest", "theoryck", "json", "no_such_module"]) == ({}, {})
+    text = SAMPLER.format(imports="import click", inside="pass", value="len(click.__name__)")
+    assert loaded(text).sampled.fingerprint().code["sampler"]["packages"] == {"click": importlib.metadata.version("click")}
