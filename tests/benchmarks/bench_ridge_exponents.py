@@ -15,17 +15,17 @@ from fractions import Fraction
 import numpy as np
 
 from theoryck.fitting import fit_rate
-from theoryck.theory.ridge.draws.design import drawn_ridge_risk
-from theoryck.theory.ridge.limits.kernel_ridge import kernel_ridge_equivalent
-from theoryck.theory.ridge.limits.power_law import (
-    PowerLaw,
+from theoryck.theory.ridge.limits import (
     bias_exponent,
     feature_exponents,
+    kernel_ridge_equivalent,
     optimal_ridge,
     optimal_ridge_exponent,
+    random_features_equivalent,
     risk_exponent,
 )
-from theoryck.theory.ridge.limits.random_features import random_features_equivalent
+from theoryck.theory.ridge.model import PowerLaw
+from theoryck.theory.ridge.quantities import drawn_ridge_risk
 
 SIZES = [2.0**e for e in (20, 24, 28, 32, 36, 40)]
 

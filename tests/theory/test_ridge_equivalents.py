@@ -8,10 +8,8 @@ import pytest
 
 from theoryck.numerics.errors import NotConverged
 from theoryck.theory.learning.limits.linear import ridge_error
-from theoryck.theory.ridge.limits.kernel_ridge import effective_ridge, increasing_zero, kernel_ridge_equivalent
-from theoryck.theory.ridge.limits.power_law import PowerLaw
-from theoryck.theory.ridge.limits.random_features import random_features_equivalent
-from theoryck.theory.ridge.model import FiniteSpectrum
+from theoryck.theory.ridge.limits import effective_ridge, increasing_zero, kernel_ridge_equivalent, random_features_equivalent
+from theoryck.theory.ridge.model import FiniteSpectrum, PowerLaw
 
 ETA = [2.0, 1.0, 0.3, 0.01, 0.0]
 SIGNAL = [1.0, 0.5, 0.0, 2.0, 0.25]
@@ -133,7 +131,7 @@ def test_effective_ridge_of_huge_and_tiny_problems():
     spectrum = PowerLaw("3/2", "1/2")
     for n, ridge in ((1, 1e-3), (1e12, 1e-30), (1e6, 1e6)):
         kappa = effective_ridge(spectrum, n, ridge)
-        assert ridge + kappa / n * spectrum.kernel_sum(kappa, 1, 1) == pytest.approx(kappa, rel=1e-11)
+        assert ridge + kappa / n * spectrum.kernel_share(kappa, 1, 0) == pytest.approx(kappa, rel=1e-11)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ import mpmath
 import numpy as np
 import pytest
 
-from theoryck.numerics.errors import NotConverged
-from theoryck.theory.ridge.limits.kernel_ridge import kernel_ridge_equivalent
-from theoryck.theory.ridge.limits.power_law import PowerLaw, optimal_ridge, risk_exponent
-from theoryck.theory.ridge.limits.random_features import random_features_equivalent
-from theoryck.theory.ridge.limits.sphere import degree_residual, sphere_eigenvalues, sphere_spectrum, threshold_limit
-from theoryck.theory.ridge.model import FiniteSpectrum
+from theoryck.theory.ridge.limits import (
+    kernel_ridge_equivalent,
+    optimal_ridge,
+    random_features_equivalent,
+    risk_exponent,
+    threshold_limit,
+)
+from theoryck.theory.ridge.model import FiniteSpectrum, PowerLaw, sphere_eigenvalues, sphere_spectrum
 
 ETA, SIGNAL, SIZES = (1.0, 0.1, 0.01), (1.0, 0.5, 0.1), (10, 10, 10)
 SPECTRUM = FiniteSpectrum(ETA, SIGNAL, SIZES)
@@ -59,14 +61,14 @@ def features_in_many_digits(n, p, ridge, noise):
 
 
 @pytest.mark.parametrize("n", [29, 29.999, 30, 31])
-@pytest.mark.parametrize("ridge", [1e-12, 1e-40, 1e-200])
+@pytest.mark.parametrize("ridge", [1e-12, 1e-30, 1e-60])
 def test_kernel_at_the_rank(n, ridge):
     found = kernel_ridge_equivalent(SPECTRUM, n, ridge, 0.1).excess_risk
     assert found == pytest.approx(kernel_in_many_digits(n, ridge, 0.1), rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "p"), [(7, 7), (1, 1), (7.001, 7), (30, 100), (100, 30), (30, 30)])
-@pytest.mark.parametrize("ridge", [1e-15, 1e-40, 1e-100])
+@pytest.mark.parametrize("ridge", [1e-15, 1e-30, 1e-60])
 def test_features_at_the_peak(n, p, ridge):
     found = random_features_equivalent(SPECTRUM, n, p, ridge, 0.1)
     risk, nu1 = features_in_many_digits(n, p, ridge, 0.1)
@@ -75,14 +77,14 @@ def test_features_at_the_peak(n, p, ridge):
 
 
 def test_one_level_has_a_closed_form():
-    """n = rank, eta = 1: kappa^2/(1 + kappa) = lambda, so the risk is near s^2/(2 sqrt(lambda)): 5e18 at 1e-40, s^2 = 0.1."""
-    assert kernel_ridge_equivalent(FiniteSpectrum([1.0], [1.0], [30]), 30, 1e-40, 0.1).excess_risk == pytest.approx(5e18, rel=1e-12)
+    """n = rank, eta = 1: kappa^2/(1 + kappa) = lambda, so the risk is near s^2/(2 sqrt(lambda)): 5e13 at 1e-30, s^2 = 0.1."""
+    assert kernel_ridge_equivalent(FiniteSpectrum([1.0], [1.0], [30]), 30, 1e-30, 0.1).excess_risk == pytest.approx(5e13, rel=1e-12)
     # The first of three levels fills the samples: kappa is the geometric mean of the two about the gap.
-    gap = kernel_ridge_equivalent(FiniteSpectrum([1.0, 1e-20, 1e-40], [1.0, 1.0, 1.0], [10, 10, 10]), 20, 0.0)
-    assert gap.kappa == pytest.approx(1e-30, rel=1e-9)
+    gap = kernel_ridge_equivalent(FiniteSpectrum([1.0, 1e-10, 1e-20], [1.0, 1.0, 1.0], [10, 10, 10]), 20, 0.0)
+    assert gap.kappa == pytest.approx(1e-15, rel=1e-9)
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e150, 1e300])
+@pytest.mark.parametrize("scale", [1e-25, 1e25])
 def test_units_of_the_kernel_do_not_matter(scale):
     scaled = FiniteSpectrum([scale * e for e in ETA], SIGNAL, SIZES)
     one, other = (kernel_ridge_equivalent(s, 5, 0.1 * c, 0.1) for s, c in ((SPECTRUM, 1.0), (scaled, scale)))
@@ -93,39 +95,39 @@ def test_units_of_the_kernel_do_not_matter(scale):
 
 def test_nothing_is_learnt_from_a_huge_ridge_or_a_tiny_sample():
     for found in (
-        kernel_ridge_equivalent(SPECTRUM, 5, 1e300, 0.1),
-        kernel_ridge_equivalent(SPECTRUM, 1e-300, 0.1, 0.1),
-        random_features_equivalent(SPECTRUM, 5, 7, 1e300, 0.1),
-        random_features_equivalent(SPECTRUM, 1e-300, 7, 0.1, 0.1),
-        random_features_equivalent(SPECTRUM, 7, 1e-300, 0.1, 0.1),
-        random_features_equivalent(PowerLaw(16, 1), 1e-300, 1, 0.1, 0.1),
+        kernel_ridge_equivalent(SPECTRUM, 5, 1e30, 0.1),
+        kernel_ridge_equivalent(SPECTRUM, 1e-30, 0.1, 0.1),
+        random_features_equivalent(SPECTRUM, 5, 7, 1e30, 0.1),
+        random_features_equivalent(SPECTRUM, 1e-30, 7, 0.1, 0.1),
+        random_features_equivalent(SPECTRUM, 7, 1e-30, 0.1, 0.1),
+        random_features_equivalent(PowerLaw(16, 1), 1e-30, 1, 0.1, 0.1),
     ):
         assert found.excess_risk == pytest.approx(sum(SIGNAL), rel=1e-11) or found.excess_risk == pytest.approx(1.0, rel=1e-8)
 
 
 def test_sums_of_finite_spectra():
-    spectrum = FiniteSpectrum([2.0, 0.0, 1e300], [0.5, 1.0, 3.0], [4, 5, 6])
-    assert spectrum.kernel_sum("1/2", 1, 2) == pytest.approx(4 * 2 / 2.5**2 + 6e-300, rel=1e-15)
-    assert spectrum.signal_sum(0.5, 0, 1) == pytest.approx(0.5 / 2.5 + 1 / 0.5, rel=1e-15)
-    assert spectrum.signal_sum(0.5, 3, 3) == pytest.approx(0.5 * 0.8**3 + 3, rel=1e-15)
-    assert spectrum.kernel_sum(0, 1, 1) == 10
+    spectrum = FiniteSpectrum([2.0, 0.0, 1e20], [0.5, 1.0, 3.0], [4, 5, 6])
+    assert spectrum.kernel_share(0.5, 1, 1) == pytest.approx(4 * 2 * 0.5 / 2.5**2 + 3e-20, rel=1e-15)
+    assert spectrum.signal_share(0.5, 0, 1) == pytest.approx(0.5 * 0.5 / 2.5 + 1, rel=1e-15)
+    assert spectrum.signal_share(0.5, 3, 0) == pytest.approx(0.5 * 0.8**3 + 3, rel=1e-15)
+    assert spectrum.rank == 10
     with pytest.raises(ValueError, match="read-only"):
         spectrum.eigenvalues[0] = 3.0
-    assert FiniteSpectrum([np.float32(0.5)], [np.int64(2)]).signal_sum(0, 1, 0) == 1.0
+    assert FiniteSpectrum([np.float32(0.5)], [np.int64(2)]).signal_share(0.5, 1, 0) == 1.0
 
 
 def test_sums_of_power_laws():
     """sum 1/(1 + s k^2) = pi/(2 sqrt(s)) - 1/2 for small s, zeta(1 + x) = 1/x + 0.5772... for small x."""
-    assert PowerLaw(2, 1).kernel_sum(1e-300, 1, 1) == pytest.approx(math.pi / 2 * 1e150, rel=1e-11)
-    assert PowerLaw("1.000000000001", 1).kernel_sum(1.0, 1, 0) == pytest.approx(1e12 + 0.5772156649, rel=1e-13)
+    assert PowerLaw(2, 1).kernel_share(1e-60, 1, 0) == pytest.approx(math.pi / 2 * 1e30, rel=1e-11)
+    assert math.exp(PowerLaw("1.000000000001", 1).log_trace) == pytest.approx(1e12 + 0.5772156649, rel=1e-13)
     with mpmath.workdps(30):
         expected = mpmath.zeta(1 + 4 * mpmath.mpf(10) ** -12)
-    assert PowerLaw(2, "1e-12").signal_sum(1.0, 0, 0) == pytest.approx(float(expected), rel=1e-12)
-    assert PowerLaw(np.float32(1.5), 1).kernel_sum(1.0, 1, 1) == PowerLaw("3/2", 1).kernel_sum(1, 1, 1)
-    # kappa is far below the range of floats only where n is: the best risk at n = 10^300 follows its power law.
-    spectrum = PowerLaw(2, 1)
-    risks = [optimal_ridge(spectrum, n, 1)[1].excess_risk for n in (1e200, 1e300)]
-    assert math.log10(risks[0] / risks[1]) / 100 == pytest.approx(0.8, abs=0.001)
+    assert PowerLaw(2, "1e-12").signal_share(1.0, 0, 0) == pytest.approx(float(expected), rel=1e-12)
+    assert PowerLaw(np.float32(1.5), 1).kernel_share(1.0, 1, 0) == PowerLaw("3/2", 1).kernel_share(1, 1, 0)
+    # The best risk follows its power law to the end of the domain.
+    spectrum = PowerLaw(2, "1/2")
+    risks = [optimal_ridge(spectrum, n, 1)[1].excess_risk for n in (1e20, 1e30)]
+    assert math.log10(risks[0] / risks[1]) / 10 == pytest.approx(2 / 3, abs=0.001)
 
 
 @pytest.mark.parametrize("d", [2, 16, 10**6])
@@ -141,15 +143,12 @@ def test_many_coefficients_of_a_kernel_on_the_sphere(d):
         )
         assert found[k] == pytest.approx(float(exact), rel=1e-15, abs=1e-307)
     assert len(sphere_eigenvalues([0, 1] * 300, 16)) == 600
-    assert degree_residual([0, 1, 1], 16, 100, 10**9, 0.1) == degree_residual([0, 1, 1], 16, 100, 3, 0.1)
 
 
-@pytest.mark.parametrize(
-    ("samples", "ridge"), [(1.0, 1e-40), (1.0, 1e-300), (0.5, 1e-40), (2.0, 1e-40), (1e-300, 0.5), (1e300, 0.5)]
-)
+@pytest.mark.parametrize(("samples", "ridge"), [(1.0, 1e-30), (0.5, 1e-30), (2.0, 1e-30), (1e-30, 0.5), (1e30, 0.5)])
 def test_the_threshold_without_higher_degrees(samples, ridge):
     found = threshold_limit([0, 1], 1, samples, ridge)
-    with mpmath.workdps(700):
+    with mpmath.workdps(200):
         c, zeta = mpmath.mpf(samples), mpmath.mpf(ridge)
         b = 1 - c + zeta
         s = (b + mpmath.sqrt(b * b + 4 * c * zeta)) / (2 * c)
@@ -157,29 +156,6 @@ def test_the_threshold_without_higher_degrees(samples, ridge):
         residual, inflation = (s / (1 + s)) ** 2 / (1 - gamma), 1 / (1 - gamma)
     assert found.residual == pytest.approx(float(residual), rel=1e-13)
     assert found.inflation == pytest.approx(float(inflation), rel=1e-13)
-
-
-class Unaided:
-    """The least that a spectrum must have: sums without the methods that save digits."""
-
-    rank = 30.0
-    kernel_sum = FiniteSpectrum([1.0], [1.0], [30]).kernel_sum
-    signal_sum = FiniteSpectrum([1.0], [1.0], [30]).signal_sum
-
-
-def test_a_spectrum_without_the_digits_is_refused():
-    own = kernel_ridge_equivalent(FiniteSpectrum([1.0], [1.0], [30]), 30, 1e-6, 0.1)
-    assert kernel_ridge_equivalent(Unaided(), 30, 1e-6, 0.1).excess_risk == pytest.approx(own.excess_risk, rel=1e-12)
-    for call in (
-        lambda: kernel_ridge_equivalent(Unaided(), 30, 1e-40, 0.1),
-        lambda: random_features_equivalent(Unaided(), 30, 30, 1e-40, 0.1),
-    ):
-        with pytest.raises(NotConverged, match=r"too close to 30 .* give the spectrum a method remainder"):
-            call()
-    with pytest.raises(NotConverged, match="shift = 1e-200 leaves the range of floats"):
-        kernel_ridge_equivalent(Unaided(), 31, 1e-200 / 31, 0.1)
-    with pytest.raises(ValueError, match="ridge must be > 0 where the rank is below n"):
-        kernel_ridge_equivalent(Unaided(), 40, 0, 0.1)
 
 
 def test_texts_and_numbers_are_one():
@@ -199,27 +175,21 @@ def test_texts_and_numbers_are_one():
         (lambda: optimal_ridge(PowerLaw(2, 1), 0.5, 0.1), "n must be a number > 1"),
         (lambda: optimal_ridge(PowerLaw(2, 1), 100, 1e-30), "give more samples or more noise, got n = 100, noise = 1e-30"),
         (lambda: kernel_ridge_equivalent(SPECTRUM, -1, 0.1), "n must be a number > 0, got -1"),
-        (lambda: kernel_ridge_equivalent(SPECTRUM, 10**5000, 0.1), "n must be a number that a float can hold, got int of"),
-        (lambda: kernel_ridge_equivalent(SPECTRUM, "1e-400", 0.1), "n must be 0 or a number that a float can hold"),
-        (lambda: kernel_ridge_equivalent(FiniteSpectrum([1e308], [1.0], [1e6]), 5, 0.1), "leaves the range of floats"),
-        (lambda: kernel_ridge_equivalent(FiniteSpectrum([1.0], [1.0], [3]), 3, 1e-300, 1e300), "the risk leaves the range"),
-        (lambda: SPECTRUM.kernel_sum(-1, 1, 1), "shift must be a number >= 0, got -1"),
         (
-            lambda: FiniteSpectrum([0.0, 1.0], [1.0, 1.0]).signal_sum(1e-300, 0, 5),
-            "the sum at shift = 1e-300, power = 0, order = 5",
+            lambda: kernel_ridge_equivalent(SPECTRUM, 10**5000, 0.1),
+            "n must lie between .*, got one that fits no float",
         ),
-        (lambda: FiniteSpectrum([0.0, 1.0], [1.0, 1.0]).signal_sum(0, 1, 1), "shift must be > 0"),
+        (
+            lambda: kernel_ridge_equivalent(SPECTRUM, "1e-40", 0.1),
+            r"n must lie between 1e-30 and 1e\+30, got 1e-40: change",
+        ),
+        (lambda: kernel_ridge_equivalent(SPECTRUM, 5, 1e-120), r"ridge must lie between 1e-100 and 1e\+30, got 1e-120"),
         (lambda: FiniteSpectrum([1.0, "x"], [1.0, 1.0]), "eigenvalues must be a sequence of numbers >= 0, got 'x' at 1"),
         (lambda: FiniteSpectrum(np.array(1.0), [1.0]), "eigenvalues must be a sequence of numbers >= 0, got array"),
         (lambda: FiniteSpectrum("12", [1.0, 1.0]), "eigenvalues must be a sequence of numbers >= 0, got '12'"),
-        (lambda: PowerLaw(2, 1).kernel_sum(1.0, 0, 1), "power must be a number >= 1"),
-        (lambda: PowerLaw(2, 1).signal_sum(1e-300, 0, 5), "leaves the range of floats"),
-        (lambda: PowerLaw("1.001", 1).kernel_sum(1e-310, 1, 1), "shift = 1e-310 is too small"),
         (lambda: risk_exponent(2, 1, 1, "no"), "noisy must be True or False, got 'no'"),
         (lambda: sphere_eigenvalues([1.0] * 5001, 16), "coefficients must be at most 5000 numbers, got 5001"),
-        (lambda: sphere_eigenvalues([1.0], 10**400), "d must be an integer between 2 and 1e300"),
         (lambda: sphere_spectrum([1.0] * 300, 5000, [1.0]), "degree 161 has more directions in d = 5e"),
-        (lambda: threshold_limit([0, 1e-300, 1e300], 1, 1.0), "zeta = .* leaves the range of floats"),
     ],
 )
 def test_bad_arguments_are_named(call, word):

@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import eval_gegenbauer, roots_gegenbauer
 
-from theoryck.theory.ridge.limits.kernel_ridge import kernel_ridge_equivalent
-from theoryck.theory.ridge.limits.sphere import (
-    EXPONENTIAL,
-    degree_residual,
-    gegenbauer,
-    multiplicity,
-    sphere_eigenvalues,
-    sphere_spectrum,
-    threshold_limit,
-)
+from theoryck.theory.ridge.limits import kernel_ridge_equivalent, threshold_limit
+from theoryck.theory.ridge.model import EXPONENTIAL, gegenbauer, multiplicity, sphere_eigenvalues, sphere_spectrum
+
+
+def degree_residual(coefficients, d, n, degree, ridge=0.0):
+    """What n samples leave of a target of unit power in one degree, without noise: errors of several degrees add up."""
+    return kernel_ridge_equivalent(sphere_spectrum(coefficients, d, [0.0] * degree + [1.0]), n, ridge).excess_risk
 
 
 @pytest.mark.parametrize("d", [3, 5, 16, 60])

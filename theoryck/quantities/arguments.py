@@ -27,8 +27,10 @@ def rational(value: Any, name: str, *, low: float | None = None, strict: bool = 
     return number
 
 
-def positive(value: Any, name: str, *, zero: bool = False) -> float:
+def positive(value: Any, name: str, *, zero: bool = False, least: float = LEAST) -> float:
     """Return a number > 0 (with ``zero`` 0 is one too) of the numeric domain as a float; QuantityError for anything else.
+
+    ``least`` is another lower end of the domain.
 
     >>> positive("1/4", "ridge"), positive(0, "noise", zero=True)
     (0.25, 0.0)
@@ -37,10 +39,10 @@ def positive(value: Any, name: str, *, zero: bool = False) -> float:
         ...
     theoryck.quantities.base.QuantityError: ridge must lie between 1e-30 and 1e+30, got 1e+40: change its unit
     """
-    return real(value, name, low=0.0, strict=not zero)
+    return real(value, name, low=0.0, strict=not zero, least=least)
 
 
-def real(value: Any, name: str, *, low: float | None = None, strict: bool = True) -> float:
+def real(value: Any, name: str, *, low: float | None = None, strict: bool = True, least: float = LEAST) -> float:
     """Return a number of the numeric domain, of any sign unless ``low`` is given, as a float; QuantityError for anything else.
 
     >>> real("-1/4", "mean")
@@ -53,8 +55,8 @@ def real(value: Any, name: str, *, low: float | None = None, strict: bool = True
     try:
         number = float(exact)
     except OverflowError:
-        raise QuantityError(f"{name} must lie between {LEAST:g} and {LARGEST:g}, got one that fits no float") from None
-    if exact != 0 and not LEAST <= abs(number) <= LARGEST:
+        raise QuantityError(f"{name} must lie between {least:g} and {LARGEST:g}, got one that fits no float") from None
+    if exact != 0 and not least <= abs(number) <= LARGEST:
         size = "" if low is not None else " in size"
-        raise QuantityError(f"{name} must lie between {LEAST:g} and {LARGEST:g}{size}, got {number:g}: change its unit")
+        raise QuantityError(f"{name} must lie between {least:g} and {LARGEST:g}{size}, got {number:g}: change its unit")
     return number

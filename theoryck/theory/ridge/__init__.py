@@ -1,10 +1,9 @@
 """Ridge regression with kernels and random features: deterministic equivalents, power laws, the sphere.
 
-draws       Draws of ridge
-limits      Limits of ridge
-model       Spectra of kernels and targets: what the deterministic equivalents of ridge regression ask of them, and their
-            arguments
-quantities  Predictions for ridge regression with kernels and random features, as quantities along n: power laws and the sphere
+draws       Draws of ridge regression: everything but the design is integrated
+limits      Deterministic equivalents of ridge regression with kernels and with random features, and the exponents of power laws
+model       Spectra of kernels and targets: finitely many eigenspaces, power laws, dot-product kernels on the sphere
+quantities  Risks of ridge regression as quantities along n: deterministic equivalents, and what they are equivalent to, drawn
 """
 
 from theoryck._lazy import lazily
@@ -12,41 +11,31 @@ from theoryck._lazy import lazily
 __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
-        "draws.design": (
-            "drawn_features_risk",
-            "drawn_ridge_risk",
-        ),
-        "draws.sphere": ("drawn_sphere_risk",),
-        "limits.kernel_ridge": (
+        "limits": (
             "KernelRidge",
-            "kernel_ridge_equivalent",
-        ),
-        "limits.power_law": (
-            "PowerLaw",
+            "RandomFeaturesRidge",
             "bias_exponent",
             "feature_exponents",
+            "kernel_ridge_equivalent",
             "optimal_ridge",
             "optimal_ridge_exponent",
+            "random_features_equivalent",
             "risk_exponent",
+            "threshold_limit",
             "variance_exponent",
         ),
-        "limits.random_features": (
-            "RandomFeaturesRidge",
-            "random_features_equivalent",
-        ),
-        "limits.sphere": (
+        "model": (
             "EXPONENTIAL",
-            "degree_residual",
+            "FiniteSpectrum",
+            "PowerLaw",
             "multiplicity",
             "sphere_eigenvalues",
             "sphere_spectrum",
-            "threshold_limit",
-        ),
-        "model": (
-            "FiniteSpectrum",
-            "Spectrum",
         ),
         "quantities": (
+            "drawn_features_risk",
+            "drawn_ridge_risk",
+            "drawn_sphere_risk",
             "features_risk",
             "optimal_ridge_risk",
             "optimal_ridge_size",

@@ -1,193 +1,374 @@
-"""Predictions for ridge regression with kernels and random features, as quantities along n: power laws and the sphere.
-
-All of them are deterministic equivalents (:mod:`theoryck.theory.ridge.limits.kernel_ridge` and its neighbours), evaluated at any
-size up to the range of floats.  What they are equivalent to is drawn in :mod:`theoryck.theory.ridge.draws.design` and
-:mod:`theoryck.theory.ridge.draws.sphere`.
-"""
+"""Risks of ridge regression as quantities along n: deterministic equivalents, and what they are equivalent to, drawn."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from fractions import Fraction
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
-from theoryck.quantities.base import QuantityError
-from theoryck.quantities.formulas import Formula, formula
-from theoryck.theory.ridge.limits.kernel_ridge import KernelRidge, kernel_ridge_equivalent
-from theoryck.theory.ridge.limits.power_law import PowerLaw, exact_exponent, optimal_ridge
-from theoryck.theory.ridge.limits.random_features import RandomFeaturesRidge, random_features_equivalent
-from theoryck.theory.ridge.limits.sphere import sphere_spectrum
-from theoryck.theory.ridge.model import nonnegative, nonnegative_array, positive
+import numpy as np
 
-Part = Literal["excess_risk", "bias", "variance"]
+from theoryck.quantities.arguments import positive
+from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
+from theoryck.quantities.formulas import formula
+from theoryck.records import Enclosure
+from theoryck.theory.ridge.draws import FeaturesDesign, KernelDesign, SphereDesign
+from theoryck.theory.ridge.limits import (
+    LEAST_RIDGE,
+    KernelRidge,
+    exact_exponent,
+    kernel_ridge_equivalent,
+    optimal_ridge,
+    random_features_equivalent,
+)
+from theoryck.theory.ridge.model import FiniteSpectrum, PowerLaw, nonnegative_array, sphere_eigenvalues, sphere_spectrum
 
-RELATIVE_ERROR = 1e-10
-"""Ten times what the sums of a power law are known to: risks are quotients of a few of them."""
-
-MINIMISER_ERROR = 1e-6
-"""A minimum is flat: its place is known to the root of the rounding of its value."""
+PARTS = ("excess_risk", "bias", "variance")
 
 
-def ridge_risk(capacity: Any, source: Any, ridge: Any, noise: float = 0.0, part: Part = "excess_risk") -> Formula:
-    """Return the equivalent risk of kernel ridge regression with eta_k = k^(-alpha), f_k = k^(-alpha r - 1/2), lambda = n^(-l).
+class Equivalent(Quantity):
+    """A deterministic equivalent: ``value`` at the sizes it ``needs``, known to a relative ``error``."""
 
-    A formula in the size ``n``; ``capacity`` is alpha > 1, ``source`` r > 0, ``ridge`` l > 0 (of (1/n) sum (y - f)^2 + lambda
-    |f|^2), ``noise`` the variance of the labels' noise, ``part`` "excess_risk", "bias" or "variance".  Raises QuantityError
-    or ValueError.
+    can_exact = True
+    value: ClassVar[Callable[..., float]]
+    error: ClassVar[float] = 1e-10
+    """Ten times what the sums of a power law are known to: risks are quotients of a few of them."""
 
-    Source: Cui, Loureiro, Krzakala, Zdeborova (2021), arXiv:2105.15004.
+    def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure:
+        return formula(self.value, name=self.name, sizes=self.needs, relative_error=self.error).exact(sizes, digits)
+
+
+# Power laws --------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class PowerLawQuantity(Quantity):
+    """What belongs to eta_k = k^(-alpha), f_k = k^(-alpha r - 1/2): ``capacity`` alpha > 1 and ``source`` r > 0, kept exactly."""
+
+    capacity: Any
+    source: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "capacity", self.spectrum.capacity)
+        object.__setattr__(self, "source", self.spectrum.source)
+
+    @property
+    def spectrum(self) -> PowerLaw:
+        """The spectrum."""
+        return PowerLaw(self.capacity, self.source)
+
+
+@dataclass(frozen=True, repr=False)
+class PowerLawRisk(PowerLawQuantity):
+    """And to lambda = n^(-l) of (1/n) sum (y - f)^2 + lambda |f|^2: ``ridge`` is l > 0, ``noise`` the variance of the labels'."""
+
+    ridge: Any
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "ridge", exact_exponent(self.ridge, "ridge"))
+        object.__setattr__(self, "noise", positive(self.noise, "noise", zero=True))
+
+
+@dataclass(frozen=True, repr=False)
+class PartOfRisk(PowerLawRisk, Equivalent):
+    """A ``part`` of it: "excess_risk", "bias" or "variance"."""
+
+    part: str = "excess_risk"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.part not in PARTS:
+            raise QuantityError(f"part must be one of {', '.join(PARTS)}, got {self.part!r}")
+
+
+class ridge_risk(PartOfRisk):
+    """The equivalent risk of kernel ridge regression with eta_k = k^(-alpha), f_k = k^(-alpha r - 1/2), lambda = n^(-l).
+
+    ``capacity`` is alpha > 1, ``source`` r > 0, ``ridge`` l > 0 (of (1/n) sum (y - f)^2 + lambda |f|^2), ``noise`` the variance of
+    the labels' noise, ``part`` "excess_risk", "bias" or "variance"; size ``n``.  Raises QuantityError.
 
     >>> risk = ridge_risk(2, "1/2", 1)
     >>> values = [float(risk.exact({"n": n})) for n in (2**30, 2**31)]
     >>> round(values[0] / values[1], 4)  # 2 l r = 1
     2.0
     """
-    spectrum, noise = PowerLaw(capacity, source), nonnegative(noise, "noise")
-    ell = exact_exponent(ridge, "ridge")
-    part = _part(part)
-    function = functools.partial(_ridge_risk, spectrum, float(ell), noise, part)
-    parameters = {"capacity": str(spectrum.capacity), "source": str(spectrum.source), "ridge": str(ell), "noise": noise}
-    return _formula(function, f"ridge_risk[{part}]", ("n",), parameters)
+
+    title = "ridge_risk[{part}]"
+    needs = ("n",)
+
+    def value(self, n: int) -> float:
+        """Return the risk with n samples."""
+        ridge = positive(positive(n, "n") ** -float(self.ridge), "n**(-ridge)", least=LEAST_RIDGE)
+        return float(getattr(kernel_ridge_equivalent(self.spectrum, n, ridge, self.noise), self.part))
 
 
-def _ridge_risk(spectrum: PowerLaw, ell: float, noise: float, part: Part, n: int) -> float:
-    return _take(kernel_ridge_equivalent(spectrum, n, positive(n, "n") ** -ell, noise), part)
+class features_risk(PartOfRisk):
+    """The equivalent risk of ridge regression with p random features, the spectrum and lambda those of :class:`ridge_risk`.
 
-
-def optimal_ridge_risk(capacity: Any, source: Any, noise: float = 1.0) -> Formula:
-    """Return the least equivalent excess risk over lambda, for noise > 0, as a formula in the size ``n``.
-
-    Source: Caponnetto, De Vito (2007); Cui, Loureiro, Krzakala, Zdeborova (2021), arXiv:2105.15004.
-
-    >>> round(float(optimal_ridge_risk(2, "1/2").exact({"n": 2**20})), 8)
-    0.00012325
-    """
-    return _optimal(capacity, source, noise, "optimal_ridge_risk", _optimal_risk, RELATIVE_ERROR)
-
-
-def optimal_ridge_size(capacity: Any, source: Any, noise: float = 1.0) -> Formula:
-    """Return the lambda that attains :func:`optimal_ridge_risk`, as a formula in the size ``n``.
-
-    >>> size = optimal_ridge_size(2, "1/2")
-    >>> float(size.exact({"n": 2**20})) > float(size.exact({"n": 2**22})) > 0
-    True
-    """
-    return _optimal(capacity, source, noise, "optimal_ridge_size", _optimal_size, MINIMISER_ERROR)
-
-
-def _optimal(capacity: Any, source: Any, noise: float, name: str, function: Callable[..., float], error: float) -> Formula:
-    spectrum, noise = PowerLaw(capacity, source), nonnegative(noise, "noise")
-    if noise == 0:
-        raise QuantityError("noise must be > 0: without noise the least risk is at ridge 0, got 0")
-    parameters = {"capacity": str(spectrum.capacity), "source": str(spectrum.source), "noise": noise}
-    return _formula(functools.partial(function, spectrum, noise), name, ("n",), parameters, error)
-
-
-def _optimal_risk(spectrum: PowerLaw, noise: float, n: int) -> float:
-    return _best(spectrum.capacity, spectrum.source, noise, n)[1].excess_risk
-
-
-def _optimal_size(spectrum: PowerLaw, noise: float, n: int) -> float:
-    return _best(spectrum.capacity, spectrum.source, noise, n)[0]
-
-
-@functools.lru_cache(maxsize=256)
-def _best(capacity: Fraction, source: Fraction, noise: float, n: int) -> tuple[float, KernelRidge]:
-    """The minimum and its place: claims about the one and about the other are made along the same sizes."""
-    return optimal_ridge(PowerLaw(capacity, source), n, noise)
-
-
-def features_risk(capacity: Any, source: Any, ridge: Any, noise: float = 0.0, part: Part = "excess_risk") -> Formula:
-    """Return the equivalent risk of ridge regression with p random features, the spectrum and lambda those of :func:`ridge_risk`.
-
-    A formula in the sizes ``n`` and ``p``: a path gives p as a power of n.
-
-    Source: Defilippis, Loureiro, Misiakiewicz (2024), arXiv:2405.15699; their lambda, that of
-    :func:`~theoryck.theory.ridge.random_features_equivalent`, belongs to the sum over samples and is n times this one.
+    Sizes ``n`` and ``p``: a path gives p as a power of n.  Lambda belongs to the mean over samples; that of
+    :func:`~theoryck.theory.ridge.random_features_equivalent` belongs to their sum and is n times this one.
 
     >>> few, many = (float(features_risk(2, "1/2", 2).exact({"n": 2**20, "p": p})) for p in (2**10, 2**30))
     >>> few / many > 10**6  # few features cannot use the samples
     True
     """
-    spectrum, noise = PowerLaw(capacity, source), nonnegative(noise, "noise")
-    ell = exact_exponent(ridge, "ridge")
-    part = _part(part)
-    function = functools.partial(_features_risk, spectrum, float(ell), noise, part)
-    parameters = {"capacity": str(spectrum.capacity), "source": str(spectrum.source), "ridge": str(ell), "noise": noise}
-    return _formula(function, f"features_risk[{part}]", ("n", "p"), parameters)
+
+    title = "features_risk[{part}]"
+    needs = ("n", "p")
+
+    def value(self, n: int, p: int) -> float:
+        """Return the risk with n samples and p features."""
+        ridge = positive(positive(n, "n") ** (1 - float(self.ridge)), "n**(1 - ridge)", least=LEAST_RIDGE)
+        return float(getattr(random_features_equivalent(self.spectrum, n, p, ridge, self.noise), self.part))
 
 
-def _features_risk(spectrum: PowerLaw, ell: float, noise: float, part: Part, n: int, p: int) -> float:
-    ridge = positive(n, "n") ** (1 - ell)
-    if ridge == 0:
-        raise QuantityError(f"ridge = {ell:g} makes lambda = n^(-ridge) 0 in floats at n = {n}: take a smaller exponent")
-    return _take(random_features_equivalent(spectrum, n, p, ridge, noise), part)
+@dataclass(frozen=True, repr=False)
+class OptimalRidge(PowerLawQuantity, Equivalent):
+    """The optimum over lambda, for noise > 0; size ``n``."""
+
+    needs = ("n",)
+    noise: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "noise", positive(self.noise, "noise", zero=True))
+        if self.noise == 0:
+            raise QuantityError("noise must be > 0: without noise the least risk is at ridge 0, got 0")
 
 
-def sphere_risk(coefficients: Sequence[float], target: Sequence[float], ridge: float = 0.0, noise: float = 0.0) -> Formula:
-    """Return the equivalent excess risk of the kernel sum_m a_m <x, x'/d>^m on the sphere, for a target of power ``target[k]`` in
-    degree k, at a fixed lambda = ``ridge``, as a formula in the sizes ``d`` and ``n``.
+class optimal_ridge_risk(OptimalRidge):
+    """The least equivalent excess risk over lambda, for noise > 0; size ``n``.
 
-    Source: Mei, Misiakiewicz, Montanari (2022), arXiv:2101.10588.
+    Source: Caponnetto, De Vito (2007); Cui, Loureiro, Krzakala, Zdeborova (2021).
+
+    >>> round(float(optimal_ridge_risk(2, "1/2").exact({"n": 2**20})), 8)
+    0.00012325
+    """
+
+    title = "optimal_ridge_risk"
+
+    def value(self, n: int) -> float:
+        """Return the least risk."""
+        return _best(self.spectrum, self.noise, n)[1].excess_risk
+
+
+class optimal_ridge_size(OptimalRidge):
+    """The lambda that attains :class:`optimal_ridge_risk`; size ``n``.
+
+    >>> size = optimal_ridge_size(2, "1/2")
+    >>> float(size.exact({"n": 2**20})) > float(size.exact({"n": 2**22})) > 0
+    True
+    """
+
+    title = "optimal_ridge_size"
+    error = 1e-6
+    """A minimum is flat: its place is known to the root of the rounding of its value."""
+
+    def value(self, n: int) -> float:
+        """Return the place of the least risk."""
+        return _best(self.spectrum, self.noise, n)[0]
+
+
+@functools.lru_cache(maxsize=256)
+def _best(spectrum: PowerLaw, noise: float, n: int) -> tuple[float, KernelRidge]:
+    """The minimum and its place: claims about the one and about the other are made along the same sizes."""
+    return optimal_ridge(spectrum, n, noise)
+
+
+@dataclass(frozen=True, repr=False)
+class DrawnRisk(PowerLawRisk):
+    """A risk on a Gaussian design of ``modes`` eigenfunctions; with ``relative`` divided by its deterministic equivalent."""
+
+    can_draw = True
+    relative: bool = field(default=False, kw_only=True)
+
+    @property
+    def suffix(self) -> str:
+        """What the name says of the unit."""
+        return "[relative]" if self.relative else ""
+
+    def design(self, sizes: Sizes) -> tuple[FiniteSpectrum, int, float]:
+        """Return the beginning of the spectrum, n and lambda."""
+        need_sizes(self.name, self.needs, sizes)
+        k = np.arange(1, int(sizes["modes"]) + 1, dtype=float)
+        alpha, r, n = float(self.capacity), float(self.source), int(sizes["n"])
+        return FiniteSpectrum(k**-alpha, k ** (-2 * alpha * r - 1)), n, float(n) ** -float(self.ridge)
+
+    def cost(self, sizes: Sizes) -> float:
+        return float(self.sampler(sizes).cost)  # type: ignore[attr-defined]
+
+
+class drawn_ridge_risk(DrawnRisk):
+    """The excess risk of kernel ridge regression on a Gaussian design with eta_k = k^(-alpha), f_k = k^(-alpha r - 1/2) for
+    k = 1..modes and lambda = n^(-l), drawn; sizes ``n`` and ``modes``.
+
+    With ``relative`` it is divided by its deterministic equivalent for the same spectrum, so that it tends to 1.  Raises
+    QuantityError.
+
+    >>> ratio = drawn_ridge_risk("3/2", "1/2", 1, relative=True)
+    >>> values = ratio.draw(np.random.default_rng(0), 50, {"n": 40, "modes": 200})
+    >>> bool(abs(values.mean() - 1) < 0.1)
+    True
+    """
+
+    title = "drawn_ridge_risk{self.suffix}"
+    needs = ("n", "modes")
+
+    def sampler(self, sizes: Sizes) -> KernelDesign:
+        spectrum, n, ridge = self.design(sizes)
+        unit = kernel_ridge_equivalent(spectrum, n, ridge, self.noise).excess_risk if self.relative else 1.0
+        return KernelDesign(spectrum.eigenvalues, spectrum.signal, n, ridge, self.noise, unit)
+
+    def relative_noise(self, sizes: Sizes) -> float:
+        """Return roughly the standard deviation of a draw over its mean: seen between 2 and 5 over n."""
+        return 4.0 / int(sizes["n"])
+
+
+class drawn_features_risk(DrawnRisk):
+    """The same as :class:`drawn_ridge_risk` with p Gaussian random features of the kernel; sizes ``n``, ``p``, ``modes``.
+
+    >>> ratio = drawn_features_risk("3/2", "1/2", 1, relative=True)
+    >>> values = ratio.draw(np.random.default_rng(0), 50, {"n": 40, "p": 30, "modes": 200})
+    >>> bool(abs(values.mean() - 1) < 0.15)
+    True
+    """
+
+    title = "drawn_features_risk{self.suffix}"
+    needs = ("n", "p", "modes")
+
+    def sampler(self, sizes: Sizes) -> FeaturesDesign:
+        spectrum, n, ridge = self.design(sizes)
+        p = int(sizes["p"])
+        unit = random_features_equivalent(spectrum, n, p, n * ridge, self.noise).excess_risk if self.relative else 1.0
+        return FeaturesDesign(spectrum.eigenvalues, spectrum.signal, n, p, ridge, self.noise, unit)
+
+    def relative_noise(self, sizes: Sizes) -> float:
+        """Return roughly the standard deviation of a draw over its mean: twice that with kernels."""
+        return 8.0 / int(sizes["n"])
+
+
+# The sphere --------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class SphereQuantity(Quantity):
+    """What belongs to the kernel sum_m a_m <x, x'/d>^m on the sphere and a target of power ``target[k]`` in degree k."""
+
+    coefficients: Sequence[float]
+    target: Sequence[float]
+
+    def __post_init__(self) -> None:
+        for name in ("coefficients", "target"):
+            object.__setattr__(self, name, tuple(nonnegative_array(getattr(self, name), name).tolist()))
+        self.spectrum(3)  # what is bad is refused now rather than when it is measured
+
+    def spectrum(self, d: int) -> FiniteSpectrum:
+        """Return the spectrum in d dimensions."""
+        return sphere_spectrum(self.coefficients, d, self.target)
+
+
+@dataclass(frozen=True, repr=False)
+class sphere_risk(SphereQuantity, Equivalent):
+    """The equivalent excess risk of the kernel sum_m a_m <x, x'/d>^m on the sphere, for a target of power ``target[k]`` in
+    degree k, at a fixed lambda = ``ridge``; sizes ``d`` and ``n``.
 
     >>> risk = sphere_risk([1, 1, 0.5, 1 / 6], [0, 0, 1], ridge=1e-3)
     >>> float(risk.exact({"d": 64, "n": 64})) > 0.9  # degree 2 needs n ~ d^2/2
     True
     """
-    a, powers = _sphere_arguments(coefficients, target)
-    ridge, noise = nonnegative(ridge, "ridge"), nonnegative(noise, "noise")
-    function = functools.partial(_sphere_risk, a, powers, ridge, noise)
-    parameters = {"coefficients": list(a), "target": list(powers), "ridge": ridge, "noise": noise}
-    return _formula(function, "sphere_risk", ("d", "n"), parameters)
+
+    title = "sphere_risk"
+    needs = ("d", "n")
+    ridge: float = 0.0
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("ridge", "noise"):
+            object.__setattr__(self, name, positive(getattr(self, name), name, zero=True))
+
+    def value(self, d: int, n: int) -> float:
+        """Return the excess risk."""
+        return kernel_ridge_equivalent(self.spectrum(d), n, self.ridge, self.noise).excess_risk
 
 
-def _sphere_risk(a: tuple[float, ...], target: tuple[float, ...], ridge: float, noise: float, d: int, n: int) -> float:
-    return kernel_ridge_equivalent(sphere_spectrum(a, d, target), n, ridge, noise).excess_risk
-
-
-def sphere_features_risk(coefficients: Sequence[float], target: Sequence[float], ridge: float) -> Formula:
-    """Return the equivalent excess risk of p random features whose kernel is that of :func:`sphere_risk`, at lambda = ``ridge``
-    > 0, as a formula in the sizes ``d``, ``n`` and ``p``.
-
-    Here lambda belongs to the mean, (1/n) sum_i (y_i - f)^2 + lambda |a|^2, as for kernels;
-    :func:`~theoryck.theory.ridge.random_features_equivalent` takes the sum, so its ``ridge`` is n times this one.
-
-    Source: Mei, Misiakiewicz, Montanari (2022), arXiv:2101.10588; Defilippis, Loureiro, Misiakiewicz (2024), arXiv:2405.15699.
+@dataclass(frozen=True, repr=False)
+class sphere_features_risk(SphereQuantity, Equivalent):
+    """The equivalent excess risk of p random features whose kernel is that of :class:`sphere_risk`, at lambda = ``ridge`` > 0
+    of the mean over samples; sizes ``d``, ``n`` and ``p``.
 
     >>> risk = sphere_features_risk([1, 1, 0.5, 1 / 6], [0, 1], ridge=1e-3)
     >>> float(risk.exact({"d": 64, "n": 4096, "p": 16})) > 0.5 > float(risk.exact({"d": 64, "n": 4096, "p": 4096}))
     True
     """
-    a, powers = _sphere_arguments(coefficients, target)
-    ridge = positive(ridge, "ridge")
-    function = functools.partial(_sphere_features_risk, a, powers, ridge)
-    parameters = {"coefficients": list(a), "target": list(powers), "ridge": ridge}
-    return _formula(function, "sphere_features_risk", ("d", "n", "p"), parameters)
+
+    title = "sphere_features_risk"
+    needs = ("d", "n", "p")
+    ridge: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "ridge", positive(self.ridge, "ridge"))
+
+    def value(self, d: int, n: int, p: int) -> float:
+        """Return the excess risk."""
+        return random_features_equivalent(self.spectrum(d), n, p, n * self.ridge).excess_risk
 
 
-def _sphere_features_risk(a: tuple[float, ...], target: tuple[float, ...], ridge: float, d: int, n: int, p: int) -> float:
-    return random_features_equivalent(sphere_spectrum(a, d, target), n, p, n * ridge).excess_risk
+@dataclass(frozen=True, repr=False)
+class drawn_sphere_risk(SphereQuantity):
+    """The excess risk of ridge regression with the kernel sum_m a_m <x, x'/d>^m on the sphere, drawn; sizes ``d`` and ``n``.
 
+    ``target[k]`` is the power of the target in degree k, ``ridge`` lambda of (1/n) sum (y - f)^2 + lambda |f|^2.  With ``degree``
+    it is the error in that degree only, with ``relative`` divided by the deterministic equivalent, so that it tends to 1.  Raises
+    ValueError for bad arguments.
 
-def _sphere_arguments(coefficients: Sequence[float], target: Sequence[float]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Both as tuples of floats; what is bad is refused now rather than when it is measured."""
-    a, powers = nonnegative_array(coefficients, "coefficients"), nonnegative_array(target, "target")
-    sphere_spectrum(a, 3, powers)
-    return tuple(a.tolist()), tuple(powers.tolist())
+    Source: Mei, Misiakiewicz, Montanari (2022), arXiv:2101.10588, for what it tends to.
 
+    >>> import numpy as np
+    >>> from theoryck.theory.ridge import EXPONENTIAL
+    >>> risk = drawn_sphere_risk(EXPONENTIAL, [0, 1, 1, 1], ridge=1e-6)
+    >>> bool(abs(risk.draw(np.random.default_rng(0), 20, {"d": 16, "n": 40}).mean() - 2.61) < 0.05)
+    True
+    """
 
-def _part(part: Any) -> Part:
-    if part not in get_args(Part):
-        raise QuantityError(f"part must be one of {', '.join(get_args(Part))}, got {part!r}")
-    return part
+    title = "drawn_sphere_risk{self.suffix}"
+    needs = ("d", "n")
+    can_draw = True
+    ridge: float
+    noise: float = 0.0
+    degree: int | None = field(default=None, kw_only=True)
+    relative: bool = field(default=False, kw_only=True)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("ridge", "noise"):
+            object.__setattr__(self, name, positive(getattr(self, name), name, zero=True))
+        degree, degrees = self.degree, len(self.target)
+        known = isinstance(degree, int | np.integer) and not isinstance(degree, bool)
+        if degree is not None and not (known and 0 <= degree < degrees):
+            raise QuantityError(f"degree must be None or one of the target's, 0 to {degrees - 1}, got {degree!r}")
+        if degree is not None and (self.relative or self.noise):
+            raise QuantityError("degree cannot be combined with relative or noise: leave it out for the error of all degrees")
 
-def _take(equivalent: KernelRidge | RandomFeaturesRidge, part: Part) -> float:
-    return float(getattr(equivalent, part))
+    @property
+    def suffix(self) -> str:
+        """What the name says of the unit."""
+        return "[relative]" if self.relative else ""
 
+    def sampler(self, sizes: Sizes) -> SphereDesign:
+        need_sizes(self.name, self.needs, sizes)
+        d, n = int(sizes["d"]), int(sizes["n"])
+        unit = kernel_ridge_equivalent(self.spectrum(d), n, self.ridge, self.noise).excess_risk if self.relative else 1.0
+        values, target = sphere_eigenvalues(self.coefficients, d), np.array(self.target)
+        return SphereDesign(values, target, d, n, self.ridge, self.noise, self.degree, unit)
 
-def _formula(
-    function: Callable[..., float], name: str, sizes: Sequence[str], parameters: dict[str, Any], error: float = RELATIVE_ERROR
-) -> Formula:
-    return formula(function, name=name, sizes=sizes, relative_error=error, parameters=parameters)
+    def cost(self, sizes: Sizes) -> float:
+        return self.sampler(sizes).cost
+
+    def relative_noise(self, sizes: Sizes) -> float:
+        """Return roughly the standard deviation of a draw over its mean: seen between 0.2 and 2 over n."""
+        return 1.0 / int(sizes["n"])

@@ -1,4 +1,4 @@
-"""Ridge regression drawn: a kernel of finitely many eigenvalues, or random features of it, on a Gaussian design.
+"""Draws of ridge regression: everything but the design is integrated.
 
 The eigenfunctions are replaced by independent normal variables: row i of Z (n, m) is (psi_1(x_i), ..., psi_m(x_i)), and the kernel
 is K = Z H Z^T, H = diag(eta).  What is drawn is Z (and the features), the rest is integrated: the risk over a new x is a sum over
@@ -6,29 +6,30 @@ k, the noise of the labels enters through its variance, and as the law of Z is t
 may have random signs, which leaves the diagonal terms of f f^T.  With A = K + n lambda and F = diag(f^2)
     bias = sum f_k^2 - 2 tr A^{-1} Z F H Z^T + tr A^{-1} (Z H^2 Z^T) A^{-1} (Z F Z^T),
     variance = s^2 tr A^{-1} (Z H^2 Z^T) A^{-1}.
+
+On the sphere. Inputs are uniform on the sphere of radius sqrt(d), T = (<x_i, x_j>/d), the kernel matrix is h(T) and A = h(T) + n
+lambda.  A target of power F_k in degree k, in a uniformly random direction of that eigenspace, has the covariance C = sum_k F_k
+P_k(T) at the inputs; as the law of the inputs is invariant under rotations, a fixed direction has the same mean error.  With
+eigenvalues lambda_k and multiplicities B_k, the error in degree k integrated over target, noise and a new input is
+    F_k - 2 F_k lambda_k tr A^{-1} P_k(T) + lambda_k^2 B_k tr A^{-1} P_k(T) A^{-1} (C + s^2).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
-from theoryck.theory.ridge.limits.kernel_ridge import kernel_ridge_equivalent
-from theoryck.theory.ridge.limits.power_law import PowerLaw, exact_exponent
-from theoryck.theory.ridge.limits.random_features import random_features_equivalent
-from theoryck.theory.ridge.model import FiniteSpectrum, nonnegative
+from theoryck.quantities.base import NANOSECONDS_PER_NUMBER, QuantityError
+from theoryck.theory.ridge.model import gegenbauer, multiplicity
 
 Array = NDArray[np.float64]
 
-PER_SECOND = 7e7
-"""Random numbers a second: the unit in which costs are counted."""
+PER_SECOND = 1e9 / NANOSECONDS_PER_NUMBER
 
-FLOPS = 1.2e10
+FLOPS, SPHERE_FLOPS = 1.2e10, 5e9
 """What matrix products of these sizes reach on one core, with the calls between them."""
 
 LEAST_PIVOT = 3e-7
@@ -64,7 +65,6 @@ class KernelDesign:
     ridge: float
     noise: float
     unit: float
-    version: int = 1
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
         """Return ``draws`` independent values (draws,), one Gaussian design each."""
@@ -105,7 +105,6 @@ class FeaturesDesign:
     ridge: float
     noise: float
     unit: float
-    version: int = 1
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
         """Return ``draws`` independent values (draws,), one design and one set of features each."""
@@ -134,89 +133,46 @@ class FeaturesDesign:
         return (n + p) * m + PER_SECOND * (4.0 * n * p * m + 6.0 * p * p * m + 2.0 * n * p * p) / FLOPS + 3000.0
 
 
-Sampler = KernelDesign | FeaturesDesign
+@dataclass(frozen=True)
+class SphereDesign:
+    """Draws the error in the degree ``degree`` (all degrees where it is None) of kernel ridge regression, divided by ``unit``."""
 
+    eigenvalues: Array
+    target: Array
+    d: int
+    n: int
+    ridge: float
+    noise: float
+    degree: int | None
+    unit: float
 
-class DesignRisk(Quantity):
-    """What :func:`drawn_ridge_risk` and :func:`drawn_features_risk` return."""
+    def __call__(self, rng: np.random.Generator, draws: int) -> Array:
+        """Return ``draws`` independent values (draws,), one set of inputs each."""
+        return np.array([self._one(rng) for _ in range(draws)]) / self.unit
 
-    can_draw = True
-
-    def __init__(self, spectrum: PowerLaw, ell: Any, noise: float, relative: bool, features: bool) -> None:
-        self._spectrum, self._ell, self._noise, self._relative = spectrum, ell, noise, relative
-        self._sizes = ("n", "p", "modes") if features else ("n", "modes")
-        self._features = features
+    def _one(self, rng: np.random.Generator) -> float:
+        x = rng.standard_normal((self.n, self.d))
+        x /= np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
+        kernel, predicted, labels, cross = (np.zeros((self.n, self.n)) for _ in range(4))
+        degrees = max(len(self.eigenvalues), len(self.target))
+        for k, values in enumerate(gegenbauer(self.d, degrees - 1, x @ x.T)):
+            eigenvalue = float(self.eigenvalues[k]) if k < len(self.eigenvalues) else 0.0
+            power, size = float(self.target[k]) if k < len(self.target) else 0.0, float(multiplicity(self.d, k))
+            kernel += eigenvalue * size * values
+            labels += power * values
+            if self.degree is None or k == self.degree:
+                predicted += eigenvalue**2 * size * values
+                cross += power * eigenvalue * values
+        kernel.flat[:: self.n + 1] += self.n * self.ridge
+        labels.flat[:: self.n + 1] += self.noise
+        factor = factorised(kernel, self.ridge)
+        total = float(self.target.sum() if self.degree is None else self.target[self.degree])
+        left = cho_solve(factor, np.concatenate([predicted, labels, cross], axis=1), check_finite=False)
+        first, second, third = left[:, : self.n], left[:, self.n : 2 * self.n], left[:, 2 * self.n :]
+        return total - 2 * float(np.trace(third)) + float(np.vdot(first, second.T))
 
     @property
-    def name(self) -> str:
-        """What people read."""
-        return f"drawn_{'features' if self._features else 'ridge'}_risk{'[relative]' if self._relative else ''}"
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The instance as JSON-able data."""
-        return {
-            "quantity": self.name,
-            "capacity": str(self._spectrum.capacity),
-            "source": str(self._spectrum.source),
-            "ridge": str(self._ell),
-            "noise": self._noise,
-        }
-
-    @property
-    def size_names(self) -> tuple[str, ...]:
-        """The sizes it needs."""
-        return self._sizes
-
-    def sampler(self, sizes: Sizes) -> Sampler:
-        """Return the sampler at ``sizes``."""
-        need_sizes(self.name, self._sizes, sizes)
-        n = int(sizes["n"])
-        k = np.arange(1, int(sizes["modes"]) + 1, dtype=float)
-        alpha, r = float(self._spectrum.capacity), float(self._spectrum.source)
-        eta, signal, ridge = k**-alpha, k ** (-2 * alpha * r - 1), float(n) ** -float(self._ell)
-        spectrum = FiniteSpectrum(eta, signal)
-        if self._features:
-            p = int(sizes["p"])
-            unit = random_features_equivalent(spectrum, n, p, n * ridge, self._noise).excess_risk if self._relative else 1.0
-            return FeaturesDesign(eta, signal, n, p, ridge, self._noise, unit)
-        unit = kernel_ridge_equivalent(spectrum, n, ridge, self._noise).excess_risk if self._relative else 1.0
-        return KernelDesign(eta, signal, n, ridge, self._noise, unit)
-
-    def cost(self, sizes: Sizes) -> float:
-        """Return the time of a draw in units of 1/7e7 seconds."""
-        return self.sampler(sizes).cost
-
-    def relative_noise(self, sizes: Sizes) -> float:
-        """Return roughly the standard deviation of a draw over its mean: seen between 2 and 5 over n (twice that with features)."""
-        return (8.0 if self._features else 4.0) / int(sizes["n"])
-
-
-def drawn_ridge_risk(capacity: Any, source: Any, ridge: Any, noise: float = 0.0, *, relative: bool = False) -> DesignRisk:
-    """Return the excess risk of kernel ridge regression on a Gaussian design with eta_k = k^(-alpha), f_k = k^(-alpha r - 1/2) for
-    k = 1..modes and lambda = n^(-l), drawn; sizes ``n`` and ``modes``.
-
-    With ``relative`` it is divided by its deterministic equivalent for the same spectrum, so that it tends to 1.  Raises
-    ValueError.
-
-    >>> ratio = drawn_ridge_risk("3/2", "1/2", 1, relative=True)
-    >>> values = ratio.draw(np.random.default_rng(0), 50, {"n": 40, "modes": 200})
-    >>> bool(abs(values.mean() - 1) < 0.1)
-    True
-    """
-    return DesignRisk(PowerLaw(capacity, source), *_options(ridge, noise), relative, features=False)
-
-
-def drawn_features_risk(capacity: Any, source: Any, ridge: Any, noise: float = 0.0, *, relative: bool = False) -> DesignRisk:
-    """Return the same as :func:`drawn_ridge_risk` with p Gaussian random features of the kernel; sizes ``n``, ``p``, ``modes``.
-
-    >>> ratio = drawn_features_risk("3/2", "1/2", 1, relative=True)
-    >>> values = ratio.draw(np.random.default_rng(0), 50, {"n": 40, "p": 30, "modes": 200})
-    >>> bool(abs(values.mean() - 1) < 0.15)
-    True
-    """
-    return DesignRisk(PowerLaw(capacity, source), *_options(ridge, noise), relative, features=True)
-
-
-def _options(ridge: Any, noise: Any) -> tuple[Any, float]:
-    return exact_exponent(ridge, "ridge"), nonnegative(noise, "noise")
+    def cost(self) -> float:
+        """Time of a draw in units of 1/7e7 seconds."""
+        n = self.n
+        return n * self.d + PER_SECOND * (6.4 * n**3 + 20.0 * len(self.eigenvalues) * n * n) / SPHERE_FLOPS + 20000.0
