@@ -7,8 +7,9 @@ import pytest
 
 from theoryck.records import About, Contract, Enclosure, Interval, Judgement, Point, Report, Result, Rival, Route, Status, Verdict
 from theoryck.report import bibtex
+from theoryck.report.claims import how_sure
 from theoryck.report.formula.tex import code, escape
-from theoryck.report.methods import AUDIT, how_sure, methods
+from theoryck.report.latex import AUDIT, methods
 
 RESULT = Result(
     claim="paper/holds",
@@ -136,9 +137,9 @@ def test_what_is_proved_is_said_of_the_values_and_not_of_the_verdict():
 
 
 def test_how_sure_a_session_is_in_plain_text():
-    said = how_sure([RESULT, FALSE])
+    said = [*map(str, how_sure([RESULT, FALSE]))]
     assert said[0] == "tolerated: 0.15 in exponents, in values what their claims declare"
     assert "any true claim is refuted with probability at most 0.01" in said[1]
     bare = replace(RESULT, judgement=replace(RESULT.judgement, rivals=()))
-    assert how_sure([bare])[-1] == "1 claim that holds has no rival: nothing shows that the check could have failed"
+    assert str(how_sure([bare])[-1]) == "1 claim that holds has no rival: nothing shows that the check could have failed"
     assert how_sure([]) == []

@@ -27,11 +27,16 @@ from theoryck.records import (
 )
 from theoryck.report import claims
 from theoryck.report.claims import summarise, tolerated
-from theoryck.report.rows import claim_row, claimed_and_measured
+from theoryck.report.rows import claim_row, compared
 from theoryck.report.text import sum_line, table
 
 BOUND = Prediction(Kind.BOUND, "q", base="d", rate="1/d")
 POWER = Prediction(Kind.SCALING, "q", base="d", exponent=-1.0)
+
+
+def shown(result):
+    found = compared(result)
+    return found.claimed, found.measured
 
 
 def made(name, verdict, prediction=BOUND, status=Status.THEOREM, points=(), **judgement):
@@ -100,8 +105,8 @@ def test_a_constant_that_is_further_off_than_the_exponent_decides():
     off = made("off", Verdict.SUPPORTED, claimed, exponent=interval(-1.0), claimed_exponent=-1.0, constant=interval(2.09))
     assert worst(near, off) == "off"  # 0.09 of 0.05 * 2 beside 0.03 of 0.1
     fell = made("fell", Verdict.REFUTED, claimed, exponent=interval(-1.0, 1e-7), claimed_exponent=-1.0, constant=interval(9.667))
-    assert claimed_and_measured(fell) == ("c=2", "c=9.667(10)")
-    assert claimed_and_measured(near) == ("-1", "-1.030(10)")
+    assert shown(fell) == ("c=2", "c=9.667(10)")
+    assert shown(near) == ("-1", "-1.030(10)")
     assert "c=2: a constant, where it decided" in " ".join(table(summarise([fell])).split())
 
 
@@ -156,21 +161,21 @@ def test_what_is_not_well_has_no_tightness():
 
 def test_the_measured_value_of_a_limit_is_the_limit_that_was_fitted():
     fitted = same("fitted", "2", 1.9486, 0.0011, limit=Interval(2.017, 1.984, 2.05, 0.95))
-    assert claimed_and_measured(fitted) == ("=2", "=2.02(4)")
+    assert shown(fitted) == ("=2", "=2.02(4)")
     old = same("old", "2", 1.9486, 0.0011)
-    assert claimed_and_measured(old) == ("=2", "=1.9486(11)*")
+    assert shown(old) == ("=2", "=1.9486(11)*")
     assert "*: at the largest size, not the limit" in " ".join(table(summarise([old])).split())
     assert "largest size" not in table(summarise([fitted]))
 
 
 def test_a_claimed_value_has_as_many_digits_as_the_measured_one():
-    assert claimed_and_measured(same("a", "1.2146948", 1.214695, 1e-6, kind=Kind.IDENTITY)) == ("=1.214695", "=1.214695(1)")
+    assert shown(same("a", "1.2146948", 1.214695, 1e-6, kind=Kind.IDENTITY)) == ("=1.214695", "=1.214695(1)")
 
 
 def test_a_bound_on_one_number_shows_both_numbers():
     prediction = Prediction(Kind.BOUND, "q", rate="1", constant=0.0)
     result = made("a", Verdict.CERTIFIED, prediction, points=(Point({}, exact=Enclosure(Decimal("-0.25"), Decimal(0))),))
-    assert claimed_and_measured(result) == ("<=0", "=-0.25")
+    assert shown(result) == ("<=0", "=-0.25")
 
 
 def test_the_sum_counts_claims_by_their_worst_instance():

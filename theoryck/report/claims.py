@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -157,7 +157,8 @@ def _over(gap: float, tolerance: float) -> float:
 MIXED = "mixed"  # tightness that is not the same at all instances
 
 
-AS_DECLARED = "refuted as declared"  # what a falsehood has to come to
+DECLARED = "as declared"
+AS_DECLARED = f"refuted {DECLARED}"  # what a falsehood has to come to
 
 
 _ONCE = re.compile(r"(?<![\w.*])1\*(?!\*)")
@@ -333,3 +334,110 @@ def instance_text(instance: Mapping[str, Any]) -> str:
         return item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, default=str)
 
     return clean(", ".join(f"{name}={value(item)}" for name, item in instance.items()))
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun: ``1 claim``, ``2 claims``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(parts: Sequence[str], word: str = "and") -> str:
+    """Write a list with a word before its last part."""
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}" if len(parts) > 1 else parts[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Sureness:
+    """How sure a session is: the error rates that were declared, what is tolerated, the levels, and the rivals."""
+
+    instances: int
+    refute: float
+    each: tuple[float, float]
+    support: float
+    within: tuple[float, float]
+    levels: tuple[float, ...]
+    rejected: int
+    rivals: int
+    without: int
+
+    @property
+    def tolerance(self) -> str:
+        """What an exponent may be off by."""
+        least, most = self.within
+        return f"{least:g}" if least == most else f"{least:g} to {most:g}"
+
+    @property
+    def level(self) -> str:
+        """The levels of the intervals, in words, or "" where there are none."""
+        return listed([f"{100 * level:g}%" for level in self.levels], "or") if self.levels else ""
+
+
+def sureness(results: Iterable[Result]) -> Sureness:
+    """Return how sure a session is of what it says; raises ValueError where there are no results.
+
+    >>> from theoryck.records import Contract, Judgement
+    >>> found = Judgement(Verdict.SUPPORTED, "")
+    >>> known = sureness([Result("c", Status.THEOREM, {}, found, None, (), Contract(within=0.15), 1e-3, 0, 0.0, 0)])
+    >>> known.refute, known.tolerance, known.rivals, known.without
+    (0.001, '0.15', 0, 1)
+    """
+    kept = list(results)
+    if not kept:
+        raise ValueError("nothing is sure where there are no results; give at least one")
+    rates = [result.false_refute_rate for result in kept]
+    within = [result.contract.within for result in kept]
+    rivals = [rival for result in kept for rival in result.rivals]
+    return Sureness(
+        instances=len(kept),
+        refute=sum(rates),
+        each=(min(rates), max(rates)),
+        support=max(result.contract.false_support_rate for result in kept),
+        within=(min(within), max(within)),
+        levels=tuple(sorted({r.exponent.level for r in kept if r.exponent is not None})),
+        rejected=sum(rival.rejected for rival in rivals),
+        rivals=len(rivals),
+        without=len({r.claim for r in kept if _supported(r)} - {r.claim for r in kept if r.rivals}),
+    )
+
+
+def _supported(result: Result) -> bool:
+    return result.status is not Status.FALSEHOOD and result.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One thing that is said of how sure a session is: what it is about, and the words, the first of which may stand apart."""
+
+    topic: str
+    head: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.head}: {self.text}" if self.head else self.text
+
+
+def how_sure(results: Iterable[Result]) -> list[Said]:
+    """Return, in plain text, what every renderer says of how sure it all is: tolerated, error rates, rivals; nothing of nothing."""
+    kept = list(results)
+    if not kept:
+        return []
+    known = sureness(kept)
+    of = "a true claim is refuted" if known.instances == 1 else "any true claim is refuted"
+    said = [
+        Said("tolerated", "tolerated", f"{known.tolerance} in exponents, in values what their claims declare"),
+        Said(
+            "error rates",
+            "error rates",
+            f"{of} with probability at most {known.refute:.2g}, a claim that is off by more than is tolerated is supported with at "
+            f"most {known.support:.2g} by the look that decides",
+        ),
+    ]
+    if known.rivals:
+        rejected = known.rejected if known.rejected < known.rivals else "all" if known.rivals > 1 else "it"
+        of = counted(known.rivals, "wrong prediction")
+        text = f"of {of} the same evidence rejected {rejected}"
+        said.append(Said("rivals", f"rivals {known.rejected}/{known.rivals}", text))
+    if known.without:
+        held = "claim that holds has" if known.without == 1 else "claims that hold have"
+        said.append(Said("without rivals", "", f"{known.without} {held} no rival: nothing shows that the check could have failed"))
+    return said

@@ -7,17 +7,23 @@ from a file of claims is escaped; the text is ASCII.
 
 from __future__ import annotations
 
-from theoryck.records import Report, Verdict
-from theoryck.report.bibtex import Bibliography, bibliography
-from theoryck.report.claims import AS_DECLARED, ClaimSummary, Outcome, clean, summarise
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+
+from theoryck.records import Report, Result, Status, Verdict
+from theoryck.report import numbers
+from theoryck.report.bibtex import SOFTWARE_KEY, Bibliography, bibliography
+from theoryck.report.claims import AS_DECLARED, CONSTANT, ClaimSummary, Outcome, clean, counted, listed, summarise, sureness
 from theoryck.report.formula import latex as statement_latex
 from theoryck.report.formula import prediction_latex
 from theoryck.report.formula.tex import code, escape
-from theoryck.report.methods import methods
-from theoryck.report.rows import AT_LARGEST, NOTHING, ClaimRow, claim_row
+from theoryck.report.rows import NOTHING, ClaimRow, claim_row
 from theoryck.report.text import sum_line
 
 PACKAGES = (r"\usepackage[T1]{fontenc}", r"\usepackage{amsmath,amssymb}", r"\usepackage{array,booktabs,longtable}")
+_CORRECTIONS = re.compile(r"corrections O\([^()^]*\^-?([0-9./]+)\)")
+AUDIT = "audit"  # the profile of a report on values that somebody else measured
 HEAD = ("Claim", "claimed", "measured", "verdict", "tightness", "slack", "rivals", "draws")
 COLUMNS = r">{\raggedright\arraybackslash}p{\theoryckwidth}ll>{\raggedright\arraybackslash}p{7em}llrr"
 
@@ -156,11 +162,11 @@ def _caption(report: Report, claims: list[ClaimSummary]) -> str:
         level = " or ".join(rf"{100 * level:g}\%" for level in levels)
         said.append(rf"Numbers are exponents: $-0.502(8)$ is $-0.502 \pm 0.008$ at level {level}.")
     rows = [claim_row(claim) for claim in claims]
-    if any(row.claimed.startswith("=") for row in rows):
+    if any(row.compared.relation == "=" for row in rows):
         said.append("Values of an identity or a limit are marked by an equals sign.")
-    if any(row.measured.endswith(AT_LARGEST) for row in rows):
+    if any(row.compared.at_largest for row in rows):
         said.append("A star at a value: at the largest size, not the limit.")
-    if any(row.measured.startswith("c=") for row in rows):
+    if any(row.compared.kind == CONSTANT for row in rows):
         said.append("$c$: a constant, where it decided.")
     if any(row.instances > 1 for row in rows):
         said.append("A claim with several instances (their number in parentheses) is shown by the worst;")
@@ -178,3 +184,136 @@ def _sources(sources: Bibliography) -> str:
     """The list of sources of the file on its own; in a paper they come from its BibTeX files."""
     items = [f"  {entry.item()}" for entry in sources.entries]
     return "\n".join([r"\ifdefined\theoryckstandalone", r"\begin{thebibliography}{99}", *items, r"\end{thebibliography}", r"\fi"])
+
+
+# -- the paragraph on methods: only what the records of the report say ----------------------------------------------------------
+
+
+def methods(report: Report) -> str:
+    """Return the paragraph as LaTeX."""
+    version = f" (version {escape(clean(report.version))})" if report.version else ""
+    program = rf"theoryck{version}~\cite{{{SOFTWARE_KEY}}}"
+    if not report.results:
+        return f"No claim was tested with {program}."
+    audited = report.profile == AUDIT
+    said = [
+        f"{_tested(report, audited=audited)} with {program}.",
+        *([] if audited else _session(report)),
+        *_errors(report.results, audited=audited),
+        *_intervals(report.results),
+        *_rivals(report.results),
+        *_outcome(report),
+    ]
+    return "\n".join(said)
+
+
+def _tested(report: Report, *, audited: bool) -> str:
+    claims, instances = len(summarise(report)), len(report.results)
+    if audited:
+        rows = sum(result.draws for result in report.results)
+        return f"{counted(rows, 'given value')} {'was' if rows == 1 else 'were'} audited"
+    false = len({result.claim for result in report.results if result.status is Status.FALSEHOOD})
+    text = f"{counted(claims, 'claim')} ({counted(instances, 'instance')}"
+    text += f"; {false} of the claims declared false, to be refuted)" if false else ")"
+    return f"{text} {'was' if claims == 1 else 'were'} tested"
+
+
+def _session(report: Report) -> list[str]:
+    return [f"The profile was {escape(clean(report.profile))}, the seed {report.seed}.", *_measured_by(report.results)]
+
+
+def _measured_by(results: tuple[Result, ...]) -> list[str]:
+    """How many instances were measured by which route, and what was drawn."""
+    exacts = [[point.exact for point in r.points if point.exact is not None] for r in results]
+    proved = sum(bool(values) and all(value.rigorous for value in values) for values in exacts)
+    exact = sum(any(not value.rigorous for value in values) for values in exacts)
+    drawn = sum(r.draws > 0 for r in results)
+    bracketed = sum(any(route.name == "bracket" for route in r.judgement.routes) for r in results)
+    parts = []
+    if drawn:
+        draws = numbers.count(sum(r.draws for r in results))
+        parts.append(f"by Monte Carlo in {counted(drawn, 'instance')} ({draws} draws in all)")
+    if proved:
+        parts.append(f"by rigorous enclosures in {proved}")
+    if exact:
+        parts.append(f"by values on whose digits two methods agreed in {exact}")
+    if bracketed:
+        parts.append(f"by bounds from both sides in {bracketed}")
+    return [f"Quantities were measured {listed(parts)}."] if parts else []
+
+
+def _errors(results: tuple[Result, ...], *, audited: bool) -> list[str]:
+    """The error rates that were declared, and how they were shared."""
+    known = sureness(results)
+    said = ["Error rates were declared in advance:" if audited else "Error rates were declared before anything was drawn:"]
+    if known.instances == 1:
+        said.append(f"a true claim is refuted with probability at most {_scientific(known.refute)};")
+    else:
+        said.append(f"the probability that any true claim is refuted is at most {_scientific(known.refute)} over all instances,")
+        said.append(
+            f"shared between them ({_span(known.each)} each, Bonferroni) and passed on from what is refuted to what is not (Holm);"
+        )
+    support = _scientific(known.support)
+    said.append(f"a claim whose exponent is wrong by more than its declared tolerance ({known.tolerance}) is supported")
+    said.append(f"{'' if audited else 'by the look that decides '}with probability at most {support}.")
+    return said
+
+
+def _intervals(results: tuple[Result, ...]) -> list[str]:
+    levels = sureness(results).levels
+    if not levels:
+        return []
+    level = listed([rf"{100 * level:g}\%" for level in levels], "or")
+    powers = sorted({_small_fraction(found.group(1)) for r in results if (found := _CORRECTIONS.search(r.judgement.assuming))})
+    said = [f"Intervals of exponents have level {level} and hold on the window of sizes that was measured"]
+    if powers:
+        shown = listed([f"$O(d^{{-{power}}})$" for power in powers], "or")
+        assumed = f"assumed to be {shown}, $d$ the size that grows"
+        return [f"{said[0]};", f"they contain the uncertainty of corrections to scaling, {assumed}."]
+    return [f"{said[0]}."]
+
+
+def _small_fraction(text: str) -> str:
+    """A power as a fraction of small numbers where it is one to the digits that were written."""
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return text
+    near = value.limit_denominator(12)
+    return str(near) if abs(near - value) < Fraction(1, 10**6) else text
+
+
+def _rivals(results: tuple[Result, ...]) -> list[str]:
+    known = sureness(results)
+    if not known.rivals:
+        return []
+    return [f"The same evidence rejected {known.rejected} of {counted(known.rivals, 'rival prediction')}."]
+
+
+def _outcome(report: Report) -> list[str]:
+    """What is not well: said here too, so that nobody copies the paragraph without it."""
+    said = []
+    if report.interrupted:
+        said.append("The session was interrupted: the remaining claims were not tested.")
+    fell = len({r.claim for r in report.results if not r.ok})
+    undecided = len({r.claim for r in report.results if r.ok and r.verdict is Verdict.INCONCLUSIVE})
+    if fell:
+        said.append(rf"\textbf{{{counted(fell, 'claim')} did not come out as declared}} (Table~\ref{{tab:theoryck}}).")
+    if undecided:
+        said.append(f"{counted(undecided, 'claim')} {'is' if undecided == 1 else 'are'} undecided.")
+    return said
+
+
+def _span(values: Iterable[float]) -> str:
+    low, high = min(values := list(values)), max(values)
+    same = _scientific(low) == _scientific(high)
+    return _scientific(low) if same else f"{_scientific(low)} to {_scientific(high)}"
+
+
+def _scientific(value: float) -> str:
+    """A probability in two digits."""
+    text = f"{value:.2g}"
+    mantissa, mark, power = text.partition("e")
+    if not mark:
+        return text
+    return f"$10^{{{int(power)}}}$" if mantissa == "1" else rf"${mantissa}\cdot 10^{{{int(power)}}}$"

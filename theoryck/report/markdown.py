@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 from theoryck.records import Report, Result
-from theoryck.report.claims import ClaimSummary, Outcome, clean, clean_lines, instance_text, summarise
-from theoryck.report.methods import how_sure
+from theoryck.report.claims import CONSTANT, ClaimSummary, Outcome, clean, clean_lines, how_sure, instance_text, summarise
 from theoryck.report.paragraphs import facts, headline
 from theoryck.report.rows import AT_LARGEST, ClaimRow, claim_row
-from theoryck.report.text import sum_line
+from theoryck.report.text import sum_and_fallen
 
 _MARK = {Outcome.FAILED: "**!** ", Outcome.UNDECIDED: "**?** ", Outcome.WELL: ""}
 _HEAD = ("verdict", "claim", "statement", "claimed", "measured", "tightness", "slack", "rivals rejected", "draws")
@@ -59,9 +58,7 @@ def code(text: str, *, cell: bool = False) -> str:
 
 def _sum(report: Report) -> list[str]:
     """The sentence in sum, and the claims that fell, each on one line."""
-    text = clean(sum_line(report))
-    before, fell, after = text.partition("NOT AS DECLARED:")
-    return [before.strip(), fell + after] if fell else [text]
+    return [clean(part) for part in sum_and_fallen(report) if part]
 
 
 def _cells(row: ClaimRow) -> tuple[str, ...]:
@@ -86,11 +83,11 @@ def _legend(claims: list[ClaimSummary]) -> str:
     if any(claim_row(claim).slack != "-" for claim in claims):
         said.append("slack: how much faster than claimed the quantity decays")
     rows = [claim_row(claim) for claim in claims]
-    if any(row.measured.endswith(AT_LARGEST) for row in rows):
+    if any(row.compared.at_largest for row in rows):
         said.append(f"{AT_LARGEST}: a value at the largest size, not the limit")
-    if any(row.measured.startswith("c=") for row in rows):
+    if any(row.compared.kind == CONSTANT for row in rows):
         said.append("c=: a constant, where it decided")
-    said.extend(how_sure(result for claim in claims for result in claim.results))
+    said.extend(map(str, how_sure(result for claim in claims for result in claim.results)))
     return f"<sub>{escape('; '.join(said))}.</sub>" if said else ""
 
 

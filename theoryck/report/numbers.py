@@ -198,15 +198,28 @@ def count(number: int) -> str:
 def seconds(value: float) -> str:
     """Write a duration in seconds, a long one in hours, in at most five characters where it can be.
 
-    >>> [seconds(s) for s in (0.043, 1.26, 99.96, 1234.5, 40_000, 1e300, float("inf"))]
-    ['0.04', '1.3', '100', '1234', '11.1h', '3e+296h', 'inf']
+    >>> [seconds(s) for s in (0.043, 1.26, 99.96, 1234.5, 40_000, float("inf"))]
+    ['0.04', '1.3', '100', '1234', '11.1h', 'inf']
     """
+    number, unit = _time(value)
+    return number + unit.replace("s", "")
+
+
+def duration(value: float, gap: str = "") -> str:
+    """Write a duration with its unit.
+
+    >>> duration(1.26), duration(40_000), duration(1.26, " ")
+    ('1.3s', '11.1h', '1.3 s')
+    """
+    return gap.join(_time(value))
+
+
+def _time(value: float) -> tuple[str, str]:
+    """A duration as a number and the unit that suits it."""
     if not math.isfinite(value):
-        return f"{value:g}"
-    if value >= 3600 * 9999.5:
-        return f"{value / 3600:.0e}h"
+        return f"{value:g}", "s"
     if value >= 9999.5:
-        return f"{value / 3600:.1f}h"
+        return f"{value / 3600:.1f}", "h"
     if value < 0.995:
-        return f"{value:.2f}"
-    return f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
+        return f"{value:.2f}", "s"
+    return f"{value:.1f}" if value < 99.95 else f"{value:.0f}", "s"

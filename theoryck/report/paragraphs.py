@@ -25,16 +25,17 @@ def headline(result: Result) -> str:
 
     A falsehood that fell is told apart from a theorem that fell by its words, not by its colour.
     """
+    return ": ".join(part for part in outcome_and_why(result) if part)
+
+
+def outcome_and_why(result: Result) -> tuple[str, str]:
+    """Return the two parts of :func:`headline`: what became of a result, and what that means ("" where the verdict says it)."""
     verdict = result.verdict.value
     if result.status is Status.FALSEHOOD:
-        if result.ok:
-            return AS_DECLARED
-        return f"{verdict}, but this is a falsehood: it must be refuted"
+        return (AS_DECLARED, "") if result.ok else (f"{verdict}, but this is a falsehood", "it must be refuted")
     if result.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED) and not result.ok:
-        return f"{verdict}, but a rival was not rejected: this check could not have failed"
-    if result.verdict is Verdict.VACUOUS:
-        return verdict if result.reason.startswith("nothing was tested") else f"{verdict}: nothing was tested"
-    return verdict
+        return f"{verdict}, but a rival was not rejected", "this check could not have failed"
+    return verdict, "nothing was tested" if result.verdict is Verdict.VACUOUS else ""
 
 
 def paragraph(result: Result, style: Style | None = None) -> str:
@@ -75,8 +76,7 @@ def facts(result: Result) -> list[tuple[str, str]]:
 
 
 def _effort(result: Result) -> str:
-    seconds = numbers.seconds(result.seconds)
-    time = seconds if seconds.endswith("h") else f"{seconds}s"
+    time = numbers.duration(result.seconds)
     if result.claim.startswith("audit/") and not result.repeat.startswith(("theoryck check", "pytest")):  # nothing was drawn
         return f"{numbers.count(result.draws)} {'row' if result.draws == 1 else 'rows'} given, {time}"
     return f"{numbers.count(result.draws)} draws, {time}, seed {result.seed}"

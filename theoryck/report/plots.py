@@ -21,7 +21,7 @@ from theoryck.records import Counts, Estimate, Point, Report, Result
 from theoryck.report import numbers
 from theoryck.report.claims import clean
 from theoryck.report.layout import shorten
-from theoryck.report.paragraphs import headline
+from theoryck.report.paragraphs import outcome_and_why
 from theoryck.report.svg import laws
 
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -198,7 +198,7 @@ def title(result: Result) -> str:
         if prediction is not None and prediction.constant is not None:
             relation = relation.replace("C", f"{prediction.constant:g}")
         tight = f", {judgement.tightness.value}" if judgement.tightness and result.ok else ""
-        first = f"{headline(result).split(':')[0]}{tight}: {relation} {rate}, exponent {found}"
+        first = f"{outcome_and_why(result)[0]}{tight}: {relation} {rate}, exponent {found}"
     window = judgement.assuming or _window(judgement.window)
     return f"{shorten(clean(first), 95)}\n{shorten(clean(window), 95)}"
 

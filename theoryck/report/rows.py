@@ -11,6 +11,7 @@ from theoryck.report import numbers
 from theoryck.report.claims import (
     AS_DECLARED,
     CONSTANT,
+    EXPONENT,
     VALUE,
     ClaimSummary,
     Outcome,
@@ -36,18 +37,26 @@ class ClaimRow:
     prediction: Prediction | None
     instance: str
     instances: int
-    claimed: str
-    measured: str
+    compared: Compared
     tightness: str
     slack: str
     rivals: str
     draws: str
 
+    @property
+    def claimed(self) -> str:
+        """The text in the column of what was claimed."""
+        return self.compared.claimed
+
+    @property
+    def measured(self) -> str:
+        """The text in the column of what was measured."""
+        return self.compared.measured
+
 
 def claim_row(claim: ClaimSummary) -> ClaimRow:
     """Return the row of a claim."""
     worst = claim.worst
-    claimed, measured = claimed_and_measured(worst)
     rejected, rivals = claim.rivals
     return ClaimRow(
         outcome=claim.outcome,
@@ -57,8 +66,7 @@ def claim_row(claim: ClaimSummary) -> ClaimRow:
         prediction=worst.prediction,
         instance=instance_text(worst.instance),
         instances=len(claim.results),
-        claimed=claimed,
-        measured=measured,
+        compared=compared(worst),
         tightness=claim.tightness or NOTHING,
         slack=numbers.brief(worst.slack) if worst.ok and worst.status is not Status.FALSEHOOD else NOTHING,
         rivals=f"{rejected}/{rivals}" if rivals else NOTHING,
@@ -84,12 +92,20 @@ def standing(result: Result) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What stands in the columns of what was claimed and measured, with the numbers by which they are sorted."""
+    """What stands in the columns of what was claimed and measured, with the numbers by which they are sorted.
+
+    ``kind`` says what the numbers are (EXPONENT, CONSTANT, VALUE, or "" where there are none), ``relation`` how a value is claimed,
+    ``erring`` whether the measured value has an error, and ``at_largest`` that it is the one at the largest size.
+    """
 
     claimed: str = NOTHING
     measured: str = NOTHING
     claimed_key: float | None = None
     measured_key: float | None = None
+    kind: str = ""
+    relation: str = ""
+    erring: bool = False
+    at_largest: bool = False
 
 
 def compared(result: Result) -> Compared:
@@ -105,7 +121,7 @@ def compared(result: Result) -> Compared:
         tends = prediction is not None and prediction.kind is Kind.LAW and prediction.rate is None
         claimed = "<0" if tends else numbers.plain(judgement.claimed_exponent)
         estimate = None if judgement.exponent is None else judgement.exponent.estimate
-        return Compared(claimed, numbers.brief(judgement.exponent), judgement.claimed_exponent, estimate)
+        return Compared(claimed, numbers.brief(judgement.exponent), judgement.claimed_exponent, estimate, EXPONENT)
     if prediction is None:
         return Compared()
     if one_number(result) and prediction.constant is not None:
@@ -114,14 +130,8 @@ def compared(result: Result) -> Compared:
         return Compared()
     limit = judgement.limit if prediction.kind is Kind.LIMIT else None
     if limit is not None:
-        return _values("=", prediction.value.midpoint, float(prediction.value.radius), (limit.estimate, _reach(limit), ""))
+        return _values("=", prediction.value.midpoint, float(prediction.value.radius), (limit.estimate, _reach(limit), False))
     return _values("=", prediction.value.midpoint, float(prediction.value.radius), _last(result))
-
-
-def claimed_and_measured(result: Result) -> tuple[str, str]:
-    """Return the texts of :func:`compared`."""
-    found = compared(result)
-    return found.claimed, found.measured
 
 
 def rate_has_logarithm(result: Result) -> bool:
@@ -134,31 +144,35 @@ def _reach(interval: Interval) -> float:
     return max(interval.high - interval.estimate, interval.estimate - interval.low)
 
 
-def _last(result: Result) -> tuple[Decimal | float, Decimal | float, str] | None:
-    """The value at the last point with its error, and where that is, if it stands for a limit."""
+Found = tuple[Decimal | float, Decimal | float, bool]  # a value, its error, and whether it stands for a limit
+
+
+def _last(result: Result) -> Found | None:
+    """The value at the last point with its error."""
     if not result.points:
         return None
     point, prediction = result.points[-1], result.prediction
     assert prediction is not None
     base = prediction.base if prediction.kind is Kind.LIMIT else None
-    where = AT_LARGEST if base is not None and base in point.sizes else ""
+    stands_for_limit = base is not None and base in point.sizes
     if point.exact is not None:
-        return point.exact.midpoint, point.exact.radius, where
+        return point.exact.midpoint, point.exact.radius, stands_for_limit
     found = at(point)
-    return None if found is None or point.estimate is None else (*found, where)
+    return None if found is None or point.estimate is None else (*found, stands_for_limit)
 
 
-def _values(sign: str, claimed: Decimal, radius: float, found: tuple[Decimal | float, Decimal | float, str] | None) -> Compared:
+def _values(sign: str, claimed: Decimal, radius: float, found: Found | None) -> Compared:
     key = float(claimed)
     if found is None or not claimed.is_finite():
-        return Compared(f"{sign}{numbers.plain(key)}", NOTHING, key)
-    value, half, where = found
+        return Compared(f"{sign}{numbers.plain(key)}", NOTHING, key, None, VALUE, sign)
+    value, half, at_largest = found
     coarser = 0 < float(half) <= radius  # the claimed value is known less well than the measured one
     shown = numbers.uncertain(claimed, radius) if coarser else numbers.beside(claimed, value, half)
-    return Compared(f"{sign}{shown}", f"={numbers.uncertain(value, half)}{where}", key, float(value))
+    text = f"={numbers.uncertain(value, half)}{AT_LARGEST if at_largest else ''}"
+    return Compared(f"{sign}{shown}", text, key, float(value), VALUE, sign, 0 < half < math.inf, at_largest)
 
 
 def _constant(claimed: float, found: Interval) -> Compared:
     half = _reach(found)
     shown = numbers.beside(Decimal(str(claimed)), found.estimate, half) if math.isfinite(claimed) else numbers.plain(claimed)
-    return Compared(f"c={shown}", f"c={numbers.uncertain(found.estimate, half)}", claimed, found.estimate)
+    return Compared(f"c={shown}", f"c={numbers.uncertain(found.estimate, half)}", claimed, found.estimate, CONSTANT)

@@ -17,23 +17,26 @@ from theoryck._renderers import renders
 from theoryck.records import Report, Result, Status, Tightness, Verdict
 from theoryck.report import numbers
 from theoryck.report.claims import (
-    AS_DECLARED,
+    CONSTANT,
+    DECLARED,
     FALSEHOOD_STANDS,
     MIXED,
     RIVAL_STANDS,
     STANDINGS,
+    VALUE,
     ClaimSummary,
     Outcome,
     clean,
+    counted,
+    how_sure,
     instance_text,
     outcome,
     standing,
     summarise,
 )
 from theoryck.report.layout import WIDTH, Style, cells, pad, shorten, wrap
-from theoryck.report.methods import how_sure
 from theoryck.report.paragraphs import paragraph
-from theoryck.report.rows import AT_LARGEST, claimed_and_measured, rate_has_logarithm
+from theoryck.report.rows import AT_LARGEST, compared, rate_has_logarithm
 
 COLOR = {Outcome.FAILED: "bad", Outcome.UNDECIDED: "open", Outcome.WELL: "good"}
 _MARK = {Outcome.FAILED: "!", Outcome.UNDECIDED: "?", Outcome.WELL: " "}
@@ -55,6 +58,7 @@ class Row:
     instance: str
     instances: int
     numbers: tuple[str, ...]
+    time: str
 
     @property
     def paper(self) -> str:
@@ -128,6 +132,7 @@ def _instance_rows(claim: ClaimSummary) -> list[Row]:
 def _row(result: Result, instances: int, rejected: int, rivals: int, draws: int, seconds: float) -> Row:
     what = outcome(result)
     due = result.status is Status.FALSEHOOD and result.ok
+    found = compared(result)
     return Row(
         outcome=what,
         verdict=f"{_MARK[what]} {result.verdict.value.lower() if due else result.verdict.value}",
@@ -135,18 +140,20 @@ def _row(result: Result, instances: int, rejected: int, rivals: int, draws: int,
         instance=instance_text(result.instance),
         instances=instances,
         numbers=(
-            *claimed_and_measured(result),
+            found.claimed,
+            found.measured,
             _tightness(result),
             f"{rejected}/{rivals}" if rivals else "-",
             numbers.count(draws),
             numbers.seconds(seconds),
         ),
+        time=numbers.duration(seconds),
     )
 
 
 def _tightness(result: Result) -> str:
     if result.status is Status.FALSEHOOD:
-        return AS_DECLARED.partition(" ")[2] if result.ok else "must fall"
+        return DECLARED if result.ok else "must fall"
     if result.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED) and not result.ok:
         return "rival stands"
     if result.tightness is Tightness.LOOSE and result.slack is not None:
@@ -261,7 +268,7 @@ def _painted(line: str, row: Row, columns: _Columns, style: Style) -> str:
 
 
 def _stacked(row: Row, style: Style) -> list[str]:
-    claimed, measured, tightness, rivals, draws, seconds = row.numbers
+    claimed, measured, tightness, rivals, draws, _ = row.numbers
     instance = f"worst of {row.instances}: {row.instance}" if row.instances > 1 and row.instance else row.worst
     head = f"{row.verdict}  {row.claim}" + (f"  ({instance})" if instance else "")
     facts = []
@@ -271,14 +278,9 @@ def _stacked(row: Row, style: Style) -> list[str]:
         facts.append(tightness)
     if rivals != "-":
         facts.append(f"rivals rejected {rivals}")
-    facts.append(f"{draws} draws, {seconds}{'' if seconds.endswith('h') else 's'}")
+    facts.append(f"{draws} draws, {row.time}")
     lines = [style.paint(line, COLOR[row.outcome]) for line in wrap(head, style.width, rest=" " * 6)]
     return lines + wrap(", ".join(facts), style.width, first=" " * 6)
-
-
-def _values(claim: ClaimSummary, verbose: bool) -> list[str]:
-    """What stands in the column of what was measured."""
-    return [claimed_and_measured(result)[1] for result in (claim.results if verbose else (claim.worst,))]
 
 
 def _legend(claims: Sequence[ClaimSummary], *, verbose: bool, head: str, left_out: Sequence[str]) -> str:
@@ -288,12 +290,12 @@ def _legend(claims: Sequence[ClaimSummary], *, verbose: bool, head: str, left_ou
     if levels:
         level = " or ".join(f"{100 * level:g}%" for level in sorted(levels))
         said.append(f"-0.502(8): -0.502 +/- 0.008 at level {level}")
-    if any(measured.startswith("=") and "(" in measured for claim in claims for measured in _values(claim, verbose)):
+    shown = [compared(result) for claim in claims for result in (claim.results if verbose else (claim.worst,))]
+    if any(numbers.kind == VALUE and numbers.erring for numbers in shown):
         said.append("=1.57(2): a value, with its standard error or error bound")
-    shown = [cell for claim in claims for cell in _values(claim, verbose)]
-    if any(cell.endswith(AT_LARGEST) for cell in shown):
+    if any(numbers.at_largest for numbers in shown):
         said.append(f"{AT_LARGEST}: at the largest size, not the limit")
-    if any(cell.startswith("c=") for cell in shown):
+    if any(numbers.kind == CONSTANT for numbers in shown):
         said.append("c=2: a constant, where it decided")
     if any(rate_has_logarithm(result) for claim in claims for result in claim.results):
         said.append("the exponent of a rate with a logarithm is that of the power beside it")
@@ -367,14 +369,14 @@ def _not_well(claims: Sequence[ClaimSummary], style: Style) -> list[str]:
     again.sort(key=lambda claim: claim.outcome is Outcome.FAILED)
     if not again:
         return []
-    title = f"Not well, {len(again)} of {_plural(len(claims), 'claim')}:"
+    title = f"Not well, {len(again)} of {counted(len(claims), 'claim')}:"
     return [f"{style.paint(title, 'head')}\n{table(again, style, legend=False)}"]
 
 
 def sure_lines(report: Report, style: Style | None = None) -> str:
     """Return how sure the session is of what it says: what it tolerates, its error rates, and the rivals that fell."""
     style = style or Style()
-    lines = [line for said in how_sure(report.results) for line in wrap(said, style.width, rest="  ")]
+    lines = [line for said in how_sure(report.results) for line in wrap(str(said), style.width, rest="  ")]
     return "\n".join(style.paint(line, "dim") for line in lines)
 
 
@@ -382,29 +384,27 @@ def sum_line(report: Report, style: Style | None = None) -> str:
     """Return the sentence that says what the whole session found, and names every claim that fell."""
     style = style or Style()
     claims = summarise(report)
+    text, fell = sum_and_fallen(report)
+    lines = wrap(text, style.width) + (wrap(fell, style.width, rest="  ") if fell else [])
+    undecided = not claims or report.interrupted or any(claim.outcome is Outcome.UNDECIDED for claim in claims)
+    what = Outcome.FAILED if fell else Outcome.UNDECIDED if undecided else Outcome.WELL
+    return "\n".join(style.paint(line, COLOR[what]) for line in lines)
+
+
+def sum_and_fallen(report: Report) -> tuple[str, str]:
+    """Return the sentence of :func:`sum_line`, and apart from it the one that names the claims that fell ("" where none did)."""
+    claims = summarise(report)
     if not claims:
-        text = "Interrupted before any claim was judged." if report.interrupted else "No claim was checked."
-        return style.paint(text, "open")
-    counts = _counts(claims)
-    instances = len(report.results)
-    said = f"{_plural(len(claims), 'claim')}, {_plural(instances, 'instance')}: {', '.join(counts)}"
-    text = f"{said} (profile {clean(report.profile)}, seed {report.seed})."
+        return "Interrupted before any claim was judged." if report.interrupted else "No claim was checked.", ""
+    counts = f"{counted(len(claims), 'claim')}, {counted(len(report.results), 'instance')}: {', '.join(_counts(claims))}"
+    text = f"{counts} (profile {clean(report.profile)}, seed {report.seed})."
     if report.interrupted:
         text = f"Interrupted: the rest was not judged. {text}"
     failing = [clean(claim.claim) for claim in claims if claim.outcome is Outcome.FAILED]
-    lines = wrap(text, style.width)
-    if failing:
-        lines += wrap(f"NOT AS DECLARED: {', '.join(failing)}.", style.width, rest="  ")
-    undecided = report.interrupted or any(claim.outcome is Outcome.UNDECIDED for claim in claims)
-    what = Outcome.FAILED if failing else Outcome.UNDECIDED if undecided else Outcome.WELL
-    return "\n".join(style.paint(line, COLOR[what]) for line in lines)
+    return text, f"NOT AS DECLARED: {', '.join(failing)}." if failing else ""
 
 
 def _counts(claims: Sequence[ClaimSummary]) -> list[str]:
     """Count claims, the worst first: what fell, what stood that should not, what is open, what is well."""
     found = [standing(claim) for claim in claims]
     return [f"{found.count(name)} {_COUNTED.get(name, name)}" for name in STANDINGS if name in found]
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -96,16 +96,6 @@ def standing_alone(picture: Picture) -> Markup:
     return Markup(picture.svg)
 
 
-def duration(value: float) -> str:
-    """Write a duration with its unit.
-
-    >>> duration(1.26), duration(40_000)
-    ('1.3 s', '11.1 h')
-    """
-    text = numbers.seconds(value)
-    return f"{text[:-1]} h" if text.endswith("h") else f"{text} s"
-
-
 def cited(reference: str, arxiv: str) -> Markup:
     """Return a reference with its number at arXiv as a link: ``arxiv`` must have the form of one.
 
@@ -127,7 +117,7 @@ FILTERS = {
     "prose": prose,
     "cited": cited,
     "count": numbers.count,
-    "duration": duration,
+    "duration": lambda value: numbers.duration(value, " "),
     "seconds": numbers.seconds,
 }
 

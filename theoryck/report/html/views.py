@@ -17,16 +17,17 @@ from theoryck.report.claims import (
     STANDINGS,
     ClaimSummary,
     Outcome,
+    Said,
     clean,
+    how_sure,
     instance_text,
     outcome,
     severity,
     standing,
     summarise,
 )
-from theoryck.report.methods import how_sure
 from theoryck.report.paragraphs import facts, headline
-from theoryck.report.rows import NOTHING, claim_row, compared
+from theoryck.report.rows import NOTHING, claim_row
 from theoryck.report.svg import Picture, pictures
 
 _ARXIV = re.compile(r"\d{4}\.\d{4,5}(v\d+)?|[a-z-]+(\.[A-Z]{2})?/\d{7}", re.ASCII)
@@ -126,7 +127,6 @@ def claim_view(summary: ClaimSummary, number: int, anchor: str, about: About, st
     folder, _, name = summary.claim.rpartition("/")
     row = claim_row(summary)
     rejected, _ = summary.rivals
-    shown = compared(worst)
     results = sorted(summary.results, key=severity)
     return ClaimView(
         anchor=anchor,
@@ -140,8 +140,8 @@ def claim_view(summary: ClaimSummary, number: int, anchor: str, about: About, st
         statement=clean(worst.statement),
         reference=clean(worst.reference),
         about=about,
-        claimed=_cell(row.claimed, _finite(shown.claimed_key)),
-        measured=_cell(row.measured, _finite(shown.measured_key)),
+        claimed=_cell(row.claimed, _finite(row.compared.claimed_key)),
+        measured=_cell(row.measured, _finite(row.compared.measured_key)),
         tightness=Cell(row.tightness),
         slack=_cell(row.slack, _finite(worst.slack.estimate) if worst.slack else None),
         rivals=_cell(row.rivals, rejected),
@@ -260,7 +260,7 @@ class Overview:
     seconds: float = 0.0
     statuses: tuple[str, ...] = ()
     tightness: tuple[tuple[str, int], ...] = ()
-    sure: tuple[str, ...] = ()
+    sure: tuple[Said, ...] = ()
 
     def order(self, standing: str) -> int:
         """The place of a standing among all, worst first."""
@@ -291,7 +291,7 @@ def overview(report: Report) -> Overview:
         draws=sum(summary.draws for summary in summaries),
         seconds=sum(summary.seconds for summary in summaries),
         tightness=_tightness(summaries),
-        sure=tuple(map(clean, how_sure(report.results))),
+        sure=tuple(how_sure(report.results)),
         statuses=tuple(status.value for status in Status if any(view.status == status.value for view in views)),
     )
 
