@@ -15,6 +15,7 @@ from theoryck.checking.check import Session, check_claims
 from theoryck.checking.profiles import Profile
 from theoryck.ledger import Ledger, LedgerError
 from theoryck.montecarlo import Key, Moments, Stream, sample
+from theoryck.quantities import UserQuantity
 
 PATH = tc.ScalingPath(d=tc.doubling(8, 64))
 
@@ -45,7 +46,7 @@ def bound(quantity, name="toy/bound"):
     return claim
 
 
-class Blocks64(type(tc.quantity(noisy))):
+class Blocks64(UserQuantity):
     """Blocks of 64 draws, so that a small budget has many."""
 
     def block_draws(self, sizes):
@@ -53,9 +54,7 @@ class Blocks64(type(tc.quantity(noisy))):
 
 
 def quantity(function=noisy, version=1, **more):
-    made = tc.quantity(cost=lambda sizes: 1.0, version=version, **more)(function)
-    made.__class__ = Blocks64
-    return made
+    return Blocks64(function, declared_cost=lambda sizes: 1.0, version=version, **more)
 
 
 def drawn():
@@ -135,7 +134,7 @@ def test_ctrl_c_in_the_middle_of_a_look_loses_the_block_it_hit_only(path):
 
     hit = []
     made = quantity(stopped_once)
-    made.drawn_by = lambda: {"the sampler": noisy}  # what it remembers is no part of what it draws
+    vars(made)["drawn_by"] = lambda: {"the sampler": noisy}  # what it remembers is no part of what it draws
     claim = bound(made)
     assert check_claims(claim, LARGE, workers=1, ledger=path).interrupted
     before = drawn()
@@ -190,14 +189,14 @@ def test_another_version_other_code_and_another_constant_are_drawn_again(path):
     assert not reused(path, quantity())
     assert reused(path, quantity())
     assert not reused(path, quantity(version=2))
-    assert not reused(path, quantity(lambda rng, draws, *, d: (1 + 30 * rng.standard_normal(draws)) / d, name="noisy"))
-    assert not reused(path, quantity(lambda rng, draws, *, d: (1 + 31 * rng.standard_normal(draws)) / d, name="noisy"))
+    assert not reused(path, quantity(lambda rng, draws, *, d: (1 + 30 * rng.standard_normal(draws)) / d, title="noisy"))
+    assert not reused(path, quantity(lambda rng, draws, *, d: (1 + 31 * rng.standard_normal(draws)) / d, title="noisy"))
     assert reused(path, quantity())
 
 
 def test_another_value_in_a_closure_is_drawn_again(path):
     def scaled(scale):
-        return quantity(lambda rng, draws, *, d: scale * rng.standard_normal(draws) / d, name="scaled")
+        return quantity(lambda rng, draws, *, d: scale * rng.standard_normal(draws) / d, title="scaled")
 
     assert not reused(path, scaled(2.0))
     assert not reused(path, scaled(3.0))
@@ -216,7 +215,7 @@ def test_other_source_of_theoryck_is_drawn_again(path, monkeypatch):
 
 def test_what_cannot_be_told_is_not_stored_and_said(path):
     state = iter(range(10))
-    made = quantity(lambda rng, draws, *, d: rng.standard_normal(draws) / d if state else None, name="hidden")
+    made = quantity(lambda rng, draws, *, d: rng.standard_normal(draws) / d if state else None, title="hidden")
     with Ledger(path) as ledger:
         [result] = check_claims(bound(made), SMALL, workers=1, ledger=ledger).results
         assert (ledger.stored, ledger.entries()) == (0, [])

@@ -10,12 +10,11 @@ user          ``@quantity``: a user's own sampler as a quantity
 
 from theoryck.quantities.base import Quantity, QuantityError
 from theoryck.quantities.exact import ExactQuantity, closed_form, gaussian_mean, kernel
-from theoryck.quantities.formulas import Formula, formula
+from theoryck.quantities.formulas import formula
 from theoryck.quantities.user import UserQuantity, quantity
 
 __all__ = [
     "ExactQuantity",
-    "Formula",
     "Quantity",
     "QuantityError",
     "UserQuantity",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from theoryck.numerics.proved.formulas import exact_number
 from theoryck.quantities.base import QuantityError
+from theoryck.records.arguments import exact_number
 
 LEAST, LARGEST = 1e-30, 1e30
 """The numeric domain: values and scales lie between these, or are 0 where 0 is allowed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from theoryck.montecarlo import Executor, Sampler, check_block
 from theoryck.quantities.fingerprints import Fingerprint, fingerprint
 from theoryck.records import Bracket, Enclosure
+from theoryck.records.arguments import integer
 
 NUMBERS_PER_BLOCK = 2**20
 """Random numbers a block takes (about 13 ms): long enough for an overhead of at most 5%, short enough to stop soon."""
@@ -46,7 +47,8 @@ class Quantity:
     A quantity is a frozen dataclass: its fields are its parameters, the class is the factory, ``__post_init__`` checks arguments.
     Name, JSON-able parameters and the sizes it needs follow from the fields:
 
-    * ``title`` is the name as a format string over the fields and ``self`` (default: class and fields, as they are written);
+    * ``title`` is the name as a format string over the fields and ``self`` (default: class and fields, as they are written), or,
+      where an instance has its own, the name itself;
     * a field that has ``parameters`` of its own (a network, a model) is replaced by them;
     * ``needs`` are the sizes of every instance; a field that has size ``names`` (a network) adds them.
 
@@ -55,7 +57,7 @@ class Quantity:
     SamplerError for an array of the wrong shape or with entries that are not finite, :meth:`sampler` QuantityError where there is
     none or a size is missing.
 
-    >>> @dataclasses.dataclass(frozen=True)
+    >>> @dataclasses.dataclass(frozen=True, repr=False)
     ... class uniform_mean(Quantity):
     ...     "E (mean of d uniform numbers)^power"
     ...     power: int = 2
@@ -78,8 +80,8 @@ class Quantity:
     (65536, None, None)
     """
 
-    title: ClassVar[str] = ""
-    needs: ClassVar[tuple[str, ...]] = ()
+    title: str = ""
+    needs: tuple[str, ...] = ()
     version: int = 1
     can_draw: bool = False
     can_exact: bool = False
@@ -94,6 +96,8 @@ class Quantity:
     @property
     def name(self) -> str:
         """What people read in tables and messages."""
+        if "title" in vars(self):
+            return self.title
         if self.title:
             return self.title.format(self=self, **self._fields)
         return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self._fields.items())})"
@@ -199,6 +203,4 @@ def need_sizes(who: str, needed: Iterable[str], sizes: Sizes) -> None:
             hint = f"; did you mean {close[0]!r}?" if close else ""
             given = ", ".join(repr(entry) for entry in sizes) or "none"
             raise QuantityError(f"{who} needs the size {name!r}, the sizes given are {given}{hint}")
-        value = sizes[name]
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise QuantityError(f"the size {name!r} of {who} must be an integer >= 1, got {value!r}")
+        integer(sizes[name], f"the size {name!r} of {who}", 1, error=QuantityError)

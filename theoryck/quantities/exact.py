@@ -6,7 +6,8 @@ each other, are such quantities again: errors are propagated outward, never drop
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
 _REFINEMENTS = 3
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class ExactQuantity(Quantity):
     """A number without sizes that has an exact route only; supports ``+ - * /`` and ``**`` with integers.
 
+    >>> from theoryck.theory.networks import rho, sigma
     >>> gap = 1 - sigma("tanh", 1) - rho("tanh", 1)  # 0, as tanh' = 1 - tanh^2
     >>> gap.name, abs(gap.exact(digits=30).midpoint) <= gap.exact(digits=30).radius
     ('1 - sigma_1[tanh] - rho_1[tanh]', True)
@@ -31,34 +34,27 @@ class ExactQuantity(Quantity):
     >>> sigma("tanh", 1) ** 0.5
     Traceback (most recent call last):
         ...
-    theoryck.quantities.base.QuantityError: an exact quantity can be raised to an integer power only, got sigma_1[tanh] **
-    0.5
+    theoryck.quantities.base.QuantityError: an exact quantity can be raised to an integer power only, got sigma_1[tanh] ** 0.5
     """
 
+    title: str = field()
+    compute: Callable[[int], Enclosure]
+    described: Mapping[str, Any]
+    strength: int = 4
+    """How tightly the title is bound: 1 a sum, 2 a product, 3 a power, 4 one term."""
     can_exact = True
-
-    def __init__(self, name: str, compute: Callable[[int], Enclosure], parameters: dict[str, Any], strength: int = 4) -> None:
-        self._name = name
-        self._compute = compute
-        self._parameters = parameters
-        self._strength = strength
-
-    @property
-    def name(self) -> str:
-        """The formula."""
-        return self._name
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The instance as JSON-able data."""
-        return dict(self._parameters)
+        return dict(self.described)
 
     def exact(self, sizes: Sizes | None = None, digits: int = 20) -> Enclosure:
         """Return the value with about ``digits`` significant digits; ``sizes`` is not used."""
-        return self._compute(digits)
+        return self.compute(digits)
 
     def _wrapped(self, strength: int) -> str:
-        return self._name if self._strength >= strength else f"({self._name})"
+        return self.title if self.strength >= strength else f"({self.title})"
 
     def __add__(self, other: Any) -> ExactQuantity:
         return _combine("+", self, other)

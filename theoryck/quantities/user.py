@@ -32,6 +32,7 @@ class _BoundSampler:
         return self.function(rng, draws, **self.sizes)
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class UserQuantity(Quantity):
     """What :func:`quantity` returns: a sampler with its sizes, cost and, if one was given, exact value.
 
@@ -51,39 +52,39 @@ class UserQuantity(Quantity):
     f(rng, draws, *, d, ...), with every size after the star
     """
 
+    function: Function
+    title: str = ""
+    declared_cost: Any = None
+    declared_exact: Callable[..., Any] | None = None
+    version: int = 1
     can_draw = True
 
-    def __init__(self, function: Function, name: str | None, cost: Any, exact: Callable[..., Any] | None, version: int) -> None:
-        self.function = function
-        self._name: str = name or str(getattr(function, "__name__", "quantity"))
-        self._needed, self._optional = _check_signature(function, self._name)
-        self._cost = _check_cost(cost, self._name)
-        self._exact = exact
-        self.can_exact = exact is not None
-        self.version = version
-        functools.update_wrapper(self, function)
+    def __post_init__(self) -> None:
+        function, exact = self.function, self.declared_exact
+        if isinstance(function, Quantity) or not callable(function):
+            raise QuantityError(f"quantity decorates a function f(rng, draws, *, d, ...), got {function!r}")
+        if exact is not None and not callable(exact):
+            raise QuantityError(f"exact must be a function of (sizes, digits), got {exact!r}")
+        title = self.title or str(getattr(function, "__name__", "quantity"))
+        needs, optional = _check_signature(function, title)
+        _check_cost(self.declared_cost, title)
+        vars(self).update(title=title, needs=needs, optional=optional, can_exact=exact is not None)
+        vars(self).update({name: getattr(function, name, None) for name in functools.WRAPPER_ASSIGNMENTS}, __wrapped__=function)
 
     def __call__(self, rng: np.random.Generator, draws: int, **sizes: int) -> Any:
         """Return what the function returns, unchecked."""
         return self.function(rng, draws, **sizes)
 
     @property
-    def name(self) -> str:
-        """The name given, or the function's."""
-        return self._name
-
-    @property
-    def size_names(self) -> tuple[str, ...]:
-        """The keyword-only arguments without a default."""
-        return self._needed
-
-    def _arguments(self, sizes: Sizes) -> dict[str, int]:
-        need_sizes(f"the quantity {self._name!r}", self._needed, sizes)
-        return {name: int(sizes[name]) for name in (*self._needed, *self._optional) if name in sizes}
+    def parameters(self) -> dict[str, Any]:
+        """None: what it draws by is told by its fingerprint."""
+        return {}
 
     def sampler(self, sizes: Sizes) -> Sampler:
         """Return the function with its sizes filled in; QuantityError names a size that is missing."""
-        return _BoundSampler(self.function, self._arguments(sizes))
+        need_sizes(f"the quantity {self.title!r}", self.needs, sizes)
+        taken = (*self.needs, *vars(self)["optional"])
+        return _BoundSampler(self.function, {name: int(sizes[name]) for name in taken if name in sizes})
 
     def drawn_by(self) -> dict[str, Any]:
         """Return the function: what it reaches is part of the fingerprint."""
@@ -94,31 +95,28 @@ class UserQuantity(Quantity):
 
         Raises QuantityError for what is no positive number.
         """
-        value = self._declared_cost(sizes)
+        value = self.declared_cost
+        if callable(value):
+            try:
+                value = _quietly(f"cost of {self.title!r}", value, dict(sizes))
+            except (TypeError, AttributeError) as error:  # arithmetic with the mapping, or another number of arguments
+                raised = f"cost of {self.title!r} raised {type(error).__name__}: {error}; {_cost_receives(sizes)}"
+                raise QuantityError(raised) from error
         if value is None:
             return None
         if not (isinstance(value, int | float | np.number) and value > 0):
             hint = f"; {_cost_receives(sizes)}" if isinstance(value, dict) else ""
-            raise QuantityError(f"cost of {self._name!r} must be a positive number of random numbers per draw, got {value!r}{hint}")
+            raise QuantityError(f"cost of {self.title!r} must be a positive number of random numbers per draw, got {value!r}{hint}")
         return float(value)
-
-    def _declared_cost(self, sizes: Sizes) -> Any:
-        if not callable(self._cost):
-            return self._cost
-        try:
-            return _quietly(f"cost of {self._name!r}", self._cost, dict(sizes))
-        except (TypeError, AttributeError) as error:  # arithmetic with the mapping, or another number of arguments
-            told = f"cost of {self._name!r} raised {type(error).__name__}: {error}; {_cost_receives(sizes)}"
-            raise QuantityError(told) from error
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
         """Return what the declared ``exact(sizes, digits)`` gives; an exact int, Fraction or Decimal becomes an Enclosure.
 
         Raises QuantityError for a float, or anything else.
         """
-        if self._exact is None:
+        if self.declared_exact is None:
             return None
-        value = _quietly(f"exact of {self._name!r}", self._exact, dict(sizes), digits)
+        value = _quietly(f"exact of {self.title!r}", self.declared_exact, dict(sizes), digits)
         if value is None or isinstance(value, Enclosure | Bracket):
             return value
         if isinstance(value, int | Fraction | Decimal) and not isinstance(value, bool):
@@ -126,7 +124,7 @@ class UserQuantity(Quantity):
 
             return enclose(value, digits)
         raise QuantityError(
-            f"exact of {self._name!r} must return an Enclosure, a Bracket, None, or an exact number (int, Fraction, Decimal), got "
+            f"exact of {self.title!r} must return an Enclosure, a Bracket, None, or an exact number (int, Fraction, Decimal), got "
             f"{value!r}; a float says nothing of its error: return Enclosure(Decimal(...), radius, rigorous=False)"
         )
 
@@ -166,15 +164,13 @@ def _check_signature(function: Function, name: str) -> tuple[tuple[str, ...], tu
     return needed, tuple(argument.name for argument in sizes if argument.name not in needed)
 
 
-def _check_cost(cost: Any, name: str) -> Any:
-    if cost is None or callable(cost):
-        return cost
-    if isinstance(cost, int | float) and not isinstance(cost, bool) and cost > 0:
-        return cost
-    raise QuantityError(
-        f"cost of {name!r} must be a positive number of random numbers per draw, or a function of the sizes such as "
-        f"lambda sizes: sizes['d']**2; got {cost!r}"
-    )
+def _check_cost(cost: Any, name: str) -> None:
+    good = isinstance(cost, int | float) and not isinstance(cost, bool) and cost > 0
+    if not (cost is None or callable(cost) or good):
+        raise QuantityError(
+            f"cost of {name!r} must be a positive number of random numbers per draw, or a function of the sizes such as "
+            f"lambda sizes: sizes['d']**2; got {cost!r}"
+        )
 
 
 @overload
@@ -208,14 +204,8 @@ def quantity(
     >>> squared_mean.draw(np.random.default_rng(0), 3, {"d": 8}).shape
     (3,)
     """
-    if function is None:
-        return lambda decorated: _made(decorated, name, cost, exact, version)
-    return _made(function, name, cost, exact, version)
 
+    def decorate(decorated: Any) -> UserQuantity:
+        return UserQuantity(decorated, name or "", cost, exact, version)
 
-def _made(function: Any, name: str | None, cost: Any, exact: Callable[..., Any] | None, version: int) -> UserQuantity:
-    if isinstance(function, Quantity) or not callable(function):
-        raise QuantityError(f"quantity decorates a function f(rng, draws, *, d, ...), got {function!r}")
-    if exact is not None and not callable(exact):
-        raise QuantityError(f"exact must be a function of (sizes, digits), got {exact!r}")
-    return UserQuantity(function, name, cost, exact, version)
+    return decorate if function is None else decorate(function)

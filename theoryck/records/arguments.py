@@ -1,7 +1,4 @@
-"""What functions of every room ask of their arguments: integers, positive numbers, exact numbers; refused by name and value.
-
-Numbers are measured in units in which they lie within 1e-30..1e30; what is beyond is refused rather than computed with care.
-"""
+"""What functions of every room ask of their arguments: integers, positive numbers, exact numbers; refused by name and value."""
 
 from __future__ import annotations
 
@@ -14,9 +11,6 @@ from numbers import Integral, Rational, Real
 from typing import Any
 
 from theoryck.records.values import Enclosure
-
-DECADES = 30
-"""Values and scales lie within 10^-30..10^30."""
 
 _MOST_DIGITS = 10_000
 
@@ -80,29 +74,6 @@ def exact_number(value: Any, name: str, *, low: float | None = None, strict: boo
     if low is not None and (least < low or (strict and least <= low)):
         raise ValueError(f"{name} must be a number{sign}, got {shown(value, str)}")
     return number
-
-
-def positive_float(
-    value: Any, name: str, *, zero: bool = False, decades: int = DECADES, error: type[ValueError] = ValueError
-) -> float:
-    """Return a number > 0, or a text such as "1/3", within ``decades`` decades of 1 as a float; with ``zero``, 0 as well.
-
-    >>> positive_float("1/4", "ridge"), positive_float(0, "noise", zero=True)
-    (0.25, 0.0)
-    >>> positive_float(1e-40, "ridge")
-    Traceback (most recent call last):
-        ...
-    ValueError: ridge must lie between 1e-30 and 1e+30, got 1e-40: change its unit
-    """
-    try:
-        number = exact_number(value, name, low=0, strict=not zero)
-    except ValueError as problem:
-        raise error(str(problem)) from None
-    exact = number if isinstance(number, Fraction) else Fraction(number.midpoint)
-    if exact and not Fraction(1, 10**decades) <= exact <= 10**decades:
-        allowed = f"{'be 0 or ' if zero else ''}lie between {10.0**-decades:g} and {10.0**decades:g}"
-        raise error(f"{name} must {allowed}, got {shown(value, str)}: change its unit")
-    return float(exact)
 
 
 def shown(value: Any, form: Callable[[Any], str] = repr) -> str:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from theoryck.numerics.gaussian.means import gauss_legendre
 from theoryck.quantities.base import QuantityError
-from theoryck.quantities.formulas import Formula, formula
+from theoryck.quantities.formulas import formula
 from theoryck.theory.spectra.limits.conjugate import marchenko_pastur
 
 Array = NDArray[np.float64]
@@ -35,7 +35,7 @@ DISTANCE_ERROR = 1e-8
 """Distribution functions are right to 1e-14 and differ by 0.1/d."""
 
 
-def spectral_distance(ratio: int) -> Formula:
+def spectral_distance(ratio: int) -> formula:
     """Return int (F_d - F)^2 dF as a quantity of d, which must be odd.
 
     F_d is the mean distribution function of the eigenvalues that are not 0 of X^T X, X of d x n independent N(0, 1/d) with
