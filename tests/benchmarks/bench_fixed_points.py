@@ -5,8 +5,7 @@ Run ``python tests/benchmarks/bench_fixed_points.py`` or ``python -m pytest test
 p = 40 eigenvalues, gamma = 1/2; every point from a cold start, one core, in processor time.  The baseline iterates the equations
 (V, q, m) -> hatted -> (V, q, m) with the same sums and the same quadrature, undamped and with half of the old point kept, until a
 step is below 1e-10 relative; the faster of the two that arrive within 20000 steps is taken.  Its error is then larger than its
-step; the residual of theoryck is below 1e-10 at every point, which is asserted.  One line of each task follows a path of 40 points
-with and without reuse of the last point.
+step; the residual of theoryck is below 1e-10 at every point, which is asserted.
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from theoryck.theory.covariates.limits.errors import CovariateLimit, covariate_limit, covariate_path
-from theoryck.theory.covariates.limits.logistic import Orders, channel, moments
+from theoryck.theory.covariates.limits import CovariateLimit, Orders, channel, covariate_limit, moments
 from theoryck.theory.covariates.model import CovariateModel
 
 OMEGA = np.linspace(0.2, 2, 40)
@@ -84,20 +82,11 @@ def compare(task: str, alpha: float, penalty: float) -> str:
     )
 
 
-def path(task: str) -> str:
-    """Return one line: a path of 40 values of alpha, each point from the last and each from a cold start."""
-    alphas = np.geomspace(0.5, 4, 40)
-    warm, points = best(lambda: covariate_path(MODEL, alphas, 0.01, task), 3)
-    cold, _ = best(lambda: [covariate_limit(MODEL, alpha, 0.01, task) for alpha in alphas], 3)
-    return f"{task:8} path of {len(points)} alphas: {25 * warm:.2f} ms a point, cold {25 * cold:.2f} ms; ratio {cold / warm:.1f}"
-
-
 def lines() -> list[str]:
     """Return all lines."""
     found = []
     for task in ("ridge", "logistic"):
         found += [compare(task, alpha, penalty) for alpha, penalty in POINTS]
-        found.append(path(task))
     return found
 
 

@@ -1,6 +1,7 @@
 """The Gaussian covariate model at the ends of its ranges: edges of spectra, units, tiny residuals, all sizes of data, refusals."""
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import mpmath
@@ -8,10 +9,8 @@ import numpy as np
 import pytest
 
 from theoryck.numerics.errors import NotConverged
-from theoryck.theory.covariates.limits import logistic
-from theoryck.theory.covariates.limits.errors import covariate_limit, covariate_path
-from theoryck.theory.covariates.limits.fluctuations import error_variance_limit
-from theoryck.theory.covariates.limits.logistic import separability_threshold
+from theoryck.theory.covariates import limits
+from theoryck.theory.covariates.limits import covariate_limit, error_variance_limit, separability_threshold
 from theoryck.theory.covariates.model import CovariateModel
 
 ISO, HALF = CovariateModel([1.0], [1.0], 1, 1), CovariateModel([1.0], [0.5], 1, 1)
@@ -137,7 +136,7 @@ def test_residuals_are_computed_from_the_decimals():
 
 
 @pytest.mark.parametrize("task", ["ridge", "classification", "logistic"])
-@pytest.mark.parametrize(("omega", "rho"), [(1, 1e-200), (1, 1e200), (1e-150, 1e-50), (1e190, 1e-9)])
+@pytest.mark.parametrize(("omega", "rho"), [(1, 1e-20), (1, 1e20), (1e-15, 1e-5), (1e19, 1e-9)])
 def test_units_of_any_size(task, omega, rho):
     """Features in units of ``omega``, the teacher's field in units of ``rho``: only ridge sees the latter."""
     model = CovariateModel([omega, omega / 2], [0.3 * omega * rho, 0.1 * omega * rho], rho, 1)
@@ -148,13 +147,10 @@ def test_units_of_any_size(task, omega, rho):
     for name, factor in (changed | {"V": 1, "V_hat": 1, "penalty": omega}).items():
         assert getattr(found, name) == pytest.approx(factor * getattr(plain, name), rel=1e-12), name
     assert found.residual < 1e-12
-    again = covariate_limit(model, 1.7, 0.2 * omega, task, noise=0.1 * rho, start=found)
-    assert again.test_error == pytest.approx(found.test_error, rel=1e-13)
-    assert again.iterations <= found.iterations
 
 
 @pytest.mark.parametrize("task", ["classification", "logistic"])
-@pytest.mark.parametrize("penalty", [1e12, 1e59])
+@pytest.mark.parametrize("penalty", [1e12, 1e29])
 def test_strong_penalties_leave_the_average_of_the_samples(task, penalty):
     """w is then sum_mu y_mu v_mu: m^2/q = (2/pi) alpha/(1 + (2/pi) alpha) for isotropic features."""
     for alpha in (1, 3):
@@ -164,10 +160,10 @@ def test_strong_penalties_leave_the_average_of_the_samples(task, penalty):
 
 
 @pytest.mark.parametrize("task", ["ridge", "classification"])
-def test_square_losses_over_sixty_decades(task):
+def test_square_losses_over_the_numeric_domain(task):
     for model in (ISO, HALF, CovariateModel([0.1, 1, 3e-9, 1e-40], [0.02, 0.1, 0, 0], 1, 2)):
-        for alpha in (1e-60, 1e-8, 0.5, 1 + 1e-9, 1e8, 1e60):
-            for penalty in (1e-60, 1e-5, 1, 1e59):
+        for alpha in (1e-30, 1e-8, 0.5, 1 + 1e-9, 1e8, 1e30):
+            for penalty in (1e-30, 1e-5, 1, 1e29):
                 point = covariate_limit(model, alpha, penalty, task)
                 assert point.residual < 1e-12
                 assert 0 <= point.test_error < math.inf
@@ -184,11 +180,11 @@ def test_few_samples_keep_their_digits():
 # Logistic --------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_cold_start_reaches_what_a_path_reaches():
-    path = covariate_path(ISO, 3, [10.0**-k for k in range(13)], "logistic")
-    for k in (9, 11, 12):
+def test_a_cold_start_reaches_what_descending_penalties_reach():
+    for k in (9, 12):
         point = covariate_limit(ISO, 3, 10.0**-k, "logistic")
-        assert point.test_error == pytest.approx(path[k].test_error, rel=1e-9)
+        fixed = limits._FixedPoint(ISO, 3.0, ISO.rho, ISO.residual)
+        assert point.test_error == pytest.approx(limits._descending(fixed, 10.0**-k, 0.0).test_error, rel=1e-9)
         assert point.residual < 1e-12
 
 
@@ -205,18 +201,18 @@ def test_both_rules_of_quadrature_agree(monkeypatch):
     rng = np.random.default_rng(0)
 
     def even(spread, slope, V):
-        step = 0.8 * logistic.analytic_step(spread, slope)
+        step = 0.8 * limits.analytic_step(spread, slope)
         nodes = step * np.arange(-math.ceil(9 / step), math.ceil(9 / step) + 1.0)
         return nodes, np.exp(-(nodes**2) / 2) * step / math.sqrt(2 * math.pi)
 
     shorter = 0
     for _ in range(100):
         V, q, slope = 10 ** rng.uniform(-6, 2), 10 ** rng.uniform(-4, 5), 10 ** rng.uniform(-1, 2.5)
-        orders = logistic.Orders(V, q, slope, 1.0)
-        (first, loss, nodes), plain = logistic.channel(orders, 2.0, 1.0, 1.0), None
+        orders = limits.Orders(V, q, slope, 1.0)
+        (first, loss, nodes), plain = limits.channel(orders, 2.0, 1.0, 1.0), None
         with monkeypatch.context() as patch:
-            patch.setattr(logistic, "gaussian_nodes", even)
-            plain = logistic.channel(orders, 2.0, 1.0, 1.0)
+            patch.setattr(limits, "gaussian_nodes", even)
+            plain = limits.channel(orders, 2.0, 1.0, 1.0)
         assert (*first, loss) == pytest.approx((*plain[0], plain[1]), rel=1e-12)
         shorter += nodes < plain[2] / 3
     assert shorter > 20
@@ -240,32 +236,25 @@ def test_effort_is_limited_just_above_separability():
     [
         (
             lambda: covariate_limit(HALF, 0.5, 1e-300),
-            "penalty must lie between 1e-60 and 1e60 times the largest eigenvalue of omega, 1",
+            r"penalty must lie between 1e-30 and 1e\+30, got 1e-300: change its unit",
         ),
-        (lambda: covariate_limit(HALF, 0.5, 1e300, "logistic"), r"penalty must be at most 1e\+200, got 1e\+300: change its unit"),
-        (lambda: covariate_limit(HALF, 1e300, 1), r"alpha must lie between 1e-60 and 1e\+60, got 1e\+300"),
-        (lambda: covariate_limit(HALF, "1e400", 1), "alpha must .* got one beyond the range of floats"),
+        (lambda: covariate_limit(HALF, 0.5, 1e300, "logistic"), r"penalty must lie between .*, got 1e\+300"),
+        (lambda: covariate_limit(HALF, 1e300, 1), r"alpha must lie between .*, got 1e\+300"),
+        (lambda: covariate_limit(HALF, "1e400", 1), "alpha must .* got one that fits no float"),
         (lambda: covariate_limit(HALF, 1, 1, ["ridge"]), "task must be one of"),
-        (lambda: covariate_path(HALF, "12", 0.1), "exactly one of alpha and penalty must be a list"),
-        (lambda: covariate_path(HALF, {1, 2}, 0.1), "exactly one of alpha and penalty must be a list"),
-        (lambda: CovariateModel([1e300], [1], 1, 1), r"omega must be numbers between 0 and 1e200, got 1e\+300 at position 0"),
-        (lambda: CovariateModel([1e-300], [0], 1, 1), "omega must have an eigenvalue of at least 1e-200"),
+        (lambda: CovariateModel([1e300], [1], 1, 1), r"omega must be numbers between 0 and 1e\+30, got 1e\+300 at position 0"),
+        (lambda: CovariateModel([1e-300], [0], 1, 1), "the largest of omega must lie between 1e-30 and"),
         (lambda: CovariateModel([1j], [1], 1, 1), r"omega\[0\] must be a number, got 1j"),
         (lambda: CovariateModel({1.0}, [1], 1, 1), r"omega must be a list of numbers, got \{1.0\}"),
         (lambda: CovariateModel((x for x in [1]), [1], 1, 1), "omega must be a list of numbers, got <generator"),
         (lambda: CovariateModel("12", [1], 1, 1), "omega must be a list of numbers, got '12'"),
         (lambda: CovariateModel([1, True], [1, 0], 2, 1), r"omega\[1\] must be a number, got True"),
-        (lambda: CovariateModel([10**400], [1], 1, 1), r"omega\[0\] must be a number between .* beyond the range of floats"),
+        (lambda: CovariateModel([10**400], [1], 1, 1), r"omega\[0\] must be a number between .* got one that fits no float"),
         (lambda: CovariateModel([1], [1 + 1e-9], 1, 1), "that the features explain of it, by 1e-09: no joint law"),
         (lambda: CovariateModel.from_matrices([[1]], [[1]], [[1]], [math.nan]), "theta must have finite entries"),
         (lambda: CovariateModel.from_matrices(np.ones((0, 0)), np.ones((0, 0)), np.ones((0, 0))), "must have shapes"),
         (lambda: CovariateModel.from_matrices([[1], [1, 2]], [[1]], [[1]]), "psi must be an array of numbers, got list"),
-        (lambda: CovariateModel.random_features(1e300, 0.2, 1), r"kappa1 must lie between 1e-60 and 1e\+60, got 1e\+300"),
-        (
-            lambda: CovariateModel.random_features(1, 0.2, 1, nodes=0),
-            "nodes must be an integer between 64 and 65536, or None, got 0",
-        ),
-        (lambda: CovariateModel.random_features(1, 0.2, 1, nodes=10**8), "nodes must be an integer between 64 and 65536"),
+        (lambda: CovariateModel.random_features(1e300, 0.2, 1), r"kappa1 must lie between .*, got 1e\+300"),
         (lambda: error_variance_limit({}, 1, 1), "model must be a CovariateModel"),
         (lambda: error_variance_limit(ISO, 1, 0), "penalty must be a number > 0, got 0"),
         (lambda: separability_threshold(3), "model must be a CovariateModel"),
@@ -280,4 +269,4 @@ def test_spellings_of_numbers():
     plain = covariate_limit(CovariateModel([0.5, 1], [0.25, 0.125], 1, 2), 0.5, 0.1)
     model = CovariateModel(["1/2", np.float32(1)], np.array([0.25, 0.125], dtype=np.float32), np.int64(1), "2")
     assert covariate_limit(model, "1/2", np.float32(0.1)) == plain
-    assert covariate_path(model, ["1/2"], "1/10") == [plain]
+    assert covariate_limit(model, Fraction(1, 2), "1/10") == plain

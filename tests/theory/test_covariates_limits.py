@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 from theoryck.numerics.errors import NotConverged
-from theoryck.theory.covariates.limits import logistic, square
-from theoryck.theory.covariates.limits.errors import covariate_limit, covariate_path
-from theoryck.theory.covariates.limits.fluctuations import error_variance_limit
-from theoryck.theory.covariates.limits.logistic import separability_threshold
+from theoryck.theory.covariates import limits
+from theoryck.theory.covariates.limits import covariate_limit, error_variance_limit, separability_threshold
 from theoryck.theory.covariates.model import CovariateModel, marchenko_pastur_nodes
 from theoryck.theory.learning.limits.linear import linear_error
 
@@ -184,14 +182,12 @@ def test_matched_ridge_at_the_optimal_penalty_is_bayes_optimal(alpha):
 
 
 def test_random_features_from_matrices_and_in_the_limit():
-    """The constructors agree on one F to rounding; drawn F of 300 rows has errors of the limiting spectrum to 1/p."""
+    """Drawn F of 300 rows has errors of the limiting spectrum to 1/p."""
     features = np.random.default_rng(0).standard_normal((300, 150)) / math.sqrt(150)
-    direct = CovariateModel.random_features(0.65, 0.2, 0.5, features)
     matrices = CovariateModel.from_matrices(np.eye(150), 0.65 * features.T, 0.65**2 * features @ features.T + 0.04 * np.eye(300))
     limit = CovariateModel.random_features(0.65, 0.2, 0.5)
     for task in TASKS.values():
-        one, two, three = (covariate_limit(model, 1.2, 0.05, task).test_error for model in (direct, matrices, limit))
-        assert two == pytest.approx(one, rel=1e-10)
+        one, three = (covariate_limit(model, 1.2, 0.05, task).test_error for model in (matrices, limit))
         assert three == pytest.approx(one, rel=0.01)
         assert covariate_limit(CovariateModel.random_features(0.65, 0.3, 0.5), 1.2, 0.05, task).test_error > 1.01 * three
 
@@ -278,27 +274,16 @@ def test_separable_data_are_refused_without_penalty():
 
 
 def test_where_it_stopped_is_told(monkeypatch):
-    monkeypatch.setattr(logistic, "MAX_STEPS", 2)
+    monkeypatch.setattr(limits, "MAX_STEPS", 2)
     with pytest.raises(NotConverged, match=r"stopped at V = [\d.]+, q = [\d.]+, m = [\d.]+, where step 2 was .* long"):
         covariate_limit(GENERIC, 2, 0.01, "logistic")
-    monkeypatch.setattr(square, "MAX_STEPS", 2)
+    monkeypatch.setattr(limits, "KAPPA_STEPS", 2)
     with pytest.raises(NotConverged, match=r"not reached in 2 steps: it stopped at [\d.]+ with a residual"):
         covariate_limit(GENERIC, 0.5, 0.01)
     monkeypatch.undo()
-    monkeypatch.setattr(logistic, "MOST_NODES", 10)
+    monkeypatch.setattr(limits, "MOST_NODES", 10)
     with pytest.raises(NotConverged, match="nodes of quadrature were needed"):
         covariate_limit(GENERIC, 2, 0.01, "logistic")
-
-
-@pytest.mark.parametrize("task", TASKS.values())
-def test_a_path_reuses_the_last_point(task):
-    alphas = np.geomspace(0.5, 4, 40)
-    path = covariate_path(GENERIC, alphas, 0.05, task)
-    cold = [covariate_limit(GENERIC, alpha, 0.05, task) for alpha in alphas]
-    assert [point.test_error for point in path] == pytest.approx([point.test_error for point in cold], rel=1e-12)
-    assert sum(point.iterations for point in path) < sum(point.iterations for point in cold)
-    down = covariate_path(GENERIC, 2, [1, 0.1, 0.01], task)
-    assert down[-1].test_error == pytest.approx(covariate_limit(GENERIC, 2, 0.01, task).test_error, rel=1e-12)
 
 
 def test_variance_limit_of_a_teacher_without_samples_and_its_refusals():
@@ -316,8 +301,8 @@ def test_variance_limit_of_a_teacher_without_samples_and_its_refusals():
     ("arguments", "message"),
     [
         (([1, 2], [1], 1, 1), "diagonal must have one entry for each of the 2 eigenvalues, got 1"),
-        (([1, -2], [1, 1], 1, 1), "omega must be numbers between 0 and 1e200, got -2.0 at position 1"),
-        (([1], [math.nan], 1, 1), "diagonal must be numbers between 0 and 1e200, got nan at position 0"),
+        (([1, -2], [1, 1], 1, 1), "omega must be numbers between 0 and 1e.30, got -2.0 at position 1"),
+        (([1], [math.nan], 1, 1), "diagonal must be numbers between 0 and 1e.30, got nan at position 0"),
         (([0.0], [0.0], 1, 1), "a student that sees nothing"),
         (([1, 0], [1, 1], 9, 1), "diagonal must be 0 where omega is 0"),
         (([1], [1], 0.5, 1), r"rho = 0.5 is less than the 1 = \(1/gamma\)"),
@@ -339,7 +324,6 @@ def test_models_that_are_none(arguments, message):
         ((ISO, 1, 1, "hinge"), {}, "task must be one of ridge, classification, logistic, got 'hinge'"),
         ((ISO, 1, 1), {"noise": "a"}, "noise must be a number >= 0, got 'a'"),
         (({}, 1, 1), {}, "model must be a CovariateModel"),
-        ((ISO, 1, 1), {"start": covariate_limit(ISO, 1, 1, "logistic")}, "start must be a CovariateLimit of the task 'ridge'"),
     ],
 )
 def test_points_that_are_none(arguments, options, message):
@@ -347,7 +331,7 @@ def test_points_that_are_none(arguments, options, message):
         covariate_limit(*arguments, **options)
 
 
-def test_matrices_and_paths_that_are_none():
+def test_matrices_that_are_none():
     with pytest.raises(ValueError, match=r"shapes \(k, k\), \(k, p\), \(p, p\), got"):
         CovariateModel.from_matrices(np.eye(2), np.eye(3), np.eye(3))
     with pytest.raises(ValueError, match="omega must be symmetric"):
@@ -356,9 +340,3 @@ def test_matrices_and_paths_that_are_none():
         CovariateModel.from_matrices(np.eye(2), np.eye(2), [[1, 2], [2, 1]])
     with pytest.raises(ValueError, match="phi must vanish where omega does"):
         CovariateModel.from_matrices(np.eye(1), [[0, 1]], [[1, 0], [0, 0]])
-    with pytest.raises(ValueError, match="exactly one of alpha and penalty must be a list"):
-        covariate_path(ISO, [1], [1])
-    with pytest.raises(ValueError, match="exactly one"):
-        covariate_path(ISO, 1, 1)
-    with pytest.raises(ValueError, match=r"features must have shape \(p, d\)"):
-        CovariateModel.random_features(1, 1, 0.5, np.ones((4, 3)))

@@ -13,13 +13,9 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from theoryck.quantities import QuantityError
-from theoryck.theory.covariates import quantities as covariate
-from theoryck.theory.covariates.draws import fit as fits
-from theoryck.theory.covariates.draws.data import ErfFeatures, GaussianSource
-from theoryck.theory.covariates.draws.fit import fit_logistic, fit_square
-from theoryck.theory.covariates.draws.traces import conditional_moments
-from theoryck.theory.covariates.limits.errors import covariate_limit
-from theoryck.theory.covariates.limits.fluctuations import error_variance_limit
+from theoryck.theory.covariates import draws as drawing
+from theoryck.theory.covariates.draws import ErfFeatures, GaussianSource, conditional_moments, fit_logistic, fit_square
+from theoryck.theory.covariates.limits import covariate_limit, error_variance_limit
 from theoryck.theory.covariates.model import CovariateModel
 from theoryck.theory.covariates.proved import isotropic_ridge, resolvent_traces
 from theoryck.theory.covariates.quantities import covariate_error, covariate_variance, erf_features_error
@@ -67,7 +63,7 @@ def test_logistic_fit_has_no_gradient(n, p, penalty):
 
 
 def test_a_logistic_fit_that_does_not_arrive_is_an_error(monkeypatch):
-    monkeypatch.setattr(fits, "MAX_STEPS", 2)
+    monkeypatch.setattr(drawing, "MAX_STEPS", 2)
     with pytest.raises(QuantityError, match=r"not solved in 2 Newton steps at penalty = 0\.001"):
         fit_logistic(np.ones((1, 2, 1)), np.ones((1, 2)), 1e-3)
 
@@ -214,7 +210,7 @@ def test_it_is_data_that_travels():
 
 @pytest.mark.parametrize("quantity", [covariate_error(FOUR, 0.1), covariate_variance(FOUR, 0.1, teacher="averaged")])
 def test_draws_come_in_stacks_and_are_all_different(monkeypatch, quantity):
-    monkeypatch.setattr(covariate, "WORKING", 3 * 8 * 4 * 8)
+    monkeypatch.setattr(drawing, "WORKING", 3 * 8 * 4 * 8)
     values = quantity.sampler({"n": 8, "p": 4})(np.random.default_rng(0), 8)
     assert len(set(values.tolist())) == 8
 
@@ -249,18 +245,17 @@ def test_features_that_floats_cannot_tell_apart():
         (lambda: covariate_error(ISO, 0), "penalty must be a number > 0, got 0"),
         (lambda: covariate_error(ISO, 1, noise=-1), "noise must be a number >= 0, got -1"),
         (
-            lambda: covariate_error(ISO, 1e-50),
+            lambda: covariate_error(ISO, 1e-20),
             "penalty must lie between 1e-12 and 1e.12 times the largest variance of a feature, 1",
         ),
         (lambda: covariate_error(ISO, 1e300), "penalty must lie between"),
         (lambda: covariate_error(ISO, 1, ["ridge"]), "task must be one of"),
-        (lambda: covariate_error(CovariateModel([1e180], [1], 1, 1), 1e180), "the largest eigenvalue of omega must lie between"),
         (lambda: covariate_error("iso", 1), "model must be a theoryck.theory.covariates.CovariateModel, got 'iso'"),
         (lambda: covariate_error(ISO, 1, "hinge"), "task must be one of 'ridge', 'classification', 'logistic', got 'hinge'"),
         (lambda: covariate_error(ISO, 1, what="loss"), "what must be one of 'test_error', 'train_loss', got 'loss'"),
         (lambda: covariate_error(ISO, 1, teacher="averaged"), "teacher must be one of 'drawn', 'given features', got"),
         (lambda: covariate_variance(ISO, 1, "logistic", teacher="averaged"), "teacher must be 'drawn' for logistic"),
-        (lambda: erf_features_error(1, moment="mode"), "moment must be 'mean' or 'variance', got 'mode'"),
+        (lambda: erf_features_error(1, moment="mode"), "moment must be one of 'mean', 'variance', got 'mode'"),
         (lambda: covariate_error(FOUR, 1).sampler({"n": 4, "p": 6}), "p = 6 features cannot have the model's spectrum of 4"),
         (lambda: covariate_error(FOUR, 1).sampler({"n": 4}), "needs the size 'p'"),
     ],

@@ -1,9 +1,10 @@
 """The Gaussian covariate model: errors of ridge, square-loss and logistic regression.
 
-draws       Draws of covariates
-limits      Limits of covariates
-model       The Gaussian covariate model as data: what the fixed points of :mod:`theoryck.theory.covariates.limits.errors`
-            depend on
+Source: Loureiro, Gerbelot, Cui, Goldt, Krzakala, Mezard, Zdeborova (2021), arXiv:2102.08127.
+
+draws       Draws of the Gaussian covariate model and of the random features it stands for: data in stacks, estimators, their errors
+limits      The Gaussian covariate model in the limit: errors of ridge, square-loss and logistic regression for any spectra
+model       The Gaussian covariate model as data: two covariances and a teacher, down to a spectrum
 proved      Isotropic ridge regression at finite size, exactly: errors from traces of the resolvent of a Wishart matrix
 quantities  Errors of empirical risk minimisation in the Gaussian covariate model at finite n and p, and how much they fluctuate
 """
@@ -13,13 +14,12 @@ from theoryck._lazy import lazily
 __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
-        "limits.errors": (
+        "limits": (
             "CovariateLimit",
             "covariate_limit",
-            "covariate_path",
+            "error_variance_limit",
+            "separability_threshold",
         ),
-        "limits.fluctuations": ("error_variance_limit",),
-        "limits.logistic": ("separability_threshold",),
         "model": ("CovariateModel",),
         "quantities": (
             "covariate_error",

@@ -1,4 +1,4 @@
-"""The Gaussian covariate model as data: what the fixed points of :mod:`theoryck.theory.covariates.limits.errors` depend on."""
+"""The Gaussian covariate model as data: two covariances and a teacher, down to a spectrum."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.numerics.proved.formulas import exact_number
+from theoryck.quantities.arguments import LARGEST, positive
 
 Array = NDArray[np.float64]
 
@@ -22,19 +23,6 @@ ROUNDING = 2e-15
 EXCESS = 1e-12
 """Relative to rho: how much more than rho the features may seem to explain, by the rounding of eigenvalues."""
 
-WIDEST = 60
-"""Decades, up and down, of ratios: alpha, gamma, kappa_1, kappa_*, penalty/omega.  Their products stay far inside the floats."""
-
-REACH = 200
-"""Decades, up and down, of variances: only their unit is so large or small."""
-
-MODERATE = 1e8
-"""Variances between this and its inverse are taken as they are; others in units of a power of 4."""
-
-LARGEST_ENTRY = 1e100
-"""Of a matrix: its square is a variance."""
-
-LEAST_NODES, MOST_NODES = 64, 2**16
 STEP = 0.22
 TAIL = 39.0
 _WIDE = Context(prec=60)
@@ -47,10 +35,8 @@ class CovariateModel:
     ``omega`` are the eigenvalues of Omega (p of them, or fewer with ``weights``, their multiplicities in any unit), ``diagonal``
     the t_i = (U^T Phi^T theta theta^T Phi U)_ii in its eigenbasis U, ``rho`` = theta^T Psi theta / k, ``gamma`` = k/p.  For a
     teacher theta ~ N(0, I) of which only the law is known, t_i and rho are averages over it.  Raises ValueError for lengths that
-    differ, for values that are negative, not finite or beyond 200 decades, and where the teacher would explain more than its own
+    differ, for values that are negative or beyond the numeric domain, and where the teacher would explain more than its own
     variance: (1/gamma) <t/omega> <= rho must hold.  A residual variance below 2e-15 rho counts as none.
-
-    Source: Loureiro, Gerbelot, Cui, Goldt, Krzakala, Mezard, Zdeborova (2021), arXiv:2102.08127.
 
     >>> model = CovariateModel(omega=[1.0, 2.0], diagonal=[0.5, 0.5], rho=1, gamma=0.5)
     >>> round(model.residual, 12)
@@ -79,10 +65,9 @@ class CovariateModel:
                 f"diagonal must be 0 where omega is 0, got {diagonal[at]:g} at position {at}: a direction without variance is "
                 "correlated with nothing"
             )
-        if omega.max() < 10.0**-REACH:
-            raise ValueError(f"omega must have an eigenvalue of at least 1e-{REACH}, got {omega.max():g}: change its unit")
-        for name, decades in (("rho", REACH), ("gamma", WIDEST)):
-            object.__setattr__(self, name, positive(getattr(self, name), name, decades=decades))
+        positive(omega.max(), "the largest of omega")
+        for name in ("rho", "gamma"):
+            object.__setattr__(self, name, positive(getattr(self, name), name))
         for name, values in (("omega", omega), ("diagonal", diagonal), ("weights", weights / weights.sum())):
             object.__setattr__(self, name, tuple(values.tolist()))
         if self.explained - self.rho > EXCESS * self.rho:
@@ -91,6 +76,17 @@ class CovariateModel:
                 f"{self.explained - self.rho:.3g}: no joint law has these covariances; check gamma = k/p and that diagonal is not "
                 "divided by p or k"
             )
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The model as JSON-able data."""
+        lists = {name: list(getattr(self, name)) for name in ("omega", "diagonal", "weights")}
+        return lists | {"rho": self.rho, "gamma": self.gamma}
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether there is one eigenvalue and one t."""
+        return len({*zip(self.omega, self.diagonal)}) == 1
 
     @cached_property
     def arrays(self) -> tuple[Array, Array, Array]:
@@ -109,8 +105,7 @@ class CovariateModel:
     def explained(self) -> float:
         """(1/gamma) <t/omega>: the variance of the teacher's field that the best linear student explains."""
         omega, diagonal, weights = self.arrays
-        with np.errstate(over="ignore"):  # infinite is more than rho
-            return float(weights @ (diagonal / omega)) / self.gamma
+        return float(weights @ (diagonal / omega)) / self.gamma
 
     @cached_property
     def residual(self) -> float:
@@ -136,18 +131,6 @@ class CovariateModel:
         """This model with a residual variance that is known better than as a difference."""
         self.__dict__["residual"] = float(residual)
         return self
-
-    def in_units(self, noise: float) -> tuple[CovariateModel, float, float]:
-        """Return the model with omega in units of a and rho in units of b, with a and b: powers of 4, or 1 where none is needed."""
-        a, b = _unit(max(self.omega)), _unit(self.rho + noise)
-        if a == b == 1:
-            return self, a, b
-        omega, diagonal, weights = (np.array(values) for values in (self.omega, self.diagonal, self.weights))
-        rho = self.rho / b  # beside more noise it may be smaller than a model's
-        lists = [values.tolist() for values in (omega / a, diagonal / a / b, weights)]
-        scaled = CovariateModel(lists[0], lists[1], max(rho, 10.0**-REACH), self.gamma, lists[2])
-        object.__setattr__(scaled, "rho", rho)
-        return scaled._knowing(self.residual / b), a, b
 
     @classmethod
     def from_matrices(cls, psi: Any, phi: Any, omega: Any, theta: Any = None) -> CovariateModel:
@@ -193,34 +176,21 @@ class CovariateModel:
         return model if model.residual > EXCESS * model.rho else model._knowing(0.0)
 
     @classmethod
-    def random_features(
-        cls, kappa1: float, kappa_star: float, gamma: float, features: Any = None, *, nodes: int | None = None
-    ) -> CovariateModel:
+    def random_features(cls, kappa1: float, kappa_star: float, gamma: float) -> CovariateModel:
         """Return the equivalent of phi(F x): Omega = kappa1^2 F F^T + kappa_star^2, Phi = kappa1 F^T, Psi = I, theta ~ N(0, I).
 
-        kappa1 = E z phi(z), kappa_star^2 = E phi(z)^2 - kappa1^2, phi of Gaussian mean 0; gamma = d/p.  ``features`` is F, (p, d)
-        with rows of norm near 1; without it the entries of F are N(0, 1/d) and the spectrum is the limiting one
-        (Marchenko-Pastur), as points of a quadrature: as many as errors of 1e-15 need, or ``nodes``, from 64 on (fewer lose
-        digits).  Raises ValueError for bad arguments.
+        kappa1 = E z phi(z), kappa_star^2 = E phi(z)^2 - kappa1^2, phi of Gaussian mean 0; gamma = d/p.  The entries of F, (p, d),
+        are N(0, 1/d) and the spectrum is the limiting one (Marchenko-Pastur), as points of a quadrature: as many as errors of
+        1e-15 need.  Of a given F :meth:`from_matrices` makes a model.  Raises ValueError for bad arguments.
 
         >>> model = CovariateModel.random_features(0.8, 0.2, gamma=0.5)
         >>> round(sum(w * t for w, t in zip(model.weights, model.diagonal)), 12)  # kappa1^2 tr F F^T / p
         0.64
         """
         named = ((kappa1, "kappa1"), (kappa_star, "kappa_star"), (gamma, "gamma"))
-        kappa1, kappa_star, gamma = (positive(value, name, decades=WIDEST) for value, name in named)
-        if features is not None:
-            matrix = _matrix(features, "features")
-            if matrix.ndim != 2 or not matrix.size or abs(matrix.shape[1] / matrix.shape[0] - gamma) > 1e-12 * gamma:
-                raise ValueError(f"features must have shape (p, d) with d/p = gamma = {gamma:g}, got {matrix.shape}")
-            values, weights = np.linalg.eigvalsh(matrix @ matrix.T), np.ones(len(matrix))
-            # F F^T has rank at most d: what is left of its other eigenvalues is rounding.
-            values[: max(len(matrix) - matrix.shape[1], 0)] = 0.0
-            values = np.maximum(values, 0.0)
-            absent = 1 - np.count_nonzero(values) / matrix.shape[1]
-        else:
-            values, weights = marchenko_pastur_nodes(1 / gamma, (kappa_star / kappa1) ** 2, nodes)
-            absent = max((gamma - 1) / gamma, 0.0)
+        kappa1, kappa_star, gamma = (positive(value, name) for value, name in named)
+        values, weights = marchenko_pastur_nodes(1 / gamma, (kappa_star / kappa1) ** 2)
+        absent = max((gamma - 1) / gamma, 0.0)
         linear, mean = kappa1**2 * values, weights / weights.sum()
         omega = linear + kappa_star**2
         # 1 - (1/gamma) <t/omega> as a sum of positive terms: ``absent`` is the share of inputs that no feature sees.
@@ -229,7 +199,7 @@ class CovariateModel:
         return model._knowing(absent + missed)
 
 
-def marchenko_pastur_nodes(ratio: float, pole: float, nodes: int | None = None) -> tuple[Array, Array]:
+def marchenko_pastur_nodes(ratio: float, pole: float) -> tuple[Array, Array]:
     """Return points and weights for means over the eigenvalues of F F^T, F (p, d) with entries N(0, 1/d), ``ratio`` = p/d, of
     rational functions with poles at -``pole`` and below; for ratio > 1 a share 1 - 1/ratio sits at 0.
 
@@ -250,11 +220,7 @@ def marchenko_pastur_nodes(ratio: float, pole: float, nodes: int | None = None) 
     if a > 0:
         low = max(low, math.log(a) - TAIL / 3)
     high = TAIL / 3
-    if nodes is None:
-        nodes = math.ceil((high - low) / STEP) + 1
-    elif isinstance(nodes, bool) or not isinstance(nodes, int) or not LEAST_NODES <= nodes <= MOST_NODES:
-        raise ValueError(f"nodes must be an integer between {LEAST_NODES} and {MOST_NODES}, or None, got {nodes!r}")
-    u, step = np.linspace(low, high, nodes, retstep=True)
+    u, step = np.linspace(low, high, math.ceil((high - low) / STEP) + 1, retstep=True)
     square = np.exp(2 * u)
     share = square / (1 + square)
     points = edge + width * share
@@ -263,54 +229,6 @@ def marchenko_pastur_nodes(ratio: float, pole: float, nodes: int | None = None) 
     if ratio > 1:
         points, weights = np.append(points, 0.0), np.append(weights, 1 - 1 / ratio)
     return points, weights
-
-
-def positive(value: Any, name: str, *, zero: bool = False, decades: int = REACH) -> float:
-    """Return a float > 0 within ``decades`` decades of 1 (or >= 0, with ``zero``, and not above); ValueError names the argument."""
-    exact = exact_number(value, name, low=0, strict=not zero)
-    least, most = math.ulp(0.0) if zero else float(f"1e-{decades}"), float(f"1e{decades}")
-    try:
-        number = float(exact)
-    except OverflowError:
-        number = math.inf
-    if exact and not least <= number <= most:
-        allowed = f"be at most {most:g}" if zero else f"lie between {least:g} and {most:g}"
-        got = f"{number:g}" if 0 < number < math.inf else "one beyond the range of floats"
-        raise ValueError(f"{name} must {allowed}, got {got}{': change its unit' if decades == REACH else ''}")
-    return number
-
-
-class Point(NamedTuple):
-    """A model with a place: its omega and penalty in units of ``scale``, rho and noise in units of ``unit``."""
-
-    model: CovariateModel
-    alpha: float
-    penalty: float
-    noise: float
-    scale: float
-    unit: float
-
-
-def point_in_units(model: Any, alpha: Any, penalty: Any, noise: Any, *, zero: bool = True) -> Point:
-    """Return checked arguments in units in which nothing overflows; ValueError names the argument; penalty may be 0 if ``zero``."""
-    if not isinstance(model, CovariateModel):
-        raise ValueError(f"model must be a CovariateModel, got {model!r}")
-    alpha = positive(alpha, "alpha", decades=WIDEST)
-    penalty, noise = positive(penalty, "penalty", zero=zero), positive(noise, "noise", zero=True)
-    scaled, scale, unit = model.in_units(noise)
-    largest = max(model.omega)
-    if penalty and not 10.0**-WIDEST <= penalty / largest <= 10.0**WIDEST:
-        raise ValueError(
-            f"penalty must lie between 1e-{WIDEST} and 1e{WIDEST} times the largest eigenvalue of omega, {largest:g}"
-            f"{', or be 0' if zero else ''}, got {penalty:g}"
-        )
-    return Point(scaled, alpha, penalty / scale, noise / unit, scale, unit)
-
-
-def _unit(size: float) -> float:
-    if 1 / MODERATE <= size <= MODERATE:
-        return 1.0
-    return 4.0 ** math.floor(math.log2(size) / 2)
 
 
 def _vector(values: Any, name: str) -> Array:
@@ -324,10 +242,10 @@ def _vector(values: Any, name: str) -> Array:
         # A float is taken as it is: exact_number would write and read its digits.
         entries = [entry if type(entry) is float else _entry(entry, f"{name}[{i}]") for i, entry in enumerate(values)]
         vector = np.array(entries, dtype=float)
-    wrong = np.flatnonzero(~((vector >= 0) & (vector <= 10.0**REACH)))
+    wrong = np.flatnonzero(~((vector >= 0) & (vector <= LARGEST)))
     if not len(vector) or len(wrong):
         got = f"{vector[wrong[0]]} at position {wrong[0]}" if len(wrong) else "none"
-        raise ValueError(f"{name} must be numbers between 0 and 1e{REACH}, got {got}")
+        raise ValueError(f"{name} must be numbers between 0 and {LARGEST:g}, got {got}")
     return vector
 
 
@@ -335,7 +253,7 @@ def _entry(value: Any, name: str) -> float:
     try:
         return float(exact_number(value, name))
     except OverflowError:
-        raise ValueError(f"{name} must be a number between 0 and 1e{REACH}, got one beyond the range of floats") from None
+        raise ValueError(f"{name} must be a number between 0 and {LARGEST:g}, got one that fits no float") from None
 
 
 def _matrix(values: Any, name: str) -> Array:
@@ -346,7 +264,7 @@ def _matrix(values: Any, name: str) -> Array:
         matrix = matrix.astype(float)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be an array of numbers, got {type(values).__name__}: {str(values)[:60]}") from None
-    wrong = int((~(abs(matrix) <= LARGEST_ENTRY)).sum())
+    wrong = int((~(abs(matrix) <= LARGEST)).sum())
     if wrong:
-        raise ValueError(f"{name} must have finite entries of at most {LARGEST_ENTRY:g}, got {wrong} that are not")
+        raise ValueError(f"{name} must have finite entries of at most {LARGEST:g}, got {wrong} that are not")
     return matrix
