@@ -29,8 +29,11 @@ from dataclasses import dataclass
 import theoryck as tc
 from theoryck import planning
 from theoryck.checking import check
+from theoryck.checking.budget import Budget
+from theoryck.checking.drawing import Drawing
 from theoryck.checking.measurement import Measurement
 from theoryck.checking.profiles import Profile
+from theoryck.checking.session import Session
 from theoryck.planning import allotment
 from theoryck.records import Contract
 from theoryck.theory.networks.limits import norm_moment_limit, overlap_moment_limit
@@ -46,17 +49,31 @@ class Allotted(Measurement):
         pass
 
 
+class SmallBlocks(Drawing):
+    """Blocks of at most as many draws as are taken of every size at the first look."""
+
+    first = 32
+
+    def block_draws(self, index):
+        return min(self.first, super().block_draws(index))
+
+
+class EqualBudget(Budget):
+    """The same number of draws at every size."""
+
+    def allot(self, spend, anew=False):
+        sizes = self.drawing.sizes
+        draws = spend / sum(self.drawing.quantity.cost(each) for each in sizes)
+        return [max(round(draws / self.drawing.block_draws(index)), 1) for index in range(len(sizes))]
+
+
 class Equal(Allotted):
     """The baseline: the same number of draws at every size."""
 
-    first = 32  # draws of every size at the first look
-
-    def _block_draws(self, index):
-        return min(self.first, super()._block_draws(index))
-
-    def allot(self, spend, anew=False):
-        draws = spend / sum(self.quantity.cost(sizes) for sizes in self.sizes)
-        return [max(round(draws / self._block_draws(index)), 1) for index in range(len(self.sizes))]
+    def __init__(self, claim, instance, statement, session, share):
+        super().__init__(claim, instance, statement, session, share)
+        self.drawing = SmallBlocks(claim, instance, self.quantity, self.sizes, session, None)
+        self.budget = EqualBudget(statement, self.drawing, session.profile, share)
 
 
 @dataclass(frozen=True)
@@ -111,13 +128,13 @@ def planned(setting, within):
 def settle(kind, statement, seed, budget, draws=None):
     """Return the CPU-seconds to a settled verdict, the draws at each size, and the judgement."""
     profile = Profile("benchmark", instances=1, random_numbers=budget, seconds=1.0, within=0.05, looks=LOOKS)
-    with check.Session(profile, seed, workers=1, draws=draws) as session:
+    with Session(profile, seed, workers=1, draws=draws) as session:
         contract = session.contract(1, statement.within)
         prediction = statement.prediction({})
         start = time.process_time()
         measurement = kind("benchmark", {}, statement, session, 1.0)
         judgement, _ = check._look_until_settled(measurement, prediction, contract, session)
-        return time.process_time() - start, [moments.count for moments in measurement.moments], judgement
+        return time.process_time() - start, [moments.count for moments in measurement.drawing.moments], judgement
 
 
 def most(setting, within):
@@ -145,7 +162,7 @@ def most(setting, within):
 def compare(setting, seeds, within):
     """Print the lines of one claim."""
     statement = setting.statement
-    budget = Equal.first * LOOKS[0] ** -1 * sum(setting.cost)
+    budget = SmallBlocks.first * LOOKS[0] ** -1 * sum(setting.cost)
     settle(Allotted, statement, 0, budget)  # compile, import
     ratios, seconds, outcomes, drawn = [], {Equal: [], Allotted: []}, Counter(), {}
     for seed in range(1, seeds + 1):

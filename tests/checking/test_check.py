@@ -6,8 +6,9 @@ from hypothesis.strategies import integers
 
 import theoryck as tc
 from theoryck import planning
-from theoryck.checking.check import Session, check_claim
+from theoryck.checking.check import check_claim
 from theoryck.checking.profiles import PROFILES, Profile
+from theoryck.checking.session import Session
 from theoryck.montecarlo import SamplerError
 from theoryck.records import Report, Tightness, Verdict
 
@@ -215,7 +216,7 @@ def test_bad_options(options, message):
 
 
 def test_error_rates_are_shared():
-    with Session("quick", claims=10, workers=1) as session:
+    with Session(PROFILES["quick"], claims=10, workers=1) as session:
         contract = session.contract(instances=4, within=None)
     assert contract.false_refute_rate <= PROFILES["quick"].false_refute_rate / 40 * (1 + 1e-12)
     assert contract.within == PROFILES["quick"].within
@@ -358,14 +359,14 @@ def test_a_confirmation_goes_on_to_twice_the_budget():
         measurement = Measurement("demo/claim", {}, statement, session, 1.0)
         assert measurement.looks(profile.looks) == (0.125, 0.25, 0.5, 1.0)  # one block at each of three sizes is an eighth
         measurement.draw_up_to(0.125)
-        assert measurement.blocks == [1, 1, 1]
-        fresh = measurement.afresh()
+        assert measurement.drawing.blocks == [1, 1, 1]
+        fresh = measurement.confirmation()
         assert fresh.looks(profile.looks) == (0.125, 0.25, 0.5, 1.0)
         fresh.draw_up_to(0.125)
-        assert fresh.blocks == [2, 2, 2]
-        assert fresh.moments[0].mean != measurement.moments[0].mean
+        assert fresh.drawing.blocks == [2, 2, 2]
+        assert fresh.drawing.moments[0].mean != measurement.drawing.moments[0].mean
         fresh.draw_up_to(1.0)
-        assert fresh.blocks == [16, 16, 16]
+        assert fresh.drawing.blocks == [16, 16, 16]
 
 
 def test_a_claim_may_ask_for_a_larger_share_of_the_budget():
@@ -373,8 +374,6 @@ def test_a_claim_may_ask_for_a_larger_share_of_the_budget():
 
     profile = Profile("quick", instances=1, random_numbers=1e6, seconds=1.0, within=0.15)
     with Session(profile, workers=1) as session:
-        budgets = [
-            Measurement("c", {}, tc.Bound(power_law(-0.5), rate="1/d", along=path(), share=share), session, 0.5).spending.budget
-            for share in (1, 4)
-        ]
+        statements = [tc.Bound(power_law(-0.5), rate="1/d", along=path(), share=share) for share in (1, 4)]
+        budgets = [Measurement("c", {}, statement, session, 0.5).budget.spending.budget for statement in statements]
     assert budgets == [5e5, 2e6]

@@ -5,8 +5,8 @@ import time
 import pytest
 
 import theoryck as tc
-from theoryck.checking.check import Session
 from theoryck.checking.measurement import BY_THE_CLOCK, Measurement
+from theoryck.checking.session import Session
 from theoryck.montecarlo import ProcessExecutor, SerialExecutor, WorkerDied
 
 
@@ -31,11 +31,11 @@ def test_a_slow_executor_makes_no_draw_slow():
     executor = Slow()
     with Session(executor=executor) as session:
         measurement = Measurement("timing", {}, statement, session, 1.0)
-        assert max(measurement.spending.per_block) < 0.2
+        assert max(measurement.budget.spending.per_block) < 0.2
         assert executor.maps == 4  # a map a size, and what these took to start is not the time of a draw
-        assert measurement.spending.unit == "seconds"
+        assert measurement.budget.spending.unit == "seconds"
         assert BY_THE_CLOCK in measurement.flags
-        assert measurement.blocks == [1, 1, 1, 1]  # what was timed is kept
+        assert measurement.drawing.blocks == [1, 1, 1, 1]  # what was timed is kept
         measurement.draw_up_to(0.05)
         assert executor.maps == 5
 

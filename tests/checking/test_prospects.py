@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 import theoryck as tc
-from theoryck.checking.check import Session
 from theoryck.checking.profiles import Profile
 from theoryck.checking.prospects import hopeless, plan_claim, plannable
+from theoryck.checking.session import Session
 from theoryck.cli import main
 
 SMALL = Profile("quick", instances=1, random_numbers=2e8, seconds=1.0, within=0.15)

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import theoryck as tc
-from theoryck.checking.check import Session, check_claims
+from theoryck.checking.check import check_claims
 from theoryck.checking.profiles import Profile
+from theoryck.checking.session import Session
 from theoryck.ledger import Ledger, LedgerError
 from theoryck.montecarlo import Key, Moments, Stream, sample
 from theoryck.quantities import UserQuantity

@@ -60,7 +60,6 @@ def test_a_turned_arrow_would_be_seen():
 
 # Arrows that close a circle and wait to be cut.
 KNOWN = {
-    ("theoryck.montecarlo.processes", "theoryck.montecarlo.executors"),
     ("theoryck.quantities.base", "theoryck.quantities.fingerprints"),
 }
 

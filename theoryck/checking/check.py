@@ -11,149 +11,27 @@ plugin, whose items are decided one by one, keep the equal shares of Bonferroni.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shlex
 import time
-import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from theoryck import __version__, planning
 from theoryck.checking.interrupts import came_from_ctrl_c
-from theoryck.checking.measurement import BY_THE_CLOCK, Measurement
+from theoryck.checking.known import GUARD_DIGITS, Exact, known
+from theoryck.checking.measurement import Measurement
 from theoryck.checking.profiles import Profile, profile_named
+from theoryck.checking.repeat import repeat_command
+from theoryck.checking.session import Progress, Session
 from theoryck.claims.claim import Claim, describe_instance, written_about
 from theoryck.claims.statements import Statement
 from theoryck.judging import judge, rival_problem
 from theoryck.ledger import Ledger, LedgerError
-from theoryck.montecarlo import Executor, make_executor
+from theoryck.montecarlo import Executor
 from theoryck.records import Contract, Judgement, Point, Prediction, Report, Result, Verdict
 
-Progress = Callable[[Mapping[str, Any]], None]
-
 HOLM = "Holm"
-TOLD_EVERY = 0.3  # seconds, between looks
-
-
-@dataclass
-class Session:
-    """What all claims of one run share: profile, seed, executor and the number of claims the error rate is divided over.
-
-    ``draws`` fixes the number of draws (of every size, or one number for each size) instead of the profile's budget, which
-    repeats a run whose budget was set by the clock.  ``progress`` is called with a mapping when an instance begins, while it is
-    drawn, at every look and when a claim is done; its ``event`` says which ("instance", "draws", "look", "claim").  ``ledger``
-    (a file or a Ledger) keeps every block that is drawn: what it holds is not drawn again.  Use the session as a context
-    manager: an executor or a ledger that it made is closed at the end.
-    """
-
-    profile: Profile | str = "quick"
-    seed: int = 0
-    executor: Executor | None = None
-    claims: int = 1
-    workers: int | None = None
-    draws: int | Sequence[int] | None = None
-    progress: Progress | None = None
-    ledger: Ledger | str | os.PathLike[str] | None = None
-    _own: bool = field(default=False, init=False)
-    _standing: tuple[str, int, int] = field(default=("", 1, 1), init=False)
-
-    def __post_init__(self) -> None:
-        self.profile = profile_named(self.profile)
-        if not isinstance(self.seed, int) or isinstance(self.seed, bool) or self.seed < 0:
-            raise ValueError(f"seed must be an integer >= 0, got {self.seed!r}")
-        if self.claims < 1:
-            raise ValueError(f"claims must be at least 1, got {self.claims!r}")
-        fixed = tuple(self.draws) if isinstance(self.draws, Sequence) else (self.draws,)
-        if self.draws is not None and not (fixed and all(isinstance(n, int) and n >= 2 for n in fixed)):
-            raise ValueError(f"draws must be at least 2 (one number, or one for each size), got {self.draws!r}")
-        self._own_ledger = self.ledger is not None and not isinstance(self.ledger, Ledger)
-        if self.ledger is not None and not isinstance(self.ledger, Ledger):
-            self.ledger = Ledger(self.ledger)
-        if self.executor is None:
-            self.executor = make_executor(self.workers)
-            self._own = True
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Stop the worker processes and close the ledger, if the session started them."""
-        if self._own and self.executor is not None:
-            self.executor.close()
-        if self._own_ledger and isinstance(self.ledger, Ledger):
-            self.ledger.close()
-
-    def contract(self, instances: int, within: float | None) -> Contract:
-        """Return the error rates of one instance: the session's false-refute rate is divided, power is not."""
-        profile = profile_named(self.profile)
-        return Contract(
-            false_refute_rate=planning.share(profile.false_refute_rate, self.claims * max(1, instances)),
-            false_support_rate=profile.false_support_rate,
-            within=within or profile.within,
-            level=profile.level,
-        )
-
-    def begin(self, claim: str, instance: Mapping[str, Any], number: int, instances: int) -> None:
-        """Report to ``progress`` that the instance of this number, counted from 1, is taken up."""
-        self._standing = (claim, number, instances)
-        self._tell("instance", claim, instance)
-
-    def tell(self, measurement: Measurement, fraction: float, judgement: Judgement) -> None:
-        """Report a look to ``progress``."""
-        said = {"fraction": fraction, "draws": measurement.draws, "verdict": judgement.verdict.value}
-        self._tell("look", measurement.claim, measurement.instance, **said, exponent=judgement.exponent)
-
-    def watch(self, measurement: Measurement) -> Callable[[int], None] | None:
-        """Return what is to be told of draws between looks; several times a second is enough."""
-        if self.progress is None:
-            return None
-        last = time.monotonic()
-
-        def seen(draws: int) -> None:
-            nonlocal last
-            if time.monotonic() - last >= TOLD_EVERY:
-                self._tell("draws", measurement.claim, measurement.instance, draws=draws)
-                last = time.monotonic()
-
-        return seen
-
-    def end(self, claim: str) -> None:
-        """Report to ``progress`` that a claim is done."""
-        self._tell("claim", claim, {})
-
-    def _tell(self, event: str, claim: str, instance: Mapping[str, Any], **said: Any) -> None:
-        if self.progress is None:
-            return
-        standing, number, instances = self._standing
-        if claim.removesuffix("#confirmation") != standing:
-            number = instances = 1  # judged again when all is measured
-        where = {"event": event, "claim": claim, "instance": instance, "number": number, "instances": instances}
-        self.progress({**where, "fraction": 0.0, "draws": 0, "verdict": "", "exponent": None, **said})
-
-    def instances(self, claim: Claim) -> list[tuple[dict[str, Any], Statement]]:
-        """Return the claim's instances under the session's profile and seed, made once."""
-        return _instances(claim, profile_named(self.profile).instances, self.structure_seed(claim))
-
-    def structure_seed(self, claim: Claim) -> int:
-        """Return the seed from which hypothesis picks the claim's instances."""
-        return int.from_bytes(hashlib.sha256(f"{self.seed}:{claim.id}".encode()).digest()[:4], "big")
-
-
-_Instances = list[tuple[dict[str, Any], Statement]]
-_MADE: weakref.WeakKeyDictionary[Any, dict[tuple[str, int, int], _Instances]] = weakref.WeakKeyDictionary()
-
-
-def _instances(claim: Claim, most: int, seed: int) -> _Instances:
-    made = _MADE.setdefault(claim.function, {})
-    key = (f"{claim.id} {id(claim.strategies)}", most, seed)  # one function may serve several claims
-    if key not in made:
-        made[key] = claim.instances(most, seed)
-    return made[key]
 
 
 def check_claims(
@@ -212,10 +90,11 @@ def check_claims(
     for claim in wanted:
         if not isinstance(claim, Claim):
             raise TypeError(f"claims must be claims made by theorem, conjecture or falsehood, got {claim!r}")
+    settings = profile_named(profile)
     found: list[Examined] = []
     interrupted = False
     try:
-        with Session(profile, seed, executor, sharing or max(1, len(wanted)), workers, draws, progress, ledger) as session:
+        with Session(settings, seed, executor, sharing or max(1, len(wanted)), workers, draws, progress, ledger) as session:
             for claim in wanted:
                 found += _examined_or_failed(claim, session)
                 session.end(claim.id)
@@ -223,7 +102,7 @@ def check_claims(
     except KeyboardInterrupt:  # also while the workers stop: what was judged stays
         interrupted = True
     results = tuple(examined.result for examined in found)
-    return Report(profile_named(profile).name, seed, results, __version__, interrupted, *written_about(wanted))
+    return Report(settings.name, seed, results, __version__, interrupted, *written_about(wanted))
 
 
 def _examined_or_failed(claim: Claim, session: Session) -> list[Examined]:
@@ -287,13 +166,18 @@ def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Examined]
         reason = "no instance met the assumptions of the claim: widen its strategies or its assume()"
         return [Examined(_vacuous(claim, session, reason))]
     # Every prediction is made before anything is drawn: a name that is no size and no parameter is an error here.
-    digits = profile_named(session.profile).exact_digits
-    planned = [(parameters, statement, statement.prediction(parameters, digits + 10)) for parameters, statement in instances]
+    digits = session.profile.exact_digits
+    session.begin(claim.id, describe_instance(instances[0][0]), 1, len(instances))
+    found = [
+        (parameters, statement, each.prediction or statement.prediction(parameters, digits + GUARD_DIGITS), each.exact)
+        for (parameters, statement), each in zip(instances, known(instances, session), strict=True)
+    ]
     results = []
-    for number, (parameters, statement, prediction) in enumerate(planned, 1):
-        session.begin(claim.id, describe_instance(parameters), number, len(planned))
+    for number, (parameters, statement, prediction, exact) in enumerate(found, 1):
+        if number > 1:
+            session.begin(claim.id, describe_instance(parameters), number, len(found))
         try:
-            results.append(_check_instance(claim, session, parameters, statement, prediction, len(planned)))
+            results.append(_check_instance(claim, session, parameters, statement, prediction, exact, len(found)))
         except LedgerError:
             raise
         except (Exception, SystemExit) as error:
@@ -301,12 +185,18 @@ def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Examined]
             if not keep_going:
                 raise
             failed = failed_result(claim, session, error, describe_instance(parameters))
-            results.append(Examined(failed, 1.0 / len(planned)))
+            results.append(Examined(failed, 1.0 / len(found)))
     return results
 
 
 def _check_instance(
-    claim: Claim, session: Session, parameters: Mapping[str, Any], statement: Statement, prediction: Prediction, instances: int
+    claim: Claim,
+    session: Session,
+    parameters: Mapping[str, Any],
+    statement: Statement,
+    prediction: Prediction,
+    exact: Exact | None,
+    instances: int,
 ) -> Examined:
     start, weight = time.perf_counter(), 1.0 / instances
     instance = describe_instance(parameters)
@@ -317,7 +207,8 @@ def _check_instance(
         seconds = time.perf_counter() - start
         return Examined(_result(claim, session, instance, prediction, judgement, (), declared, declared, 0, seconds), weight)
     measurement = Measurement(claim.id, instance, statement, session, weight)
-    measurement.watch = session.watch(measurement)
+    measurement.exact = exact
+    measurement.drawing.watch = session.watch(claim.id, instance)
     judgement, contract = _look_until_settled(measurement, prediction, declared, session)
     undecided = Undecided(claim, prediction, measurement, contract) if judgement.verdict is Verdict.INCONCLUSIVE else None
     result = _concluded(claim, session, measurement, prediction, judgement, contract, declared)
@@ -336,7 +227,7 @@ def _concluded(
     """Return the result of a measurement that was judged, after confirmation if it was REFUTED by draws."""
     start, draws, first = time.perf_counter(), measurement.draws, measurement.points()
     if judgement.verdict is Verdict.REFUTED and measurement.decided_by_draws(judgement):
-        measurement = measurement.afresh()
+        measurement = measurement.confirmation()
         confirmed, contract = _look_until_settled(measurement, prediction, declared, session)
         draws += measurement.draws
         judgement = _after_confirmation(judgement, confirmed)
@@ -364,7 +255,7 @@ def _step_down(found: list[Examined], session: Session) -> list[Examined]:
     share of the larger rate: a refutation at a rate is one at every larger rate, so these are the nested tests that Holm's
     step-down needs.
     """
-    rate = profile_named(session.profile).false_refute_rate
+    rate = session.profile.false_refute_rate
     others = max(session.claims - sum(examined.weight for examined in found), 0.0)
     while True:
         rejected = [examined.result.verdict is Verdict.REFUTED for examined in found]
@@ -385,7 +276,7 @@ def _judged_again(examined: Examined, session: Session, rate: float) -> Examined
     judgement = judge(undecided.prediction, undecided.measurement.points(), contract)
     if judgement.verdict is not Verdict.REFUTED:
         return examined
-    declared = replace(contract, false_refute_rate=rate, false_support_rate=profile_named(session.profile).false_support_rate)
+    declared = replace(contract, false_refute_rate=rate, false_support_rate=session.profile.false_support_rate)
     result = _concluded(undecided.claim, session, undecided.measurement, undecided.prediction, judgement, contract, declared)
     note = f"{result.judgement.reason} (at the error rate that refuted statements leave to it, Holm)"
     told = replace(result.judgement, reason=note, flags=(*result.judgement.flags, HOLM))
@@ -409,7 +300,7 @@ def _look_until_settled(
     measurement: Measurement, prediction: Prediction, contract: Contract, session: Session
 ) -> tuple[Judgement, Contract]:
     """Return the judgement and the contract of the look that gave it."""
-    profile = profile_named(session.profile)
+    profile = session.profile
     measurement.measure_exactly(profile.exact_digits)
     if not measurement.quantity.can_draw:
         return judge(prediction, measurement.points(), contract), contract
@@ -421,7 +312,7 @@ def _look_until_settled(
         settled = judgement.settled
         if settled and profile.every_route_settles and judgement.verdict is not Verdict.REFUTED:
             settled = _draws_settle(judgement, judge(prediction, measurement.points(exact=False), look.contract, final=False))
-        session.tell(measurement, look.fraction, judgement)
+        session.tell(measurement.claim, measurement.instance, measurement.draws, look.fraction, judgement)
         if settled and not final and judgement.verdict is Verdict.INCONCLUSIVE:
             judgement = judge(prediction, measurement.points(), look.contract)  # says what would decide: no more draws follow
         if settled or final:
@@ -463,22 +354,3 @@ def _result(
         reference=str(claim.reference or ""),
         repeat=repeat_command(claim, session, judgement.flags, points),
     )
-
-
-def repeat_command(claim: Claim, session: Session, flags: Sequence[str] = (), points: Sequence[Point] = ()) -> str:
-    """Return the command that measures the claim again with the same seed, error rates and, where it matters, draws.
-
-    Where the clock set the budget the draws of each size are named: with them the same bits are drawn.
-    """
-    path = os.path.relpath(claim.path)
-    words = ["theoryck", "check", claim.path if path.startswith("..") else path, "--only", claim.id]
-    words += ["--profile", profile_named(session.profile).name, "--seed", str(session.seed)]
-    if session.claims > 1:
-        words += ["--sharing", str(session.claims)]
-    drawn = [point.estimate.draws for point in points if point.estimate is not None]
-    if session.draws is not None:
-        fixed = [session.draws] if isinstance(session.draws, int) else list(session.draws)
-        words += ["--draws", ",".join(map(str, fixed))]
-    elif BY_THE_CLOCK in flags and drawn:
-        words += ["--draws", ",".join(map(str, drawn))]
-    return shlex.join(words)

@@ -11,13 +11,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from theoryck import planning
-from theoryck.checking.check import Session
 from theoryck.checking.measurement import Measurement
-from theoryck.checking.profiles import profile_named
+from theoryck.checking.session import Session
 from theoryck.claims.claim import Claim, describe_instance
-from theoryck.claims.statements import Statement
+from theoryck.claims.statements import Bound, Scaling, Statement
 from theoryck.planning import Experiment
-from theoryck.records import Contract, Kind, Status
+from theoryck.quantities import Quantity
+from theoryck.records import Contract, Status
 
 NUMBERS_PER_SECOND = 7e7
 """Random numbers drawn and used in a second by one core, roughly."""
@@ -72,8 +72,8 @@ class Prospect:
 
 def plannable(statement: Statement) -> bool:
     """Whether a statement is about an exponent that draws are to show."""
-    growth = statement.kind is Kind.SCALING or (statement.kind is Kind.BOUND and getattr(statement, "constant", None) is None)
-    return growth and getattr(statement, "along", None) is not None and statement.measured().can_draw
+    growth = isinstance(statement, Scaling) or (isinstance(statement, Bound) and statement.constant is None)
+    return growth and bool(statement.paths()) and statement.measured().can_draw
 
 
 def prospect(
@@ -94,14 +94,15 @@ def prospect(
     if not plannable(statement):
         raise ValueError(f"claim {claim.id!r} states no exponent along a path that draws could show: there is nothing to plan")
     measurement = Measurement(f"{claim.id}#pilot", describe_instance(parameters), statement, session, 1.0 / instances)
-    looks = planning.looks(session.contract(instances, statement.within), measurement.looks(profile_named(session.profile).looks))
+    looks = planning.looks(session.contract(instances, statement.within), measurement.looks(session.profile.looks))
     if pilot:
         measurement.draw_up_to(looks[0].fraction)
     else:
         # The clock may have taken a block of every size: its draws are not a pilot, and their noise is not asked.
-        measurement.moments = [None] * len(measurement.sizes)
+        measurement.drawing.moments = [None] * len(measurement.sizes)
     case = _Case(measurement, statement, looks[-1].contract, power)
-    budget = measurement.spending.budget
+    spending = measurement.budget.spending
+    budget = spending.budget
     error = case.error(budget)
     # At even odds what is within reach of the estimate decides, and the estimate of a claim without corrections is not biased.
     unlikely = error.decision_reach(case.contract.false_support_rate) > case.contract.within
@@ -109,17 +110,16 @@ def prospect(
     needed = None
     if violation is not None:
         needed = case.least(case.refute, violation - case.contract.within, budget)
-    along = getattr(statement, "along")  # noqa: B009 (a Statement need not have one; this one does)
-    blocks = [measurement.quantity.block_draws(sizes) for sizes in measurement.sizes]
+    blocks = [measurement.drawing.block_draws(index) for index in range(len(measurement.sizes))]
     return Prospect(
         claim=claim.id,
         instance=measurement.instance,
         exact=measurement.quantity.can_exact,
-        unit=measurement.spending.unit,
-        base=along.base,
-        sizes=tuple(sizes[along.base] for sizes in measurement.sizes),
-        cost=tuple(cost / block for cost, block in zip(measurement.spending.per_block, blocks, strict=True)),
-        noise=tuple(measurement.noise()),
+        unit=spending.unit,
+        base=case.base,
+        sizes=tuple(case.sizes),
+        cost=tuple(cost / block for cost, block in zip(spending.per_block, blocks, strict=True)),
+        noise=tuple(measurement.drawing.noise()),
         noise_measured=pilot,
         draws=tuple(case.draws(budget)),
         budget=budget,
@@ -145,22 +145,25 @@ class _Case:
     power: float
 
     def draws(self, budget: float) -> list[int]:
-        blocks = self.measurement.allot(budget, anew=True)
-        return [
-            count * self.measurement.quantity.block_draws(sizes)
-            for count, sizes in zip(blocks, self.measurement.sizes, strict=True)
-        ]
+        blocks = self.measurement.budget.allot(budget, anew=True)
+        return [count * self.measurement.drawing.block_draws(index) for index, count in enumerate(blocks)]
 
     def error(self, budget: float) -> Any:
-        along = getattr(self.statement, "along")  # noqa: B009
-        sizes = [sizes[along.base] for sizes in self.measurement.sizes]
         options = {"correction": self.statement.correction, "amplitude": self.statement.amplitude}
-        experiment = Experiment.of(sizes, noise=self.measurement.noise(), **options)
+        experiment = Experiment.of(self.sizes, noise=self.measurement.drawing.noise(), **options)
         return experiment.error([float(count) for count in self.draws(budget)])
 
     @property
+    def base(self) -> str:
+        return _base(self.statement)
+
+    @property
+    def sizes(self) -> list[int]:
+        return [sizes[self.base] for sizes in self.measurement.sizes]
+
+    @property
     def two_sided(self) -> bool:
-        return self.statement.kind is Kind.SCALING
+        return isinstance(self.statement, Scaling)
 
     def support(self, budget: float) -> float:
         return planning.supporting_reach(self.error(budget), self.contract, self.power, two_sided=self.two_sided)
@@ -170,7 +173,7 @@ class _Case:
 
     def least(self, reach: Any, allowed: float, budget: float) -> float:
         """Return the smallest budget, to 2%, at which ``reach`` is within what is ``allowed``; inf if there is none."""
-        low, high = sum(self.measurement.spending.per_block), budget * LARGEST_FACTOR
+        low, high = sum(self.measurement.budget.spending.per_block), budget * LARGEST_FACTOR
         if allowed > 0 and reach(low) <= allowed:  # one block at every size is the least there is
             return low
         if not allowed > 0 or not reach(high) <= allowed:
@@ -197,7 +200,7 @@ def hopeless(claims: Iterable[Claim], session: Session) -> list[str]:
             factors = [
                 _factor(claim, session, parameters, statement, len(instances))
                 for parameters, statement in instances
-                if plannable(statement) and not statement.measured().can_exact and _priced(statement)
+                if plannable(statement) and not statement.measured().can_exact and _priced(statement, session)
             ]
         except (Exception, SystemExit) as error:
             lines.append(f"{claim.id}: an instance cannot be built ({type(error).__name__}), which checking it will tell in full")
@@ -205,9 +208,7 @@ def hopeless(claims: Iterable[Claim], session: Session) -> list[str]:
         bad = [factor for factor in factors if factor > 1]
         if bad:
             which = "" if len(bad) == len(instances) else f" ({len(bad)} of {len(instances)} instances)"
-            start = (
-                f"{claim.id}{which}: the budget of {profile_named(session.profile).name} cannot settle it if the rate is attained"
-            )
+            start = f"{claim.id}{which}: the budget of {session.profile.name} cannot settle it if the rate is attained"
             correction = instances[0][1].correction
             more = f"about {max(bad):.2g} times as much could"
             lines.append(
@@ -222,13 +223,13 @@ def _factor(claim: Claim, session: Session, parameters: Mapping[str, Any], state
     Draws go to every size in the simple way, and half of what that takes is asked for: the best allotment needs no less.
     """
     measurement = Measurement(claim.id, describe_instance(parameters), statement, session, 1.0 / instances)
-    along, quantity, spending = getattr(statement, "along"), measurement.quantity, measurement.spending  # noqa: B009
-    blocks = [quantity.block_draws(sizes) for sizes in measurement.sizes]
+    quantity, spending = measurement.quantity, measurement.budget.spending
+    blocks = [measurement.drawing.block_draws(index) for index in range(len(measurement.sizes))]
     noise = [quantity.relative_noise(sizes) or 1.0 for sizes in measurement.sizes]
     units = planning.allocate(spending.per_block, spending.budget, noise=[each * block**-0.5 for each, block in zip(noise, blocks)])
-    base = [sizes[along.base] for sizes in measurement.sizes]
+    base = [sizes[_base(statement)] for sizes in measurement.sizes]
     experiment = Experiment.of(base, noise=noise, correction=statement.correction, amplitude=statement.amplitude)
-    contract = planning.looks(session.contract(instances, statement.within), profile_named(session.profile).looks)[-1].contract
+    contract = planning.looks(session.contract(instances, statement.within), session.profile.looks)[-1].contract
 
     def settles(factor: float) -> bool:
         draws = [factor * ALLOTMENT_GAIN * count * block for count, block in zip(units, blocks, strict=True)]
@@ -246,8 +247,17 @@ def _factor(claim: Claim, session: Session, parameters: Mapping[str, Any], state
     return high
 
 
-def _priced(statement: Statement) -> bool:
-    return all(statement.measured().cost(sizes) is not None for sizes in statement.sizes())
+def _base(statement: Statement) -> str:
+    path = statement.path()
+    assert path is not None  # it is plannable
+    return path.base
+
+
+def _priced(statement: Statement, session: Session) -> bool:
+    quantity, sizes = statement.measured(), statement.sizes()
+    if type(quantity).samplers is not Quantity.samplers:
+        quantity.samplers(sizes, session.executor)  # what a draw costs is known from its schedule only, which all workers tune
+    return all(quantity.cost(each) is not None for each in sizes)
 
 
 def plan_claim(

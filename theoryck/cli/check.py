@@ -27,6 +27,7 @@ from theoryck.cli.common import (
 from theoryck.report.layout import columns, is_dumb, shorten, style_for
 
 if TYPE_CHECKING:
+    from theoryck.checking.session import Session
     from theoryck.claims.claim import Claim
     from theoryck.claims.statements import Statement
     from theoryck.ledger import Ledger
@@ -129,15 +130,20 @@ def _measure(claims: Sequence[Claim], **options: Any) -> Report:
     """Look ahead, measure and judge; Ctrl-C at any moment of it returns what was judged until then."""
     from theoryck import __version__
     from theoryck.checking.check import check_claims
+    from theoryck.checking.profiles import profile_named
+    from theoryck.checking.session import Session
     from theoryck.claims.claim import written_about
+    from theoryck.montecarlo import make_executor
     from theoryck.records import Report
 
     try:
         buildable = _buildable(claims, options["draws"])
-        if options["draws"] is None:
-            _say_what_is_hopeless(buildable, options["profile"], options["seed"], options["sharing"] or len(claims))
-        with _Line() as line:
-            return check_claims(claims, progress=line.following(len(claims)), **options)
+        with make_executor(options.pop("workers")) as executor:
+            if options["draws"] is None:
+                settings = profile_named(options["profile"]), options["seed"], executor, options["sharing"] or len(claims)
+                _say_what_is_hopeless(buildable, Session(*settings))
+            with _Line() as line:
+                return check_claims(claims, executor=executor, progress=line.following(len(claims)), **options)
     except KeyboardInterrupt:
         return Report(options["profile"], options["seed"], (), __version__, True, *written_about(claims))
 
@@ -211,14 +217,11 @@ def _ledger(path: str | None) -> Iterator[Ledger | None]:
         raise Usage(str(error)) from error
 
 
-def _say_what_is_hopeless(claims: Sequence[Claim], profile: str, seed: int, sharing: int) -> None:
+def _say_what_is_hopeless(claims: Sequence[Claim], session: Session) -> None:
     """Write a line for each claim that the budget cannot settle on standard error, before anything is drawn."""
-    from theoryck.checking.check import Session
     from theoryck.checking.prospects import hopeless
-    from theoryck.montecarlo import SerialExecutor
     from theoryck.report.progress import looked_ahead
 
-    session = Session(profile, seed, SerialExecutor(), sharing)
     with _Line() as line:
         for number, claim in enumerate(claims, 1):
             line.write(looked_ahead(number, len(claims)))

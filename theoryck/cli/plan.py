@@ -69,8 +69,9 @@ def command(
 
     Exit status: 0 the budget can settle every instance; 2 wrong usage; 3 it cannot settle some instance.
     """
-    from theoryck.checking.check import Session
+    from theoryck.checking.profiles import profile_named
     from theoryck.checking.prospects import plan_claim
+    from theoryck.checking.session import Session
     from theoryck.montecarlo import SamplerError
     from theoryck.quantities import QuantityError
 
@@ -80,7 +81,7 @@ def command(
         raise Usage(f"--power must lie between 0.5 and 0.999, got {power}")
     check_outputs({"--json": as_json}, files_of_claims(paths))
     found = find_claim(claim, paths)
-    with Session(profile=profile, seed=seed, workers=1, claims=sharing) as session:
+    with Session(profile_named(profile), seed, workers=1, claims=sharing) as session:
         with built_or_usage(found):
             build_once(found)
             session.instances(found)  # made once, and kept
@@ -100,10 +101,11 @@ def command(
 
 def _not_planned(claim: Claim, profile: str, seed: int) -> str:
     """Say what the claim states, and what to do instead of planning it."""
-    from theoryck.checking.check import Session
+    from theoryck.checking.profiles import profile_named
+    from theoryck.checking.session import Session
     from theoryck.records import Kind
 
-    with Session(profile=profile, seed=seed, workers=1) as session:
+    with Session(profile_named(profile), seed, workers=1) as session:
         statements = [statement for _, statement in session.instances(claim)]
     if not statements:
         return f"{claim.id} has no instance that meets its assumptions: widen its strategies or its assume()"

@@ -67,12 +67,12 @@ def _at_most(text: str, most: int) -> str:
 
 
 def _instances(claim: Claim, profile: str, seed: int, style: Style) -> list[str]:
-    from theoryck.checking.check import Session
     from theoryck.checking.profiles import profile_named
+    from theoryck.checking.session import Session
 
-    with Session(profile=profile, seed=seed, workers=1) as session, built_or_usage(claim):
+    with Session(profile_named(profile), seed, workers=1) as session, built_or_usage(claim):
         build_once(claim)
-        instances = claim.instances(profile_named(profile).instances, session.structure_seed(claim))
+        instances = claim.instances(session.profile.instances, session.structure_seed(claim))
     lines = ["", style.paint(f"Instances under {profile}, seed {seed}", "head")]
     if not instances:
         return [*lines, "  none meets the assumptions: checked, the claim would be VACUOUS"]

@@ -6,7 +6,8 @@ Same seed, claim, instance and sizes: same bits, for any number of workers, inte
 """
 
 from theoryck.montecarlo.blocks import Block, BlockFormatError, BlockStore, Stream, pack, unpack
-from theoryck.montecarlo.executors import DaskExecutor, Executor, SerialExecutor, available_workers, make_executor
+from theoryck.montecarlo.choice import available_workers, make_executor
+from theoryck.montecarlo.executors import DaskExecutor, Executor, SerialExecutor
 from theoryck.montecarlo.histogram import Histogram
 from theoryck.montecarlo.joint import Request, sample_jointly
 from theoryck.montecarlo.moments import Moments

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from theoryck.pytest_plugin.items import ClaimItem
-from theoryck.pytest_plugin.live import Live
+from theoryck.pytest_plugin.items import ClaimItem, session_and_live
 from theoryck.pytest_plugin.state import STATE, is_xdist_worker
 
 if TYPE_CHECKING:
@@ -152,13 +151,10 @@ def _say_what_is_hopeless(config: pytest.Config, claims: list[Claim]) -> None:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or config.getoption("theoryck_draws") is not None:
         return
-    from theoryck.checking.check import Session
     from theoryck.checking.prospects import hopeless
-    from theoryck.montecarlo import SerialExecutor
     from theoryck.report.progress import looked_ahead
 
-    options = {name: config.getoption(f"theoryck_{name}") for name in ("profile", "seed")}
-    session, live = Session(executor=SerialExecutor(), claims=len(claims), **options), Live(config, len(claims))
+    session, live = session_and_live(config)
     try:
         for number, claim in enumerate(claims, 1):
             live.show(looked_ahead(number, len(claims)))

@@ -11,7 +11,7 @@ from theoryck.pytest_plugin.live import Live
 from theoryck.pytest_plugin.state import STATE, is_xdist_worker, width
 
 if TYPE_CHECKING:
-    from theoryck.checking.check import Session
+    from theoryck.checking.session import Session
     from theoryck.claims.claim import Claim
     from theoryck.records import Result
 
@@ -42,7 +42,7 @@ class ClaimItem(pytest.Item):
         """Measure and judge every instance; raise ClaimFailed where one is not as declared."""
         from theoryck.checking.check import check_claim, failed_result
 
-        session, live = _session_and_live(self.config)
+        session, live = session_and_live(self.config)
         try:
             self.results = check_claim(self.claim, session)
         except (Exception, SystemExit) as error:
@@ -102,19 +102,19 @@ def _properties(results: list[Result]) -> list[tuple[str, object]]:
 
 
 def _failing(results: list[Result], session: Session) -> list[Result]:
-    from theoryck.checking.profiles import profile_named
     from theoryck.report.claims import Outcome, outcome, severity
 
-    strict = profile_named(session.profile).inconclusive_fails
+    strict = session.profile.inconclusive_fails
     bad = {Outcome.FAILED, Outcome.UNDECIDED} if strict else {Outcome.FAILED}
     return sorted((result for result in results if outcome(result) in bad), key=severity)
 
 
-def _session_and_live(config: pytest.Config) -> tuple[Session, Live]:
+def session_and_live(config: pytest.Config) -> tuple[Session, Live]:
     """Return the one session of this process, whose workers stop at the end, and the line that shows what it does."""
     state = config.stash[STATE]
     if state.session is None or state.live is None:
-        from theoryck.checking.check import Session
+        from theoryck.checking.profiles import profile_named
+        from theoryck.checking.session import Session
 
         workers = config.getoption("theoryck_workers")
         if workers is None and is_xdist_worker(config):
@@ -122,7 +122,7 @@ def _session_and_live(config: pytest.Config) -> tuple[Session, Live]:
         state.live = Live(config, len(state.selected))
         state.session = state.exits.enter_context(
             Session(
-                profile=config.getoption("theoryck_profile"),
+                profile=profile_named(config.getoption("theoryck_profile")),
                 seed=config.getoption("theoryck_seed"),
                 claims=max(1, len(state.selected)),
                 workers=workers,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from theoryck.checking.check import Session
+    from theoryck.checking.session import Session
     from theoryck.claims.claim import Claim
     from theoryck.ledger import Ledger
     from theoryck.pytest_plugin.live import Live

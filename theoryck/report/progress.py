@@ -1,6 +1,6 @@
 """What is going on, in one line (claims done, the current one, draws, time left), and how an interrupted session goes on.
 
-Nothing here writes or measures: a state is fed with what ``theoryck.checking.check.Session`` tells, and asked for a line of a
+Nothing here writes or measures: a state is fed with what ``theoryck.checking.session.Session`` tells, and asked for a line of a
 given width.
 """
 

@@ -12,10 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from theoryck.checking.check import Session, check_claim
+from theoryck.checking.check import check_claim
 from theoryck.checking.hunting.outcome import Hunt, Trouble
 from theoryck.checking.interrupts import came_from_ctrl_c
 from theoryck.checking.profiles import Profile, profile_named
+from theoryck.checking.session import Session
 from theoryck.claims.claim import Claim, describe_instance
 from theoryck.claims.statements import Statement
 from theoryck.ledger import LedgerError
