@@ -232,7 +232,7 @@ def _judged(
     if path is not None:
         judgement, prediction = _along(path, template, contract)
     elif by_size:
-        judgement, prediction = _size_by_size(points, template, contract)
+        judgement, prediction = _size_by_size(points, lines, template, contract)
     else:
         judgement, prediction = _on_grid(points, lines, template, contract)
     if gathered.without_errors:
@@ -274,9 +274,16 @@ def _along(direction: Direction, template: Prediction, contract: Contract) -> tu
     prediction = _prediction(direction, template)
     if template.rate is not None:
         found = judge(prediction, points, contract)
-        typed = zip(template.rivals, found.rivals)  # a scaling's are judged as exponents
-        return replace(found, rivals=tuple(Rival(text, rival.rejected) for text, rival in typed)), prediction
+        # The rivals of a scaling are judged as exponents, and shown as they were written.
+        rivals = tuple(Rival(text, rival.rejected) for text, rival in zip(template.rivals, found.rivals))
+        written = dict(zip(prediction.rivals, template.rivals))
+        curves = tuple(
+            replace(curve, fixed=direction.fixed, rivals={written[name]: logs for name, logs in curve.rivals.items()})
+            for curve in found.curves
+        )
+        return replace(found, rivals=rivals, curves=curves), prediction
     found = judge(prediction, points, contract)
+    found = replace(found, curves=tuple(replace(curve, fixed=direction.fixed) for curve in found.curves))
     trouble = "" if found.exponent is not None else f"; no exponent was found: {found.reason.removeprefix('Monte Carlo ')}"
     routes = tuple(replace(route, verdict=Verdict.INCONCLUSIVE, reason="") for route in found.routes)
     reason = f"{NO_RATE}{trouble}"
@@ -326,13 +333,17 @@ def _constant_in_base(direction: Direction, template: Prediction, exponent: Frac
     return template.constant * math.exp(log_ratio)
 
 
-def _size_by_size(points: Sequence[Point], template: Prediction, contract: Contract) -> tuple[Judgement, Prediction]:
-    """Judge a bound of numbers at every point of a grid; what grows along no path has no exponent."""
+def _size_by_size(
+    points: Sequence[Point], lines: Sequence[Direction], template: Prediction, contract: Contract
+) -> tuple[Judgement, Prediction]:
+    """Judge a bound of numbers at every point of a grid; what grows along no path has no exponent, its lines have curves."""
     base = next(name for name in points[0].sizes if len({point.sizes[name] for point in points}) > 1)
     prediction = replace(template, base=base)
     found = judge(prediction, points, contract)
     routes = tuple(replace(route, exponent=None) for route in found.routes)
-    found = replace(found, routes=routes, flags=(), assuming="", tightness=None, constant=None)
+    ordered = sorted(lines, key=lambda line: line.base != base)
+    curves = tuple(curve for line in ordered for curve in _along(line, template, contract)[0].curves)
+    found = replace(found, routes=routes, flags=(), assuming="", tightness=None, constant=None, curves=curves)
     return replace(found, exponent=None, claimed_exponent=None, slack=None), prediction
 
 
@@ -364,9 +375,12 @@ def _on_grid(
     if template.rate is None:
         reason = f"{NO_RATE}; of {len(lines)} lines of the grid the one along {where} is shown"
     tight = {found.tightness for _, found, _ in judged}
+    # The line that decided comes first, then those along its base.
+    ordered = sorted(judged, key=lambda case: (case[0] is not line, case[0].base != line.base))
     judgement = replace(
         worst,
         reason=reason,
+        curves=tuple(curve for _, found, _ in ordered for curve in found.curves),
         tightness=None if worst.tightness is None else worst.tightness if len(tight) == 1 else Tightness.UNDETERMINED,
         rivals=tuple(Rival(text, text in rejected) for text in template.rivals),
         flags=tuple(dict.fromkeys(flag for _, found, _ in judged for flag in found.flags)),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from theoryck.judging.decisions import Decision, pointwise
-from theoryck.judging.evidence import Series, log_rates
+from theoryck.judging.evidence import Series
 from theoryck.judging.outcomes import Outcome
 from theoryck.judging.ratios import EXACT, Growth, Reach, advice, factor_to_decide, fit_growth
 from theoryck.judging.rivals import base_of, claimed_exponent, coincides
@@ -102,12 +102,15 @@ class Case:
             exponent=exponent,
         )
 
+    def log_rate(self, sizes: Mapping[str, int]) -> float:
+        """Return the logarithm of what is claimed, at sizes."""
+        if self.prediction.kind is Kind.SCALING:
+            return float(self.prediction.exponent or 0) * math.log(sizes[self.base])
+        return 0.0 if self.rate is None else self.rate.log_value(sizes)
+
     def log_rates(self, series: Series) -> list[float]:
         """Return the logarithms of what is claimed, at the sizes of the series."""
-        if self.prediction.kind is Kind.SCALING:
-            exponent = float(self.prediction.exponent or 0)
-            return [exponent * math.log(size) for size in series.base(self.base)]
-        return [0.0] * len(series) if self.rate is None else log_rates(self.rate, series)
+        return [self.log_rate(sizes) for sizes in series.sizes]
 
     def pointwise(self, series: Series, rate: Rate) -> Decision:
         """Compare the series size by size with the claimed constant times ``rate``."""

@@ -18,7 +18,7 @@ from theoryck.judging.decisions import (
 )
 from theoryck.judging.evidence import Series, log_rates, with_error
 from theoryck.judging.logarithms import log_resolution
-from theoryck.judging.outcomes import INSIDE, Outcome, shifted
+from theoryck.judging.outcomes import INSIDE, Fitted, Outcome, shifted
 from theoryck.judging.ratios import Growth, closing, draws_can_help, error_if, quantile, refuting, seen_to_rise, supporting
 from theoryck.rates.parsing import to_fraction
 from theoryck.records import Interval, Kind, Tightness, Verdict
@@ -32,7 +32,8 @@ def grown(case: Case, series: Series) -> Outcome:
     prediction, level = case.prediction, case.contract.level
     if series.zero and prediction.kind in (Kind.BOUND, Kind.LIMIT):
         return _zero(case, series)
-    growth = case.fit(series, case.log_rates(series))
+    rates = case.log_rates(series)
+    growth = case.fit(series, rates)
     fit = growth.fit
     by_size = prediction.constant is not None and prediction.kind is not Kind.SCALING
     constant, excess, extrapolated = growth.constant(level), False, False
@@ -73,6 +74,7 @@ def grown(case: Case, series: Series) -> Outcome:
         ),
         offsets=_offsets(case, growth),
         contradicts=excess,
+        growths=(Fitted(series, growth, rates),),
     )
 
 
@@ -99,6 +101,7 @@ def _zero(case: Case, series: Series) -> Outcome:
         rigorous=proved,
         complete=len(series) == len(case.points),
         window=(min(sizes), max(sizes)),
+        growths=(Fitted(series, case.fit(series, [0.0] * len(series))),),
     )
 
 

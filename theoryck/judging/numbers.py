@@ -10,7 +10,7 @@ from theoryck.judging.case import CONSTANT_TOLERANCE, Case
 from theoryck.judging.decisions import Decision, equal_within, equivalence, least_excess, pointwise, same_number, worst_of
 from theoryck.judging.evidence import Series, with_error
 from theoryck.judging.growth import EXCESS, grown
-from theoryck.judging.outcomes import Outcome, shifted, side_of
+from theoryck.judging.outcomes import Fitted, Outcome, shifted, side_of
 from theoryck.judging.ratios import closing, draws_can_help, quantile
 from theoryck.judging.rivals import decimal_number
 from theoryck.rates import Rate
@@ -70,6 +70,7 @@ def limiting(case: Case, series: Series) -> Outcome:
             dict.fromkeys((*fit.flags, *([EXCESS] if excess and decision.verdict is Verdict.INCONCLUSIVE else []), *outcome.flags))
         ),
         contradicts=excess or (outcome.contradicts and not side),
+        limits=(Fitted(series, fit),),
     )
 
 

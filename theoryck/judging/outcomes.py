@@ -5,10 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
+from theoryck.fitting.limit import LimitFit
+from theoryck.judging.evidence import Series
+from theoryck.judging.ratios import Growth
 from theoryck.records import Interval, Tightness, Verdict
 
 INSIDE = (Verdict.SUPPORTED, Verdict.CERTIFIED)
+F = TypeVar("F", Growth, LimitFit)
+
+
+@dataclass(frozen=True)
+class Fitted(Generic[F]):
+    """What was fitted to a series (for growth: to its ratio to a rate, given by its logarithms)."""
+
+    series: Series
+    fit: F
+    log_rates: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -32,6 +46,9 @@ class Outcome:
     flags: tuple[str, ...] = ()
     offsets: tuple[float, ...] = ()  # measured minus claimed, then measured minus each rival, where both signs count
     contradicts: bool = False  # the claimed exponent, limit or constant itself is excluded, if only by less than is tolerated
+    trusted: bool = True  # whether the error bars are, which a few draws may have made
+    growths: tuple[Fitted[Growth], ...] = ()
+    limits: tuple[Fitted[LimitFit], ...] = ()
 
 
 def deciding(outcomes: Sequence[Outcome]) -> Outcome:
@@ -77,6 +94,8 @@ def both(outcomes: Sequence[Outcome]) -> Outcome:
         improvable=first.improvable or second.improvable,
         flags=tuple(dict.fromkeys((*first.flags, *second.flags))),
         contradicts=first.contradicts and second.contradicts and sides[0],
+        growths=first.growths + second.growths,
+        limits=first.limits + second.limits,
     )
 
 

@@ -59,5 +59,6 @@ def _untrusted(case: Case, series: Series, found: Outcome) -> Outcome:
         rigorous=False,
         improvable=True,
         contradicts=False,
+        trusted=False,
         flags=tuple(flag for flag in found.flags if flag != EXCESS),
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from theoryck.judging.case import Case
+from theoryck.judging.curves import curves
 from theoryck.judging.evidence import compare_routes, read_routes
 from theoryck.judging.outcomes import INSIDE, Outcome, deciding, narrowest
 from theoryck.judging.rivals import rival_problem
@@ -104,4 +105,5 @@ def _assemble(case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tup
         flags=tuple(dict.fromkeys((*flags, *(flag for outcome in outcomes for flag in outcome.flags)))),
         settled=settled,
         limit=best.limit,
+        curves=curves(case, outcomes, best) if case.final or settled else (),  # no record is made of a look that others follow
     )

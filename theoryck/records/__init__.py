@@ -5,6 +5,7 @@ again years later without measuring anything.  ``to_json`` gives plain ``dict``/
 schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact values travel as decimal strings.
 """
 
+from theoryck.records.curves import Curve
 from theoryck.records.reports import SCHEMA_VERSION, About, Report, gathered
 from theoryck.records.results import Contract, Judgement, Prediction, Result, Rival, Route
 from theoryck.records.values import Bracket, Counts, Enclosure, Estimate, Interval, Kind, Point, Status, Tightness, Verdict
@@ -15,6 +16,7 @@ __all__ = [
     "Bracket",
     "Contract",
     "Counts",
+    "Curve",
     "Enclosure",
     "Estimate",
     "Interval",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from theoryck._renderers import show
+from theoryck.records.curves import Curve
 from theoryck.records.values import Enclosure, Interval, Kind, Point, Status, Tightness, Verdict, as_number
 
 
@@ -179,6 +180,8 @@ class Judgement:
 
     ``settled`` is False while a larger budget could still change or sharpen the verdict.  ``exponents`` has one entry per size
     where a grid of several sizes was fitted at once; ``limit`` is the fitted limit of a LIMIT, corrections in its interval.
+    ``curves`` are what was fitted: of a LIMIT the approach to it first, then growth, for brackets either end, and of a grid
+    every line, the one that decided first; empty where nothing was fitted, and in older files.
 
     >>> found = Judgement(Verdict.INCONCLUSIVE, "about 40 times the draws would decide", settled=False)
     >>> found.verdict.value, found.slack
@@ -200,6 +203,7 @@ class Judgement:
     settled: bool = True
     exponents: Mapping[str, Interval] = field(default_factory=dict)
     limit: Interval | None = None
+    curves: tuple[Curve, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +280,11 @@ class Result:
         return self.judgement.rivals
 
     @property
+    def curve(self) -> Curve | None:
+        """The first of the curves that were fitted, or None."""
+        return self.judgement.curves[0] if self.judgement.curves else None
+
+    @property
     def ok(self) -> bool:
         """Whether the outcome is the declared one: a falsehood REFUTED, anything else neither REFUTED nor VACUOUS.
 
@@ -297,7 +306,9 @@ class Result:
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict that follows the published schema."""
         j = self.judgement
-        optional = {"limit": j.limit.to_json()} if j.limit else {}
+        optional: dict[str, Any] = {"limit": j.limit.to_json()} if j.limit else {}
+        if j.curves:
+            optional["curves"] = [curve.to_json() for curve in j.curves]
         if j.exponents:
             optional["exponents"] = {name: interval.to_json() for name, interval in j.exponents.items()}
         return {
@@ -353,6 +364,7 @@ class Result:
             settled=bool(data.get("settled", True)),
             exponents={name: Interval.from_json(found) for name, found in data.get("exponents", {}).items()},
             limit=interval("limit"),
+            curves=tuple(Curve.from_json(curve) for curve in data.get("curves", ())),
         )
         return cls(
             claim=data["claim"],

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from theoryck.records import SCHEMA_VERSION, Report
+from theoryck.records.curves import Curve
 from theoryck.records.values import Enclosure
 
 MOST_DIGITS = 4000  # of a whole number: what Python reads and writes without being asked to
@@ -349,6 +350,11 @@ def _of_values(result: Mapping[str, Any], place: Place) -> Iterator[str]:
                 Enclosure.from_json(value)
             except ValueError as error:
                 yield _at(where, str(error))
+    for at, curve in enumerate(result.get("curves", ())):
+        try:
+            Curve.from_json(curve)
+        except ValueError as error:
+            yield _at((*place, "curves", at), str(error))
     for at, point in enumerate(result["points"]):
         counts = point.get("counts")
         if counts is None:
