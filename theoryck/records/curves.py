@@ -121,7 +121,9 @@ class Curve:
         fields |= {name: Interval.from_json(data[name]) for name in ("exponent", "limit") if name in data}
         if "residuals" in data:
             columns = data["residuals"].items()
-            fields["residuals"] = {route: tuple(None if left is None else float(left) for left in column) for route, column in columns}
+            fields["residuals"] = {
+                route: tuple(None if left is None else float(left) for left in column) for route, column in columns
+            }
         if "rivals" in data:
             fields["rivals"] = {rival: tuple(map(float, column)) for rival, column in data["rivals"].items()}
         if "tolerance" in data:
