@@ -30,7 +30,7 @@ BEYOND = "the fitted curve leaves the range of floats"
 def curves(case: Case, outcomes: Sequence[Outcome], best: Outcome) -> tuple[Curve, ...]:
     """Return the curves of what was judged: the approach to a limit, and growth; none where nothing grows.
 
-    The curve of growth is that of the route whose exponent is given, else of the narrowest; brackets have one for either end.  Where
+    The curve of growth is that of the route whose exponent is given, else of the narrowest; brackets have two.  Where
     exact values have the curve, estimates are compared with it: so the two routes are seen to agree.
     """
     if not case.base or case.prediction.kind is Kind.IDENTITY:

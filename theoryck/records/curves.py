@@ -17,7 +17,7 @@ COLUMNS = ("nodes", "centre", "spread", "log_rates")
 class Curve:
     """A curve fitted along ``base``, with its band at the level of the contract.
 
-    Of growth (``sign`` 1 or -1) it is ``sign * rate * exp(centre)`` with the band ``exp(centre +- spread)``, where ``log_rates`` are
+    Of growth (``sign`` 1 or -1) it is ``sign * rate * exp(centre)`` in the band ``exp(centre +- spread)``, where ``log_rates`` are
     the logarithms of the claimed rate (0 where none is claimed).  Of a limit (``sign`` 0) it is what is left of the claimed value,
     ``centre +- spread``, which ends in ``limit`` and supports the claim within ``tolerance``.
 
