@@ -101,11 +101,11 @@ def command(data: str, rate: str | None, format_: str | None, json_path: str | N
 
 def _check_outputs(data: str, json_path: str | None, plot: str | None) -> None:
     """Say what cannot be written, or would overwrite what is read, before anything is read."""
-    from theoryck.report.plots import PlotError, check_plot
-
     check_outputs({"--json": json_path, "--plot": plot}, [("table that is read", data)])
     if plot is None:
         return
+    from theoryck.report.plots import PlotError, check_plot
+
     try:
         check_plot(plot)
     except PlotError as error:

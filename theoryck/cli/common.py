@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -98,16 +99,15 @@ def files_of_claims(paths: Sequence[str]) -> list[tuple[str, str]]:
 
 def write_report(report: Report, json_path: str | None, html_path: str | None) -> list[str]:
     """Write a report to the files that were asked for; return what could not be written and why."""
-    from theoryck.report.html import write_html
-    from theoryck.report.json import ReportFileError, write_json
+    from theoryck.report.json import ReportFileError
 
     problems = []
-    for option, write, path in (("--json", write_json, json_path), ("--html", write_html, html_path)):
+    for option, module, path in (("json", "theoryck.report.json", json_path), ("html", "theoryck.report.html", html_path)):
         try:
-            if path is not None:
-                write(report, path)
+            if path is not None:  # only then loaded: the page takes longer to import than a table to audit
+                getattr(importlib.import_module(module), f"write_{option}")(report, path)
         except ReportFileError as error:
-            problems.append(f"{option}: {error}")
+            problems.append(f"--{option}: {error}")
     return problems
 
 

@@ -8,7 +8,6 @@ from functools import cached_property
 from statistics import NormalDist
 
 import numpy as np
-import scipy.optimize
 import scipy.special
 
 from theoryck._renderers import show
@@ -61,7 +60,9 @@ class Mixture:
             return float(weights @ scipy.special.ndtr(side * (centres - limit) / stderrs)) - error_rate
 
         reach = 40 * float(stderrs.max())  # a Gaussian leaves nothing that a float could hold beyond 40 deviations
-        return float(scipy.optimize.brentq(beyond, centres.min() - reach, centres.max() + reach, xtol=1e-15, rtol=1e-12))
+        from scipy.optimize import brentq  # half of what it takes to start an audit, which seldom comes here
+
+        return float(brentq(beyond, centres.min() - reach, centres.max() + reach, xtol=1e-15, rtol=1e-12))
 
 
 @dataclass(frozen=True)

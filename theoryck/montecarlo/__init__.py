@@ -1,48 +1,38 @@
 """Monte Carlo estimates of anything that is a sampler, a callable ``(rng, draws) -> array (draws,)``.
 
-Five parts: which random numbers a block gets (:mod:`seeds`), what is kept of it (:mod:`moments`, :mod:`histogram`), where it runs
-(:mod:`executors`, :mod:`processes`), where it is kept (:mod:`blocks`) and how blocks become one estimate (:mod:`sampling`).
 Same seed, claim, instance and sizes: same bits, for any number of workers, interrupted or not.
+
+    blocks      what is kept of one block, how it is written as bytes, and the store in which it may be found again
+    choice      which executor a number of workers asks for
+    distances   the distance of a histogram from a law, without bias
+    executors   where blocks run: here, or on a Dask cluster
+    histogram   counts between fixed edges
+    joint       several samplers at once, sharing the workers
+    moments     moments of streams, merged without loss, and the largest values
+    payload     how a function travels to another process
+    processes   worker processes, kept for a session
+    sampling    blocks that are drawn, checked and merged into one estimate
+    seeds       which random numbers a block gets
+    timing      the seconds that a function takes where it runs
+    two_sided   moments of draws that bracket their quantity from both sides
+    worker      what a worker process does
 """
 
-from theoryck.montecarlo.blocks import Block, BlockFormatError, BlockStore, Stream, pack, unpack
-from theoryck.montecarlo.choice import available_workers, make_executor
-from theoryck.montecarlo.executors import DaskExecutor, Executor, SerialExecutor
-from theoryck.montecarlo.histogram import Histogram
-from theoryck.montecarlo.joint import Request, sample_jointly
-from theoryck.montecarlo.moments import Moments
-from theoryck.montecarlo.payload import PayloadError
-from theoryck.montecarlo.processes import ProcessExecutor, WorkerDied, WorkerError
-from theoryck.montecarlo.sampling import Sampler, SamplerError, check_block, sample, sample_two_sided
-from theoryck.montecarlo.seeds import Key, block_generator
-from theoryck.montecarlo.two_sided import TwoSidedMoments
+from theoryck._lazy import lazily
 
-__all__ = [
-    "Block",
-    "BlockFormatError",
-    "BlockStore",
-    "DaskExecutor",
-    "Executor",
-    "Histogram",
-    "Key",
-    "Moments",
-    "PayloadError",
-    "ProcessExecutor",
-    "Request",
-    "Sampler",
-    "SamplerError",
-    "SerialExecutor",
-    "Stream",
-    "TwoSidedMoments",
-    "WorkerDied",
-    "WorkerError",
-    "available_workers",
-    "block_generator",
-    "check_block",
-    "make_executor",
-    "pack",
-    "sample",
-    "sample_jointly",
-    "sample_two_sided",
-    "unpack",
-]
+__all__, __getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "blocks": ("Block", "BlockFormatError", "BlockStore", "Stream", "pack", "unpack"),
+        "choice": ("available_workers", "make_executor"),
+        "executors": ("DaskExecutor", "Executor", "SerialExecutor"),
+        "histogram": ("Histogram",),
+        "joint": ("Request", "sample_jointly"),
+        "moments": ("Moments",),
+        "payload": ("PayloadError",),
+        "processes": ("ProcessExecutor", "WorkerDied", "WorkerError"),
+        "sampling": ("Sampler", "SamplerError", "check_block", "sample", "sample_two_sided"),
+        "seeds": ("Key", "block_generator"),
+        "two_sided": ("TwoSidedMoments",),
+    },
+)

@@ -1,14 +1,12 @@
 """planning: error rates shared over a session, looks that are paid for, draws put where they count, and what a budget can see.
 
-Pure arithmetic, in three parts:
+Pure arithmetic: nothing is drawn here.
 
-* errors: :func:`share` divides the session's false-refute rate over claims and instances (power is not divided),
-  :func:`holm_rates` gives what rejected hypotheses leave to the others, :func:`looks` splits the error rates of a contract over a
-  fixed schedule of looks (alpha spending with a union bound: the sum over looks never exceeds what was declared, whatever the
-  dependence between looks);
-* allotment: :func:`allocate` puts draws on the sizes so that the exponent is known best for what they cost;
-* power: :func:`violation_seen` and :func:`draws_needed` are inverse to each other: budget to smallest violation that will be
-  refuted with probability ``power``, and back; :func:`plan` says all of it in a sentence.
+    allotment  draws put on the sizes so that the exponent is known best for what they cost: :func:`allocate`
+    arguments  what every function of this room asks of its arguments
+    errors     the session's false-refute rate divided over claims and instances, what rejected hypotheses leave to the others
+               (Holm), and the rates of a fixed schedule of looks, whose sum never exceeds what was declared (a union bound)
+    power      from a budget to the smallest violation that will be refuted, and back; :func:`plan` says all of it in a sentence
 """
 
 from __future__ import annotations

@@ -9,6 +9,9 @@ that a check would spend on one instance, and may refute a true statement with p
 profile's declared false-refute rate.  So a hunt that finds anything in a claim that is true errs with at most that probability,
 however many instances it tries.  Shrinking goes from one confirmed instance to a simpler confirmed one, each at its own rate.
 A hunt that finds nothing proves nothing.
+
+    outcome  what a hunt came to
+    search   the search: tries, levels, confirmations and shrinking
 """
 
 from theoryck.checking.hunting.outcome import Hunt, Trouble

@@ -181,7 +181,7 @@ class LearningQuantity(Quantity):
 
     def cost(self, sizes: Sizes) -> float:
         """Return the time of a draw, in random numbers."""
-        return float(self.sampler(sizes).cost)  # type: ignore[attr-defined]
+        return float(self.sampler(sizes).cost)
 
     def relative_noise(self, sizes: Sizes) -> float:
         """Return 0.6: draws are averages over data sets, which scatter by 0.3 to 0.8 of their mean in the claims of proofs."""

@@ -198,7 +198,7 @@ class DrawnRisk(PowerLawRisk):
         return FiniteSpectrum(k**-alpha, k ** (-2 * alpha * r - 1)), n, float(n) ** -float(self.ridge)
 
     def cost(self, sizes: Sizes) -> float:
-        return float(self.sampler(sizes).cost)  # type: ignore[attr-defined]
+        return float(self.sampler(sizes).cost)
 
 
 class drawn_ridge_risk(DrawnRisk):
