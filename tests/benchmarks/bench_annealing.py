@@ -128,14 +128,15 @@ def compare(d: int, sets: int, runs: int, blackjax: str | None) -> None:
     from theoryck.numerics.annealing.paths import Schedule, log_mean_exp, log_weights
     from theoryck.numerics.functions.activation import Activation
     from theoryck.theory.learning.draws import evidence
-    from theoryck.theory.learning.draws.evidence_model import Setting, posterior
-    from theoryck.theory.learning.draws.evidence_target import NetworkTarget, last_layer, tilt
+    from theoryck.theory.learning.draws.network_data import posterior
+    from theoryck.theory.learning.draws.network_target import NetworkTarget, last_layer, tilt
+    from theoryck.theory.learning.problem import Problem
 
     phi = Activation("tanh")
     # E tanh(Z)^2 = .394294, rho = 1 - sigma for tanh (tanh' = 1 - tanh^2).
     sigma = 0.39429449039746
     rho = 1.0 - sigma
-    setting = Setting(phi, (d, d), d, NOISE, rho, sigma - rho**2)
+    setting = Problem((d, d), d, NOISE, phi, Activation("x"), rho, sigma - rho**2)
 
     def generator(number):
         return block_generator(number, "bench annealing", {}, {}, 0)

@@ -9,9 +9,19 @@ import pytest
 from scipy.stats import gamma
 
 from theoryck.theory.learning.draws import deep_linear as dl
-from theoryck.theory.learning.draws.deep_linear_model import LinearModel, batches, posterior, second_order
-from theoryck.theory.learning.draws.deep_linear_scale import log_density, scale_grid
-from theoryck.theory.learning.draws.deep_linear_spectra import bidiagonal, eigenvalues, explained, log_likelihoods, logdet
+from theoryck.theory.learning.draws.deep_linear_model import (
+    LinearModel,
+    batches,
+    bidiagonal,
+    eigenvalues,
+    explained,
+    log_density,
+    log_likelihoods,
+    logdet,
+    posterior,
+    scale_grid,
+    second_order,
+)
 
 SMALL = LinearModel((3, 2, 2), n=2, noise=0.5)
 

@@ -2,7 +2,6 @@
 
 import csv
 import math
-from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +11,8 @@ from scipy.optimize import brentq
 from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.theory.learning.limits.channels import GaussianChannel, Integrals, SignChannel
-from theoryck.theory.learning.limits.glm import glm_limit, replica_limit
+from theoryck.theory.learning.limits.glm import glm_limit, replica_limit, teacher_limit
 from theoryck.theory.learning.limits.linear import linear_error, linear_information, ridge_error
-from theoryck.theory.learning.limits.precise import exact_product
-from theoryck.theory.learning.limits.teacher import teacher_limit
 from theoryck.theory.learning.model import TeacherStudent
 from theoryck.theory.networks.model import DeepNetwork
 from theoryck.theory.networks.proved.constants import network_constants
@@ -205,44 +202,6 @@ def test_message_passing_reaches_the_limit():
     # The check has power: the model without gamma_0 lies outside.
     other = glm_limit(1.5, 0.05, "tanh(2*x)", ETA, 0)
     assert abs(mean[0] - other.overlap) > 10 * stderr[0]
-
-
-def test_digits_of_sign_labels_are_those_of_the_references():
-    for row in ROWS[:2]:
-        constants = network_constants(Activation("tanh(2*x)"), int(row["L"]), digits=45)
-        found = glm_limit(row["alpha"], 0, "x", constants.eta0, constants.gamma0, labels="sign", digits=28).enclosures
-        for name, column in (("overlap", "q_cls"), ("misclassification", "eg_bo_cls")):
-            assert not found[name].rigorous
-            assert abs(found[name].midpoint - Decimal(row[column])) < Decimal("2e-28")
-        linear = glm_limit(row["alpha"], 0, "x", constants.eta0, constants.gamma0, digits=28).enclosures
-        assert linear["error"].rigorous
-        assert abs(linear["error"].midpoint - Decimal(row["eg_bo_reg"])) < Decimal("2e-28")
-
-
-def test_digits_of_a_smooth_readout_confirm_the_floats():
-    """The two routes share the formula, not the arithmetic: 15 digits agree."""
-    limit = glm_limit("1.5", "0.05", "tanh(2*x)", str(ETA), str(GAMMA), digits=15)
-    for name, enclosure in limit.enclosures.items():
-        assert enclosure.radius <= abs(enclosure.midpoint) * Decimal("1e-15")
-        assert close(getattr(limit, name), enclosure.midpoint, 13)
-    with pytest.raises(ValueError, match="without kinks only"):
-        glm_limit(1, 1, "relu(x)", digits=15)
-    with pytest.raises(ValueError, match="too little for 30 digits"):
-        glm_limit(1, 1, "x", network_constants(Activation("erf"), 2, digits=20).eta0, labels="sign", digits=30)
-
-
-@pytest.mark.parametrize("shape", [(3, 40, 5), (7, 200, 2)])
-def test_exact_product_is_the_product_of_integers(shape):
-    rows, inner, columns = shape
-    rng = np.random.default_rng(5)
-    left, right = (
-        np.array(
-            [[int(rng.integers(-(2**60), 2**60)) << int(rng.integers(0, 40)) for _ in range(b)] for _ in range(a)], dtype=object
-        )
-        for a, b in ((rows, inner), (inner, columns))
-    )
-    found, expected = exact_product(left, right, 90), left @ right
-    assert all(abs((a << 90) - b) <= 4 << 90 for a, b in zip(found.ravel(), expected.ravel()))
 
 
 def test_equivalent_model_of_a_setting():

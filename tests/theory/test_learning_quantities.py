@@ -15,11 +15,10 @@ import scipy.integrate
 import scipy.special
 import scipy.stats
 
-import theoryck.quantities as tq
 from theoryck.montecarlo import SerialExecutor, block_generator
 from theoryck.quantities import QuantityError
+from theoryck.theory.learning import quantities as tq
 from theoryck.theory.learning.model import TeacherStudent
-from theoryck.theory.learning.problem import constants
 from theoryck.theory.learning.proved.linear_model import glm_information
 from theoryck.theory.networks.model import DeepNetwork
 
@@ -96,7 +95,7 @@ def brute_force(groups=8, sets=50, priors=800, n=D, noise=0.5):
     C_L is the arcsine kernel of erf.  log Z and products of means are corrected for the first order in 1/priors; the next order is
     below 1e-5.
     """
-    eta0, gamma0 = constants(NETWORK.network.activation, 1)
+    eta0, gamma0 = tq.constants(NETWORK.network.activation, 1)
     generator, rows = rng(1), []
     for _ in range(groups):
         x = generator.standard_normal((sets, D, n + 1)) / math.sqrt(D)

@@ -12,21 +12,29 @@ from scipy.special import erf
 from theoryck.numerics.annealing.paths import Schedule, log_weights
 from theoryck.numerics.functions.activation import Activation
 from theoryck.theory.learning.draws.deep_linear import FreeEntropy as LinearFreeEntropy
+from theoryck.theory.learning.draws.deep_linear import GeneralisationError as LinearError
 from theoryck.theory.learning.draws.deep_linear import InformationGap as LinearGap
-from theoryck.theory.learning.draws.deep_linear_errors import GeneralisationError as LinearError
 from theoryck.theory.learning.draws.deep_linear_model import LinearModel
-from theoryck.theory.learning.draws.readout import FreeEntropy, FreeEntropyVariance, InformationGap, MutualInformation, rough_gaps
+from theoryck.theory.learning.draws.readout import (
+    Chains,
+    FreeEntropy,
+    FreeEntropyVariance,
+    GeneralisationError,
+    GeneralisationGap,
+    InformationGap,
+    MutualInformation,
+    rough_gaps,
+)
 from theoryck.theory.learning.draws.readout_data import Posterior, draw_normals, draw_teacher, posterior
-from theoryck.theory.learning.draws.readout_errors import Chains, GeneralisationError, GeneralisationGap
-from theoryck.theory.learning.draws.readout_model import ReadoutModel
 from theoryck.theory.learning.draws.readout_target import NetworkTarget
-from theoryck.theory.learning.problem import constants
+from theoryck.theory.learning.problem import Problem
+from theoryck.theory.learning.quantities import constants
 
 X, TANH, ERF, SIN = Activation("x"), Activation("tanh(2*x)"), Activation("erf(x/sqrt(2))"), Activation("sin(x)")
 ETA, GAMMA = constants(ERF, 1)
 ETA2, GAMMA2 = constants(ERF, 2)
-NETWORK = ReadoutModel((4, 5), 3, 0.2, ERF, TANH, ETA, GAMMA)
-DEEP = ReadoutModel((3, 4, 2), 4, 0.2, ERF, SIN, ETA2, GAMMA2)
+NETWORK = Problem((4, 5), 3, 0.2, ERF, TANH, ETA, GAMMA)
+DEEP = Problem((3, 4, 2), 4, 0.2, ERF, SIN, ETA2, GAMMA2)
 ALLOWED = 4.5
 
 
@@ -48,9 +56,7 @@ def within(values, expected, extra=0.0):
 # Targets -----------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "model", [NETWORK, NETWORK.at(0.4), NETWORK.linear, DEEP, DEEP.at(0.7), ReadoutModel((3,), 5, 0.1, X, TANH)]
-)
+@pytest.mark.parametrize("model", [NETWORK, NETWORK.at(0.4), NETWORK.linear, DEEP, DEEP.at(0.7), Problem((3,), 5, 0.1, X, TANH)])
 def test_gradients_and_teachers(model):
     rng = generator(1)
     teacher, data = one(model, rng, 2)
@@ -91,7 +97,7 @@ def brute_force(model, inputs, outputs, rng, draws):
     return np.log(weights.mean()) + constant, weights.std() / weights.mean() / len(weights) ** 0.5
 
 
-@pytest.mark.parametrize("model", [NETWORK, NETWORK.at(0.5), NETWORK.linear, DEEP, ReadoutModel((2,), 4, 0.3, X, SIN)])
+@pytest.mark.parametrize("model", [NETWORK, NETWORK.at(0.5), NETWORK.linear, DEEP, Problem((2,), 4, 0.3, X, SIN)])
 @pytest.mark.parametrize("schedule", [Schedule(4001), Schedule(401, (0.3, 1.0), leaps=2)])
 def test_forward_weights_average_to_the_evidence(model, schedule):
     rng = generator(2)
@@ -102,7 +108,7 @@ def test_forward_weights_average_to_the_evidence(model, schedule):
 
 
 def test_evidence_of_a_linear_readout_is_known_path_by_path():
-    model = ReadoutModel((4, 5), 6, 0.3, ERF, X, ETA, GAMMA, time=1.0)
+    model = Problem((4, 5), 6, 0.3, ERF, X, ETA, GAMMA, time=1.0)
     rng = generator(3)
     teacher, data = one(model, rng, 5)
     covariance = model.covariance(teacher.inputs) + 0.3 * np.eye(6)
@@ -130,7 +136,7 @@ def exact_pairs(model, teacher):
 
 def test_backward_paths_need_the_teacher():
     """E exp(-high) = 1/Z and E low <= log Z <= E high for the teacher's state, and not for another one."""
-    model = ReadoutModel((3, 3), 2, 0.05, ERF, TANH, 1.0, 0.1, time=1.0)
+    model = Problem((3, 3), 2, 0.05, ERF, TANH, 1.0, 0.1, time=1.0)
     sets, rng = 1200, generator(4)
     teacher, data = one(model, rng, sets)
     exact = exact_pairs(model, teacher)
@@ -188,7 +194,7 @@ def one_sample():
 
 
 def test_one_sample_against_quadrature(one_sample):
-    model = ReadoutModel((4, 4), 1, 0.2, ERF, TANH, ETA, GAMMA)
+    model = Problem((4, 4), 1, 0.2, ERF, TANH, ETA, GAMMA)
     # 4.5 standard errors as above; the quadrature itself is good to 1e-6 (halving its steps).
     for which, expected in zip((model, model.linear), one_sample):
         values = MutualInformation(which)(generator(5), 1200)
@@ -203,7 +209,7 @@ def test_one_sample_against_quadrature(one_sample):
 
 
 def test_linear_readout_agrees_with_the_quadrature_over_the_scale():
-    model = ReadoutModel((8, 8), 8, 0.5, X, X)
+    model = Problem((8, 8), 8, 0.5, X, X)
     theirs = LinearModel((8, 8), 8, 0.5)
     reference = LinearFreeEntropy(theirs)(generator(7), 20_000)
     within(FreeEntropy(model)(generator(8), 250)[:, 2], reference.mean(), reference.std() / 20_000**0.5)
@@ -215,7 +221,7 @@ def test_linear_readout_agrees_with_the_quadrature_over_the_scale():
 
 
 def test_gap_bracket_is_closed_at_eight():
-    model = ReadoutModel((8, 8), 8, 0.2, ERF, TANH, ETA, GAMMA)
+    model = Problem((8, 8), 8, 0.2, ERF, TANH, ETA, GAMMA)
     values = InformationGap(model)(generator(11), 150)
     width = values[:, 1] - values[:, 0]
     assert -ALLOWED * width.std() / 150**0.5 <= width.mean() < 0.1
@@ -226,13 +232,13 @@ def test_gap_bracket_is_closed_at_eight():
 
 def test_rough_gaps_vanish_for_equal_models():
     # A deep linear network of one very wide layer and f linear is the linear model itself up to O(1/width).
-    wide = ReadoutModel((3, 600), 3, 0.5, X, X)
+    wide = Problem((3, 600), 3, 0.5, X, X)
     values = rough_gaps(wide, generator(12), 40, 8)
     within(values, 0.0, 0.01)
 
 
 def test_interpolation_meets_both_ends():
-    model = ReadoutModel((4, 4), 2, 0.2, ERF, TANH, ETA, GAMMA)
+    model = Problem((4, 4), 2, 0.2, ERF, TANH, ETA, GAMMA)
     values = [FreeEntropy(model.at(t))(generator(13), 400) for t in (0.0, 1e-9, 1 - 1e-9, 1.0)]
     for one_end, other in ((values[0], values[1]), (values[3], values[2])):
         within(one_end[:, 2], other[:, 2].mean(), other[:, 2].std() / 400**0.5)
@@ -240,7 +246,7 @@ def test_interpolation_meets_both_ends():
 
 def test_variance_of_a_linear_model():
     # log Z = -(1/2) (chi^2_n + log det C) + const, the chi-square independent of X: Var(chi^2_4 / 2) = 2.
-    model = ReadoutModel((3,), 4, 0.5, X, X)
+    model = Problem((3,), 4, 0.5, X, X)
     rng = generator(14)
     inputs = rng.standard_normal((50_000, 3, 4)) / 3**0.5
     covariance = np.swapaxes(inputs, 1, 2) @ inputs + 0.5 * np.eye(4)
@@ -249,7 +255,7 @@ def test_variance_of_a_linear_model():
 
 
 def test_noise_of_the_estimates_does_not_add_to_the_variance():
-    model = ReadoutModel((3, 3), 2, 0.05, ERF, TANH, 1.0, 0.1, time=1.0)
+    model = Problem((3, 3), 2, 0.05, ERF, TANH, 1.0, 0.1, time=1.0)
     rng = generator(16)
     exact = exact_pairs(model, draw_teacher(model, draw_normals(model, rng, 2000), rng))
     squares = (exact - exact.mean()) ** 2 / 4
@@ -264,9 +270,9 @@ def test_noise_of_the_estimates_does_not_add_to_the_variance():
 @pytest.mark.parametrize(
     ("model", "theirs"),
     [
-        (ReadoutModel((6,), 8, 0.3, X, X), LinearModel((6,), 8, 0.3)),
-        (ReadoutModel((6, 5), 4, 0.3, X, X, 0.8, 0.1, time=1.0), LinearModel((6,), 4, 0.4, eta2=0.64)),
-        (ReadoutModel((4, 3), 5, 0.3, X, X), LinearModel((4, 3), 5, 0.3)),
+        (Problem((6,), 8, 0.3, X, X), LinearModel((6,), 8, 0.3)),
+        (Problem((6, 5), 4, 0.3, X, X, 0.8, 0.1, time=1.0), LinearModel((6,), 4, 0.4, eta2=0.64)),
+        (Problem((4, 3), 5, 0.3, X, X), LinearModel((4, 3), 5, 0.3)),
     ],
 )
 def test_errors_of_linear_models(model, theirs):
@@ -278,7 +284,7 @@ def test_errors_of_linear_models(model, theirs):
 
 def test_error_of_one_sample_by_quadrature():
     # Y = tanh(2 v x) + noise from one sample, d_0 = 1: E[Y_new | D] is a ratio of one-dimensional sums over v.
-    model = ReadoutModel((1,), 1, 0.1, X, TANH)
+    model = Problem((1,), 1, 0.1, X, TANH)
     rng = generator(20)
     v = np.linspace(-8, 8, 321)
     x, new, truth, noise = rng.standard_normal((4, 20_000))
@@ -296,7 +302,7 @@ def test_error_of_one_sample_by_quadrature():
 
 def test_short_chains_open_the_bracket_of_an_error():
     """Chains that have not forgotten where they started must show as a bracket, low < truth <= high."""
-    model = ReadoutModel((6,), 8, 0.3, X, X)
+    model = Problem((6,), 8, 0.3, X, X)
     reference = LinearError(LinearModel((6,), 8, 0.3))(generator(22), 4000)
     # For f linear the paths start in the posterior, so that the upper end is right; chains from the teacher have gone nowhere.
     short = Chains(warm=2, records=1, angle=0.02, leaps=1)
@@ -306,7 +312,7 @@ def test_short_chains_open_the_bracket_of_an_error():
 
 
 def test_gap_of_errors_is_the_difference():
-    model = ReadoutModel((4, 4), 4, 0.2, ERF, TANH, ETA, GAMMA)
+    model = Problem((4, 4), 4, 0.2, ERF, TANH, ETA, GAMMA)
     gap = GeneralisationGap(model)(generator(24), 80)[:, 2]
     parts = [GeneralisationError(which)(generator(25), 80)[:, 2] for which in (model, model.linear)]
     stderr = np.sqrt(sum(part.var() for part in parts) / 80)
@@ -355,7 +361,7 @@ def test_samplers_are_picklable_and_reproducible(sampler):
 def test_bad_models_are_named(change, message):
     plain = {"widths": (4, 4), "n": 3, "noise": 0.2, "activation": ERF, "readout": TANH}
     with pytest.raises(ValueError, match=message):
-        ReadoutModel(**{**plain, **change})
+        Problem(**{**plain, **change})
 
 
 def test_an_error_needs_an_end_of_the_path():

@@ -9,28 +9,37 @@ import pytest
 
 from theoryck.numerics.annealing.paths import Schedule
 from theoryck.numerics.functions.activation import Activation
-from theoryck.theory.learning.draws import regression, regression_bayes
-from theoryck.theory.learning.draws.evidence_model import Setting
-from theoryck.theory.learning.draws.regression import LinearTerm, linear_error, linear_gap
-from theoryck.theory.learning.draws.regression_bayes import (
+from theoryck.theory.learning.draws import regression
+from theoryck.theory.learning.draws.chains import NishimoriDefect, Statistic, nishimori_defect
+from theoryck.theory.learning.draws.regression import (
     BayesGap,
+    LinearTerm,
     bayes_gap,
     generalisation_error,
     generalisation_gap,
     gibbs_error,
+    linear_gap,
 )
-from theoryck.theory.learning.draws.regression_chains import NishimoriDefect, Statistic, nishimori_defect
 from theoryck.theory.learning.limits.linear import deep_linear_error_limit
 from theoryck.theory.learning.limits.nonlinear import one_layer_linear_error_limit
-from theoryck.theory.learning.problem import constants
+from theoryck.theory.learning.problem import Problem
+from theoryck.theory.learning.quantities import constants
 
 SIGMAS = 4.5
 """A correct mean misses by more once in 150,000 comparisons; there are about forty here."""
 
 
-def arguments(name: str, d: int, n: int, depth: int = 1) -> tuple:
+def problem(name: str, widths: tuple[int, ...], n: int, noise: float = 0.5) -> Problem:
     phi = Activation(name)
-    return (phi, (d,) * (depth + 1), n, 0.5, *constants(phi, depth))
+    return Problem(widths, n, noise, phi, Activation("x"), *constants(phi, len(widths) - 1))
+
+
+def square(name: str, d: int, n: int, depth: int = 1) -> Problem:
+    return problem(name, (d,) * (depth + 1), n)
+
+
+def linear_error(chosen: Problem) -> LinearTerm:
+    return LinearTerm(chosen, chosen.n, False)
 
 
 def mean(values: np.ndarray) -> tuple[float, float]:
@@ -40,7 +49,7 @@ def mean(values: np.ndarray) -> tuple[float, float]:
 @pytest.mark.parametrize("name", ["erf", "sin", "tanh"])
 def test_linear_gap_tends_to_its_limit(name: str) -> None:
     # n = d: the limit is a closed form of another room; d * gap - limit falls as 1/d, so that 2 f(2d) - f(d) misses it by O(1/d^2).
-    values = {d: linear_gap(*arguments(name, d, d))(np.random.default_rng(d), 1500) * d for d in (12, 24)}
+    values = {d: linear_gap(square(name, d, d))(np.random.default_rng(d), 1500) * d for d in (12, 24)}
     (one, error1), (two, error2) = mean(values[12]), mean(values[24])
     limit = float(one_layer_linear_error_limit(name, 1, Fraction(1, 2)))
     assert abs(two - one) < 0.15 * abs(limit)
@@ -49,9 +58,9 @@ def test_linear_gap_tends_to_its_limit(name: str) -> None:
 
 
 def test_control_variates_do_not_move_the_mean() -> None:
-    sampler = linear_gap(*arguments("erf", 6, 9))
+    sampler = linear_gap(square("erf", 6, 9))
     rng = np.random.default_rng(5)
-    values, controls = regression.linear_terms(sampler.setting, regression.draw_points(sampler.setting, rng, 6000, 9), rng, True)
+    values, controls = regression.linear_terms(sampler.problem, regression.draw_points(sampler.problem, rng, 6000, 9), rng, True)
     for column in controls.T:
         centre, error = mean(column)
         assert abs(centre) < SIGMAS * error
@@ -65,8 +74,8 @@ def test_control_variates_do_not_move_the_mean() -> None:
 def test_base_error_by_brute_force(name: str, depth: int) -> None:
     # The same predictor, applied to outputs of weight matrices and a readout that are drawn.
     rng = np.random.default_rng(7)
-    phi, widths, n, noise, eta0, gamma0 = arguments(name, 5, 4, depth)
-    setting = Setting(phi, widths, n, noise, eta0, gamma0)
+    setting = square(name, 5, 4, depth)
+    phi, widths, noise = setting.activation, setting.widths, setting.noise
     points = regression.draw_points(setting, rng, 20000, 1)
     base = regression.base_predictor(setting, points)
     x = np.concatenate([points.inputs, points.new], axis=2)
@@ -74,7 +83,7 @@ def test_base_error_by_brute_force(name: str, depth: int) -> None:
         x = phi(rng.standard_normal((len(x), rows, x.shape[1])) @ x) / math.sqrt(rows)
     y = np.einsum("pi,pim->pm", rng.standard_normal((len(x), widths[-1])), x) + math.sqrt(noise) * rng.standard_normal((len(x), 5))
     brute, error = mean((y[:, 4] - np.einsum("pi,pi->p", base.weights[:, :, 0], y[:, :4])) ** 2)
-    value, small = mean(linear_error(phi, widths, n, noise, eta0, gamma0)(np.random.default_rng(8), 2000))
+    value, small = mean(linear_error(setting)(np.random.default_rng(8), 2000))
     assert value == pytest.approx(brute, abs=SIGMAS * math.hypot(error, small))
 
 
@@ -90,23 +99,22 @@ def test_one_sample_in_one_dimension() -> None:
     linear = 0.5 + g[None, :] - h**2 / (g[:, None] + 0.5)
     glm = 0.5 + gamma0 + eta0**2 * y**2 - (eta0**2 * x * y) ** 2 / (eta0**2 * x**2 + gamma0 + 0.5)
     wanted = float(weight @ (linear - glm) @ weight)
-    value, error = mean(linear_gap(phi, (1, 3), 1, 0.5, eta0, gamma0)(np.random.default_rng(9), 20000))
+    value, error = mean(linear_gap(problem("sin(x)", (1, 3), 1))(np.random.default_rng(9), 20000))
     assert value == pytest.approx(wanted, abs=SIGMAS * error)
 
 
 def test_bayes_gap_of_a_linear_network() -> None:
     # phi(x) = x: m_B is the equivalent model's own predictor and d E|m_L - m_B|^2 -> -lim d (E^(L) - E^(0)) at n = d.
-    phi = Activation("x")
     limit = -float(deep_linear_error_limit(1, Fraction(1, 2)))
-    values = 16 * bayes_gap(phi, (16, 16), 16, 0.5, 1.0, 0.0, 512)(np.random.default_rng(10), 120)
+    values = 16 * bayes_gap(square("x", 16, 16), 512)(np.random.default_rng(10), 120)
     value, error = mean(values[:, 2])
     # At d = 16 the next order is about 1/d of the limit; a tenth of it is granted.
     assert value == pytest.approx(limit, abs=SIGMAS * error + 0.1 * limit)
-    assert linear_gap(phi, (16, 16), 16, 0.5, 1.0, 0.0)(np.random.default_rng(0), 20) == pytest.approx(np.zeros(20), abs=1e-12)
+    assert linear_gap(square("x", 16, 16))(np.random.default_rng(0), 20) == pytest.approx(np.zeros(20), abs=1e-12)
 
 
 def test_bayes_gap_from_both_sides() -> None:
-    few, many = (bayes_gap(*arguments("erf", 6, 6), prior_draws)(np.random.default_rng(11), 120) for prior_draws in (64, 1024))
+    few, many = (bayes_gap(square("erf", 6, 6), prior_draws)(np.random.default_rng(11), 120) for prior_draws in (64, 1024))
     (low, low_error), (high, high_error) = (mean(many[:, column]) for column in (0, 1))
     best, error = mean(many[:, 2])
     assert -SIGMAS * low_error < low < high
@@ -138,7 +146,7 @@ def test_bayes_gap_of_one_sample_by_quadrature() -> None:
         slope = np.einsum("wy,wz->yz", density, features * (features[:, index] / variance)[:, None]) / density.sum(axis=0)[:, None]
         away = (slope - kernel[index] / (kernel[index, index] + 0.5)) * y[:, None]
         gap += share * float(density.sum(axis=0) @ away**2 @ weight) * step
-    values = BayesGap(Setting(phi, (1, 1), 1, 0.5, *constants(phi, 1)), 4, 1.0, 32, 256)(np.random.default_rng(12), 700)
+    values = BayesGap(problem("tanh", (1, 1), 1), 4, 1.0, 32, 256)(np.random.default_rng(12), 700)
     best, error = mean(values[:, 2])
     assert best == pytest.approx(gap, abs=SIGMAS * error)
     assert mean(values[:, 1])[0] > gap - SIGMAS * mean(values[:, 1])[1]
@@ -146,54 +154,53 @@ def test_bayes_gap_of_one_sample_by_quadrature() -> None:
 
 
 def test_errors_are_ordered() -> None:
-    given = arguments("tanh", 6, 6)
-    bayes = generalisation_error(*given, 256)(np.random.default_rng(13), 40)
-    gibbs = gibbs_error(*given, 256)(np.random.default_rng(13), 40)
+    given = square("tanh", 6, 6)
+    bayes = generalisation_error(given, 256)(np.random.default_rng(13), 40)
+    gibbs = gibbs_error(given, 256)(np.random.default_rng(13), 40)
     assert gibbs == pytest.approx(2 * bayes - 0.5, abs=1e-12)
-    linear, small = mean(linear_error(*given)(np.random.default_rng(14), 2000))
+    linear, small = mean(linear_error(given)(np.random.default_rng(14), 2000))
     best, error = mean(bayes[:, 2])
     assert 0.5 < best < linear + SIGMAS * math.hypot(error, small)
     assert linear < gibbs[:, 2].mean() - SIGMAS * 2 * error
     assert bayes[:, 0].mean() <= bayes[:, 1].mean()
-    gap, spread = mean(bayes_gap(*given, 256)(np.random.default_rng(17), 60)[:, 2])
-    whole, error = mean(generalisation_gap(*given, 256)(np.random.default_rng(15), 60)[:, 2])
-    part, small = mean(linear_gap(*given)(np.random.default_rng(16), 2000))
+    gap, spread = mean(bayes_gap(given, 256)(np.random.default_rng(17), 60)[:, 2])
+    whole, error = mean(generalisation_gap(given, 256)(np.random.default_rng(15), 60)[:, 2])
+    part, small = mean(linear_gap(given)(np.random.default_rng(16), 2000))
     assert whole == pytest.approx(part - gap, abs=SIGMAS * math.hypot(error, spread, small))
 
 
 @pytest.mark.parametrize("statistic", ["residual", "alignment", "power"])
 def test_readout_is_averaged_by_its_exact_law(statistic: str) -> None:
     # Without a move W is the teacher's, and only the average over the readout is tested.
-    value, error = mean(nishimori_defect(*arguments("erf", 5, 7), statistic=statistic, moves=0)(np.random.default_rng(18), 4000))
+    value, error = mean(nishimori_defect(square("erf", 5, 7), statistic=statistic, moves=0)(np.random.default_rng(18), 4000))
     assert abs(value) < SIGMAS * error
 
 
 @pytest.mark.parametrize("statistic", ["likelihood", "residual", "alignment", "power"])
 def test_nishimori_identities(statistic: str) -> None:
-    given = arguments("tanh", 6, 6)
-    value, error = mean(nishimori_defect(*given, statistic=statistic)(np.random.default_rng(19), 4000))
+    given = square("tanh", 6, 6)
+    value, error = mean(nishimori_defect(given, statistic=statistic)(np.random.default_rng(19), 4000))
     assert abs(value) < SIGMAS * error
     # A student who believes in half the noise breaks every one of them.
-    value, error = mean(nishimori_defect(*given, statistic=statistic, student_noise=0.25)(np.random.default_rng(20), 4000))
+    value, error = mean(nishimori_defect(given, statistic=statistic, student_noise=0.25)(np.random.default_rng(20), 4000))
     assert abs(value) > 8 * error
 
 
 def test_an_inexact_chain_is_noticed() -> None:
-    phi, widths, n, noise, eta0, gamma0 = arguments("tanh", 6, 6)
-    setting = Setting(phi, widths, n, noise, eta0, gamma0)
+    setting = square("tanh", 6, 6)
     values = {}
     for metropolis in (True, False):
         schedule = Schedule(2, (1.0,), 1.4, 3, metropolis)
-        sampler = NishimoriDefect(setting, Statistic.LIKELIHOOD, 16, noise, schedule)
+        sampler = NishimoriDefect(setting, Statistic.LIKELIHOOD, 16, setting.noise, schedule)
         values[metropolis] = mean(sampler(np.random.default_rng(21), 8000))
     assert abs(values[True][0]) < SIGMAS * values[True][1]
     assert abs(values[False][0]) > SIGMAS * values[False][1]
 
 
 def test_samplers_are_data() -> None:
-    given = arguments("tanh", 5, 4)
-    samplers = [linear_gap(*given), linear_error(*given), nishimori_defect(*given)]
-    samplers += [bayes_gap(*given, 64), generalisation_gap(*given, 64)]
+    given = square("tanh", 5, 4)
+    samplers = [linear_gap(given), linear_error(given), nishimori_defect(given)]
+    samplers += [bayes_gap(given, 64), generalisation_gap(given, 64)]
     for sampler in samplers:
         twin = pickle.loads(pickle.dumps(sampler))
         one, two = sampler(np.random.default_rng(22), 3), twin(np.random.default_rng(22), 3)
@@ -206,21 +213,16 @@ def test_samplers_are_data() -> None:
 
 def test_extreme_weights_stay_finite() -> None:
     # Hardly any noise: the teacher outweighs the pool by hundreds of nats.
-    phi = Activation("tanh")
-    values = BayesGap(Setting(phi, (3, 3), 40, 1e-6, *constants(phi, 1)), 5, 1.0, 4, 16)(np.random.default_rng(23), 3)
+    values = BayesGap(problem("tanh", (3, 3), 40, 1e-6), 5, 1.0, 4, 16)(np.random.default_rng(23), 3)
     assert np.isfinite(values).all()
 
 
 def test_refusals() -> None:
-    given = arguments("tanh", 4, 4)
-    with pytest.raises(ValueError, match="statistic must be one of likelihood, residual"):
-        nishimori_defect(*given, statistic="energy")
+    given = square("tanh", 4, 4)
     with pytest.raises(ValueError, match="moves must be at least 1 for the likelihood"):
-        nishimori_defect(*given, statistic="likelihood", moves=0)
+        nishimori_defect(given, statistic="likelihood", moves=0)
     with pytest.raises(ValueError, match="student_noise is a variance"):
-        nishimori_defect(*given, student_noise=0.0)
+        nishimori_defect(given, student_noise=0.0)
     with pytest.raises(ValueError, match="prior_draws must be at least 4"):
-        bayes_gap(*given, 2)
-    with pytest.raises(ValueError, match="noise must be > 0"):
-        linear_gap(given[0], (4, 4), 4, 0.0, 1.0, 0.0)
-    assert regression_bayes.PRIOR_DRAWS >= 4
+        bayes_gap(given, 2)
+    assert regression.PRIOR_DRAWS >= 4

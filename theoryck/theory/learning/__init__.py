@@ -1,14 +1,14 @@
 """Teacher and student: information, free entropy and errors of networks and of their equivalent linear model.
 
-arguments   Arguments of the quantities of learning: what is taken, and what is said of the rest
+Source of the setting: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
+
 draws       Draws of learning
 limits      Limits of learning
+methods     How each kind of quantity is measured in each regime: one table of samplers, and the exact values
 model       Teacher and student: what is learned, from how many samples, through which readout and noise; no number is drawn
-            here
-problem     From a teacher-student setting to the sampler or exact value that measures it: one table of methods
+problem     A teacher-student setting at given sizes, as plain numbers: what every method is handed, whole
 proved      Proved values of learning
-quantities  What a student learns from a teacher: free entropy, mutual information, generalisation error, and the path between
-            two models
+quantities  What can be measured: free entropy, mutual information, generalisation error, the path between two models
 """
 
 from theoryck._lazy import lazily
@@ -19,6 +19,7 @@ __all__, __getattr__, __dir__ = lazily(
         "limits.glm": (
             "GlmLimit",
             "glm_limit",
+            "teacher_limit",
         ),
         "limits.linear": (
             "deep_linear_error_limit",
@@ -37,7 +38,6 @@ __all__, __getattr__, __dir__ = lazily(
             "one_layer_linear_error_limit",
             "one_sample_gap_limit",
         ),
-        "limits.teacher": ("teacher_limit",),
         "model": ("TeacherStudent",),
         "proved.deep_linear": ("deep_linear_log_evidence",),
         "proved.linear_model": (

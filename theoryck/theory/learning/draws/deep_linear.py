@@ -1,15 +1,18 @@
-"""Samplers of information quantities of deep linear networks with linear readout, and of their equivalent linear model.
+"""Samplers of information and errors of deep linear networks with linear readout, and of their equivalent linear model.
 
-With C_0 = eta2 X^T X + noise, r = P(Y|X)/N(Y; 0, C_0) and Y drawn from P, the moments E[Y Y^T|X] = C_0 and E[1/r] = 1 give
+Information.  With C_0 = eta2 X^T X + noise, r = P(Y|X)/N(Y; 0, C_0) and Y drawn from P, E[Y Y^T|X] = C_0 and E[1/r] = 1 give
     E log Z = -1/2 E log det(2 pi e C_0) + E KL,    KL = log r + 1/r - 1 >= 0 (in the mean over Y),
 so depth acts through KL alone.  The determinant needs no eigenvalues and, having the larger variance, is averaged over many cheap
 independent X; KL needs the spectrum of X^T X, which is used for as many data sets as it has eigenvalues, because they cost together
 what the spectrum costs and KL hardly depends on it.
 
+Errors.  In the basis of singular vectors of X a sample of size n is y_i = sqrt(e_i) theta_i + sqrt(noise) z_i for the min(n, d_0)
+nonzero eigenvalues e_i of X^T X.  Given the scale s the Bayes predictor is x . m_s, m_{s,i} = eta2 s sqrt(e_i) y_i/(eta2 s e_i +
+noise), zero in all other directions, to be averaged over the posterior of s.  A new input x ~ N(0, I/d_0) turns a difference v of
+parameters into the squared error |v|^2/d_0: it is integrated, never drawn.
+
 A sampler is called as ``sampler(rng, draws)`` and returns independent float64 values (draws,) whose mean is the quantity.  ``cost``
 is the processor time of a draw in units of 1/7e7 seconds, ``version`` counts changes of the values drawn from the same generator.
-
-Source: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 """
 
 from __future__ import annotations
@@ -26,10 +29,13 @@ from theoryck.theory.learning.draws.deep_linear_model import (
     LinearModel,
     batch_cost,
     batches,
+    explained,
+    in_pieces,
+    log_likelihoods,
+    logdet,
     posterior,
     second_order,
 )
-from theoryck.theory.learning.draws.deep_linear_spectra import in_pieces, log_likelihoods, logdet
 
 Array = NDArray[np.float64]
 
@@ -38,6 +44,9 @@ GROUP = 8
 
 DETERMINANT_COST = 44.0 * PER_NANOSECOND
 """Cost of a pivot: two chi-squares and a few operations."""
+
+
+# Information ----------------------------------------------------------------------------------------------------------------------
 
 
 def repeats(model: LinearModel) -> int:
@@ -231,3 +240,102 @@ class FreeEntropyVariance:
         """Return ``draws`` independent values, all >= 0."""
         values = log_evidences(self.model, rng, GROUP * draws).reshape(draws, GROUP)
         return values.var(axis=1, ddof=1) / float(self.model.n) ** 2
+
+
+# Errors -------------------------------------------------------------------------------------------------------------------------
+
+
+def corrections(model: LinearModel, rng: np.random.Generator, draws: int) -> Array:
+    """Return |m_L - m_0|^2/d_0, the distance of the Bayes predictor from that of the linear model, averaged over the data sets of
+    each of ``draws`` independent X, shape (draws,).
+
+    Per direction the two differ by noise eta2 sqrt(e) y sum_j w_j (s_j - 1)/((s_j k + noise)(k + noise)), k = eta2 e.
+    """
+    result = np.zeros(draws)
+    if model.is_linear:
+        return result
+    grid, count = model.grid(), repeats(model)
+    for batch in batches(model, rng, draws, count, len(grid.nodes)):
+        weights = posterior(model, grid, batch).weights
+        kernel = model.eta2 * batch.eigenvalues
+        table = (grid.nodes - 1.0) / (grid.nodes * kernel[:, :, None] + model.noise)
+        shifts = np.matmul(table, weights)
+        shifts *= shifts
+        shifts *= batch.squares
+        factor = model.eta2 * model.noise**2 * kernel / (kernel + model.noise) ** 2
+        result[batch.index] += np.einsum("si,sik->s", factor, shifts)
+    result /= count * model.widths[0]
+    return result
+
+
+def linear_errors(model: LinearModel, rng: np.random.Generator, draws: int, count: int) -> Array:
+    """Return the error of the Bayes predictor of the linear model, noise + (eta2/d_0) tr(1 + eta2 X X^T/noise)^{-1}, for data of
+    any model with the same eta2 and noise, averaged over ``count`` independent X per draw, shape (draws,).
+
+    That predictor is linear in Y, so its error depends on the covariance of theta only, which is that of depth 0 as E s = 1.
+    """
+    small, large = model.aspect
+
+    def piece(k: int) -> Array:
+        traces = explained(rng, small, large, model.unit / model.noise, k * count).reshape(k, count).mean(axis=1)
+        return model.noise + model.eta2 * (1.0 - traces / model.widths[0])
+
+    return in_pieces(piece, draws, max(2**17 // (small * count), 1))
+
+
+def correction_cost(model: LinearModel) -> float:
+    """Return the cost of :func:`corrections` per draw, in units of 1/7e7 seconds."""
+    return 1.0 if model.is_linear else batch_cost(model, repeats(model), normal=17.0, exponential=8.0)
+
+
+def trace_cost(model: LinearModel) -> float:
+    """Return the cost of one trace of :func:`linear_errors`: 2 min(n, d_0) chi-squares, 25 ns each."""
+    return PER_NANOSECOND * 50.0 * model.modes
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralisationError:
+    """E (Y_new - E[Y_new|D, x_new])^2, which contains the noise, for the student who knows the model.
+
+    theta - m_L is orthogonal to every function of the data, so the error is that of the best linear predictor, known in closed form
+    given X, minus |m_L - m_0|^2/d_0.
+
+    >>> rng = np.random.Generator(np.random.SFC64(1))
+    >>> values = GeneralisationError(LinearModel((32,), n=32, noise=0.5))(rng, 4096)
+    >>> bool(abs(values.mean() - 1.0) < 0.01)  # noise + tau, tau = 1/2 at n = d_0, noise 1/2, up to O(1/d_0)
+    True
+    """
+
+    model: LinearModel
+    version: ClassVar[int] = 1
+
+    @property
+    def traces(self) -> int:
+        """Independent traces averaged per draw: a third of the cost of a draw; 1 for depth 0."""
+        return 1 if self.model.is_linear else max(1, int(0.5 * correction_cost(self.model) / trace_cost(self.model)))
+
+    @property
+    def cost(self) -> float:
+        """Time of a draw in units of 1/7e7 seconds."""
+        return self.traces * trace_cost(self.model) + correction_cost(self.model)
+
+    def __call__(self, rng: np.random.Generator, draws: int) -> Array:
+        """Return ``draws`` independent values."""
+        return linear_errors(self.model, rng, draws, self.traces) - corrections(self.model, rng, draws)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralisationGap:
+    """E^(L) - E^(0) = -E|m_L - m_0|^2/d_0 <= 0: the network's student gains by learning the common scale; 0 for depth 0."""
+
+    model: LinearModel
+    version: ClassVar[int] = 1
+
+    @property
+    def cost(self) -> float:
+        """Time of a draw in units of 1/7e7 seconds."""
+        return correction_cost(self.model)
+
+    def __call__(self, rng: np.random.Generator, draws: int) -> Array:
+        """Return ``draws`` independent values, all <= 0."""
+        return -corrections(self.model, rng, draws)

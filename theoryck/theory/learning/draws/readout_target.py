@@ -14,18 +14,52 @@ from a Gaussian that is tilted towards the sites; its density ratio is then part
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.theory.learning.draws.evidence_target import Tilt, inverse_and_log_root
-from theoryck.theory.learning.draws.readout_model import ReadoutModel
-from theoryck.theory.learning.draws.readout_sites import Sites
+from theoryck.theory.learning.draws.network_target import Tilt, inverse_and_log_root
+from theoryck.theory.learning.problem import Problem
 
 Array = NDArray[np.float64]
 
 PIECE_NUMBERS = 1 << 14
 """Entries of the largest array of a piece: 128 KiB, so that the handful of arrays in use stays in a second-level cache."""
+
+
+@dataclass
+class Sites:
+    """N(m_mu; z_mu, T_mu), m and T (sets, n)."""
+
+    mean: Array
+    variance: Array
+
+
+def gaussian_dim(problem: Problem) -> int:
+    """Return the coordinates of s: min(n, d_0) where gamma_0 = 0, else n; 0 without a Gaussian part."""
+    if not problem.has_gaussian:
+        return 0
+    return problem.n if problem.slope_and_rest[1] > 0 else min(problem.n, problem.widths[0])
+
+
+def state_dim(problem: Problem) -> int:
+    """Return the coordinates of a state: (W, a, s, e) of a network with its n auxiliary ones, or s."""
+    network = 0
+    if problem.has_network:
+        network = sum(rows * columns for rows, columns in problem.shapes) + problem.widths[-1] + problem.n
+    return network + gaussian_dim(problem)
+
+
+def costs(problem: Problem) -> tuple[float, float]:
+    """Return about how many nanoseconds one l takes and one l with its gradient, normals included; fitted to measurements."""
+    n = problem.n
+    if not problem.has_network:
+        gradient = 100.0 + 12.0 * n + 0.2 * n**2
+    else:
+        entries = sum(problem.widths[1:]) * n
+        gradient = 1000.0 + 16.0 * state_dim(problem) + 21.0 * entries + 31.0 * n**2
+    return 0.5 * gradient, gradient
 
 
 class LinearTarget:
@@ -34,10 +68,10 @@ class LinearTarget:
     ``root`` B (sets, n, m); l = log N(m; 0, C + T) + sum_mu log (N(Y_mu; f(z_mu), Delta) / N(m_mu; z_mu, T_mu)).
     """
 
-    def __init__(self, model: ReadoutModel, root: Array, outputs: Array, sites: Sites) -> None:
-        self.model, self.outputs = model, outputs
-        self.dim, self.sets, self.costs = root.shape[-1], len(root), model.costs
-        self.readout_slope = model.readout.derivative()
+    def __init__(self, problem: Problem, root: Array, outputs: Array, sites: Sites) -> None:
+        self.problem, self.outputs = problem, outputs
+        self.dim, self.sets, self.costs = root.shape[-1], len(root), costs(problem)
+        self.readout_slope = problem.readout.derivative()
         self.site_mean, self.site_precision = sites.mean, 1.0 / sites.variance
         weighted = root * self.site_precision[..., None]
         precision = np.eye(self.dim) + np.swapaxes(root, -1, -2) @ weighted
@@ -53,8 +87,8 @@ class LinearTarget:
         # log N(m; 0, C + T) by Sylvester's and Woodbury's identities; the 2 pi of the sites cancels that of N(m; 0, C + T).
         log_root = np.log(np.diagonal(factor, axis1=-2, axis2=-1)).sum(axis=-1)
         square = np.einsum("sn,sn->s", sites.mean**2, self.site_precision) - np.einsum("sm,sm->s", half, half)
-        self.constant = -log_root - 0.5 * square - 0.5 * model.n * math.log(2.0 * math.pi * model.noise)
-        self.piece = max(PIECE_NUMBERS // max(model.n, self.dim), 1)
+        self.constant = -log_root - 0.5 * square - 0.5 * problem.n * math.log(2.0 * math.pi * problem.noise)
+        self.piece = max(PIECE_NUMBERS // max(problem.n, self.dim), 1)
 
     def coordinates(self, s: Array) -> Array:
         """Return the states (sets, m) of s (sets, m)."""
@@ -70,7 +104,7 @@ class LinearTarget:
     def log_ratio(self, states: Array) -> Array:
         """Return l (sets, chains) at ``states`` (sets, chains, dim)."""
         z = self.preactivations(states)
-        rest = self.model.readout(z)
+        rest = self.problem.readout(z)
         rest -= self.outputs[:, None]
         z -= self.site_mean[:, None]
         return self._value(rest, z)
@@ -79,19 +113,19 @@ class LinearTarget:
         """Return l (sets, chains) and its gradient (sets, chains, dim)."""
         z = self.preactivations(states)
         along = self.readout_slope(z)
-        rest = self.model.readout(z)
+        rest = self.problem.readout(z)
         rest -= self.outputs[:, None]
         z -= self.site_mean[:, None]
         values = self._value(rest, z)
         along *= rest
-        along *= -1.0 / self.model.noise
+        along *= -1.0 / self.problem.noise
         z *= self.site_precision[:, None]
         along += z
         return values, np.matmul(along, np.swapaxes(self.root, -1, -2))
 
     def _value(self, rest: Array, distance: Array) -> Array:
         values: Array = np.einsum("scn,scn->sc", rest, rest)
-        values *= -0.5 / self.model.noise
+        values *= -0.5 / self.problem.noise
         values += 0.5 * np.einsum("scn,scn,sn->sc", distance, distance, self.site_precision)
         values += self.constant[:, None]
         return values
@@ -104,29 +138,29 @@ class NetworkTarget:
     """
 
     def __init__(
-        self, model: ReadoutModel, inputs: Array, root: Array | None, outputs: Array, sites: Sites, proposal: Tilt | None = None
+        self, problem: Problem, inputs: Array, root: Array | None, outputs: Array, sites: Sites, proposal: Tilt | None = None
     ) -> None:
-        self.model, self.outputs, self.sites, self.proposal = model, outputs, sites, proposal
+        self.problem, self.outputs, self.sites, self.proposal = problem, outputs, sites, proposal
         self.inputs = inputs if proposal is None else np.swapaxes(proposal.factor, -1, -2) @ inputs
-        self.shapes = model.shapes
-        self.network_scale, scale = model.scales
-        self.rest = np.zeros((len(inputs), model.n, model.n))
+        self.shapes = problem.shapes
+        self.network_scale, scale = problem.scales
+        self.rest = np.zeros((len(inputs), problem.n, problem.n))
         self.root = None
         if root is not None:
             self.root = np.ascontiguousarray(np.swapaxes(scale * root, -1, -2))
             self.rest = np.swapaxes(self.root, -1, -2) @ self.root
-        index = np.arange(model.n)
+        index = np.arange(problem.n)
         self.rest[:, index, index] += sites.variance
         self.site_root = np.sqrt(sites.variance)
-        self.slope, self.readout_slope = model.activation.derivative(), model.readout.derivative()
-        self.dim, self.sets, self.costs = model.dim, len(inputs), model.costs
+        self.slope, self.readout_slope = problem.activation.derivative(), problem.readout.derivative()
+        self.dim, self.sets, self.costs = state_dim(problem), len(inputs), costs(problem)
         self.readout_start = sum(rows * columns for rows, columns in self.shapes)
-        self.rest_start = self.readout_start + model.widths[-1]
-        self.site_start = self.dim - model.n
-        self.constant = 0.5 * np.log(sites.variance).sum(axis=-1) - 0.5 * model.n * math.log(2.0 * math.pi * model.noise)
+        self.rest_start = self.readout_start + problem.widths[-1]
+        self.site_start = self.dim - problem.n
+        self.constant = 0.5 * np.log(sites.variance).sum(axis=-1) - 0.5 * problem.n * math.log(2.0 * math.pi * problem.noise)
         if proposal is not None:
-            self.constant += 0.5 * model.widths[1] * proposal.log_determinant
-        largest = max([model.n**2, *(rows * max(columns, model.n) for rows, columns in self.shapes)])
+            self.constant += 0.5 * problem.widths[1] * proposal.log_determinant
+        largest = max([problem.n**2, *(rows * max(columns, problem.n) for rows, columns in self.shapes)])
         self.piece = max(PIECE_NUMBERS // largest, 1)
 
     def coordinates(self, weights: list[Array], z: Array, rng: np.random.Generator) -> Array:
@@ -135,7 +169,7 @@ class NetworkTarget:
         z = K A^(-1) m + M (w, e) with M = (T A^(-1) F^T, -K A^(-1) T^(1/2)), so that g + M^+ (z - K A^(-1) m - M g), g ~ N(0, I),
         is a draw of (w, e) given W and z: exactly what a posterior sample of (W, z) lacks.
         """
-        model = self.model
+        problem = self.problem
         if self.proposal is not None:
             first = np.linalg.solve(self.proposal.factor, np.swapaxes(weights[0], -1, -2))
             weights = [np.swapaxes(first, -1, -2), *weights[1:]]
@@ -143,7 +177,7 @@ class NetworkTarget:
         features = hidden if self.root is None else np.concatenate([hidden, self.root], axis=-2)
         transposed = np.swapaxes(features, -1, -2)
         kernel = transposed @ features
-        total = kernel + self.sites.variance[:, :, None] * np.eye(model.n)
+        total = kernel + self.sites.variance[:, :, None] * np.eye(problem.n)
         inverse = np.linalg.inv(total)
         gain = kernel @ inverse
         left = self.sites.variance[:, :, None] * (inverse @ transposed)
@@ -169,7 +203,7 @@ class NetworkTarget:
         z, _, _, _, base = self._solve(states, features)
         if self.proposal is not None:
             base += self._tilt_ratio(weights[0])[0]
-        rest = self.model.readout(z)
+        rest = self.problem.readout(z)
         rest -= self.outputs[:, None]
         z -= self.sites.mean[:, None]
         return base + self._correction(rest, z)
@@ -182,12 +216,12 @@ class NetworkTarget:
         features = self.network_scale * hidden[-1]
         z, q, alpha, inverse, values = self._solve(states, features)
         along = self.readout_slope(z)
-        rest = self.model.readout(z)
+        rest = self.problem.readout(z)
         rest -= self.outputs[:, None]
         z -= self.sites.mean[:, None]
         values += self._correction(rest, z)
         along *= rest
-        along *= -1.0 / self.model.noise
+        along *= -1.0 / self.problem.noise
         along += z / self.sites.variance[:, None]
         # h = A^(-1) T dl/dz carries the gradient through the solve: dz = ... + h . (d(F^T w) + dK q).
         h = np.matmul(inverse, (along * self.sites.variance[:, None])[..., None])[..., 0]
@@ -244,7 +278,7 @@ class NetworkTarget:
 
     def _correction(self, rest: Array, distance: Array) -> Array:
         values: Array = np.einsum("scn,scn->sc", rest, rest)
-        values *= -0.5 / self.model.noise
+        values *= -0.5 / self.problem.noise
         values += 0.5 * np.einsum("scn,scn,sn->sc", distance, distance, 1.0 / self.sites.variance)
         values += self.constant[:, None]
         return values
@@ -262,7 +296,7 @@ class NetworkTarget:
                 u = np.matmul(matrix.reshape(sets, chains * rows, columns), inputs).reshape(sets, chains, rows, -1)
             if slopes is not None:
                 slopes.append(self.slope(u))
-            self.model.activation.into(u)
+            self.problem.activation.into(u)
             u *= 1.0 / math.sqrt(u.shape[-2])
             hidden.append(u)
         return hidden

@@ -9,20 +9,18 @@ the potential at q is (q + log(1 - q))/2 + alpha Psi(q).  Where several q are st
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from mpmath import mpf, workdps
 from scipy.optimize import brentq
 
 from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.proved.formulas import Number, evaluate, exact_number
-from theoryck.records import Enclosure
 from theoryck.theory.learning.limits.channels import Channel, GaussianChannel, Integrals, SignChannel
-from theoryck.theory.learning.limits.linear import information, linear_error, linear_information
-from theoryck.theory.learning.limits.precise import PreciseGaussian, PreciseSign, agreed
+from theoryck.theory.learning.limits.linear import linear_error, linear_information
+from theoryck.theory.learning.model import TeacherStudent
+from theoryck.theory.networks.proved.constants import network_constants
 from theoryck.theory.spectra.limits.marchenko_pastur import tau_formula
 
 TOLERANCE = 5e-13
@@ -38,8 +36,7 @@ class GlmLimit:
     ``overlap`` is q, ``deficit`` 1 - q (accurate also where q is near 1), ``error`` the mean-square error E^(0) of a new label,
     noise included, ``misclassification`` the error rate of the Bayes vote (sign labels only), ``free_entropy`` lim (1/n) E log Z,
     ``mutual_information`` lim I_n/n, ``fixed_points`` all overlaps found to be stationary, in increasing order, ``accuracy`` the
-    largest change of a number above under the last refinement of the grids (0 for the closed form), ``enclosures`` the values to
-    more digits, by name, where they were asked for.
+    largest change of a number above under the last refinement of the grids (0 for the closed form).
 
     >>> limit = glm_limit(alpha=1, noise=0.5, eta0=1, gamma0=0)
     >>> limit.overlap, limit.error, round(limit.mutual_information, 6)  # half of the variance of v . x is learned
@@ -55,7 +52,6 @@ class GlmLimit:
     mutual_information: float
     fixed_points: tuple[float, ...]
     accuracy: float
-    enclosures: Mapping[str, Enclosure] = field(default_factory=dict)
 
 
 def glm_limit(
@@ -66,7 +62,6 @@ def glm_limit(
     gamma0: Number = 0,
     *,
     labels: str = "real",
-    digits: int | None = None,
 ) -> GlmLimit:
     """Return the limit of Y = f(eta_0 v.x + sqrt(gamma_0) xi) + sqrt(Delta) Z, n = alpha d, x ~ N(0, I/d), v ~ N(0, I),
     Bayes-optimal.
@@ -76,12 +71,6 @@ def glm_limit(
     sqrt(Delta) Z), the readout stays "x" and noise may be 0.  f should be smooth between finitely many kinks.  Raises ValueError
     for bad arguments and :class:`~theoryck.numerics.errors.NotConverged` (a ValueError) where two refinements of the
     grids do not agree to 5e-13.
-
-    ``digits`` asks for Enclosures of the values as well (``enclosures``): proved where the closed form applies, else
-    (rigorous=False) ten times the difference of two resolutions in multiple precision; that takes seconds for a smooth readout at
-    20 digits, and a readout with kinks is refused (ValueError).
-
-    Source: Barbier et al. (2019), arXiv:1708.03395; Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577, for the model.
 
     >>> limit = glm_limit(1.5, 0.05, "tanh(2*x)", eta0=0.5292612, gamma0=0.0397916)
     >>> round(limit.overlap, 4), round(limit.error, 5), limit.fixed_points == (limit.overlap,)
@@ -100,46 +89,35 @@ def glm_limit(
             raise ValueError(
                 f"readout must be 'x' for sign labels (the sign of a monotone odd f is that of its argument), got {f.text!r}"
             )
-        sign = SignChannel(float(delta), abs(float(eta)), float(gamma))
-        return _replica(a, sign, PreciseSign, (delta, eta, gamma), digits)
+        return replica_limit(float(a), SignChannel(float(delta), abs(float(eta)), float(gamma)))
     if f.text == "x":
-        return _linear(a, delta, eta, gamma, digits)
+        return _linear(a, delta, eta, gamma)
     if delta == 0:
         raise ValueError(f"noise must be > 0 for the readout {f.text}, got 0: the labels of a smooth f give away its argument")
-    channel = GaussianChannel(f, float(delta), abs(float(eta)), float(gamma))
-    return _replica(a, channel, PreciseGaussian, (delta, eta, gamma), digits)
+    return replica_limit(float(a), GaussianChannel(f, float(delta), abs(float(eta)), float(gamma)))
 
 
-def _replica(alpha: Any, channel: Any, precise: Any, numbers: tuple[Any, ...], digits: int | None) -> GlmLimit:
-    """The limit from floats, and its Enclosures where digits are wanted."""
-    if digits is None:
-        return replica_limit(float(alpha), channel)
-    limit, r, level = _solve(float(alpha), channel)
-    h = 1e-4
-    slope = -1.0
-    if r > 0:
-        ends = [math.log(float(alpha) * channel.at(r * math.exp(shift), level).fisher) - shift for shift in (-h, h)]
-        slope = (ends[1] - ends[0]) / (2 * h)
+def teacher_limit(setting: TeacherStudent, alpha: Number, *, labels: str = "real") -> GlmLimit:
+    """Return the limit, n = ``alpha`` d_0, of the model Y = f(eta_0 v.x_0 + sqrt(gamma_0) xi) + sqrt(Delta) Z equivalent to
+    ``setting``.
 
-    def build() -> Any:
-        delta, eta, gamma = (_to_mpmath(number, digits) for number in numbers)
-        # The float route agreed with the level before its last: that one has about 12 digits.
-        return precise(channel, delta, abs(eta), gamma, max(1.0, level / 1.5))
+    eta_0 and gamma_0 are those of the network of ``setting`` (1 and 0 at depth 0), f its readout, Delta its noise; its widths and
+    its number of samples play no part.  The rest is as in :func:`glm_limit`, whose errors it raises.
 
-    with workdps(digits + 30):
-        exact = _to_mpmath(alpha, digits)
-    return replace(limit, enclosures=agreed(exact, build, r, slope, digits))
-
-
-def _to_mpmath(number: Any, digits: int) -> Any:
-    if isinstance(number, Enclosure):
-        if number.radius > abs(number.midpoint).scaleb(-digits - 4):
-            raise ValueError(f"an argument is known to {number.radius} only, too little for {digits} digits: {number.midpoint}")
-        return mpf(str(number.midpoint))
-    return mpf(number.numerator) / number.denominator
+    >>> from theoryck.theory.learning import TeacherStudent
+    >>> from theoryck.theory.networks import DeepNetwork
+    >>> setting = TeacherStudent(DeepNetwork("erf", depth=2), noise="0.05", readout="tanh(2*x)")
+    >>> limit = teacher_limit(setting, 1.5)
+    >>> round(limit.overlap, 4), round(limit.error, 5)
+    (0.6915, 0.23886)
+    """
+    if not isinstance(setting, TeacherStudent):
+        raise ValueError(f"setting must be a theoryck.TeacherStudent, got {setting!r}")
+    constants = network_constants(setting.network.activation, setting.network.depth, 25)
+    return glm_limit(alpha, setting.noise, setting.readout, constants.eta0, constants.gamma0, labels=labels)
 
 
-def _linear(alpha: Any, delta: Any, eta: Any, gamma: Any, digits: int | None) -> GlmLimit:
+def _linear(alpha: Any, delta: Any, eta: Any, gamma: Any) -> GlmLimit:
     """The closed form (Marchenko-Pastur)."""
     error = linear_error(alpha, delta, eta, gamma)
     a, noise = float(alpha), float(delta)
@@ -151,33 +129,12 @@ def _linear(alpha: Any, delta: Any, eta: Any, gamma: Any, digits: int | None) ->
         # Without noise xi plays its part: the density of the labels is that of the model with noise gamma_0 and no xi.
         known = math.inf
         entropy = -linear_information(alpha, gamma, eta, 0) - math.log(2 * math.pi * math.e * float(gamma)) / 2
-    limit = GlmLimit(a, 1 - deficit, deficit, error, None, entropy, known, (1 - deficit,), 0.0)
-    return limit if digits is None else replace(limit, enclosures=_linear_enclosures(alpha, delta, eta, gamma, digits))
-
-
-def _linear_enclosures(alpha: Any, delta: Any, eta: Any, gamma: Any, digits: int) -> dict[str, Enclosure]:
-    numbers = (alpha, delta, eta, gamma)
-    found = {
-        "overlap": evaluate(lambda iv, a, d, e, g: 1 - tau_formula(iv, a, e * e / (g + d)), numbers, digits),
-        "deficit": evaluate(lambda iv, a, d, e, g: tau_formula(iv, a, e * e / (g + d)), numbers, digits),
-        "error": linear_error(alpha, delta, eta, gamma, digits),
-    }
-    if delta != 0:
-        found["mutual_information"] = linear_information(alpha, delta, eta, gamma, digits)
-        found["free_entropy"] = evaluate(
-            lambda iv, a, d, e, g: -information(iv, a, d, e, g) - (1 + iv.log(2 * iv.pi * d)) / 2, numbers, digits
-        )
-    return found
+    return GlmLimit(a, 1 - deficit, deficit, error, None, entropy, known, (1 - deficit,), 0.0)
 
 
 def replica_limit(alpha: float, channel: Channel) -> GlmLimit:
     """Return the limit for any :class:`~theoryck.theory.learning.limits.channels.Channel` (see :func:`glm_limit` for the built-in
     ones)."""
-    return _solve(alpha, channel)[0]
-
-
-def _solve(alpha: float, channel: Channel) -> tuple[GlmLimit, float, float]:
-    """Return the limit, r, and the level of refinement that confirmed it."""
     points = _scan(alpha, channel)
     before: GlmLimit | None = None
     for level in LEVELS:
@@ -188,7 +145,7 @@ def _solve(alpha: float, channel: Channel) -> tuple[GlmLimit, float, float]:
         if before is not None:
             change = _change(before, limit)
             if change <= TOLERANCE:
-                return replace(limit, accuracy=change), r, level
+                return replace(limit, accuracy=change)
         before = limit
     raise NotConverged(
         f"two refinements still differ by {change:.3g} (tolerance {TOLERANCE:g}) at q = {r / (1 + r):.15g}: f is too steep or not "

@@ -7,8 +7,6 @@ with the readout a_k drawn from its Gaussian law given W_k and D (here: averaged
 are those of the generalisation problem; a chain whose moves are not exact, or a student who believes in another noise, breaks them.
 Moves are those of :mod:`theoryck.numerics.annealing.paths` at temperature 1: rotations that keep the Gaussian prior, kicks along
 the gradient of the likelihood, and an accept step.
-
-Source of the setting: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577, Nishimori identities.
 """
 
 from __future__ import annotations
@@ -21,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.numerics.annealing.paths import Schedule, move
-from theoryck.numerics.functions.activation import Activation
-from theoryck.theory.learning.draws.evidence_model import Setting
-from theoryck.theory.learning.draws.evidence_target import NetworkTarget, costs, last_layer
+from theoryck.theory.learning.draws.network_target import NetworkTarget, costs, last_layer
 from theoryck.theory.learning.draws.regression import NUMBERS_PER_SECOND, base_predictor, draw_points
+from theoryck.theory.learning.problem import Problem
 
 Array = NDArray[np.float64]
 
@@ -49,7 +46,7 @@ class Statistic(enum.Enum):
 
 
 @dataclass(frozen=True)
-class _Problem:
+class _Drawn:
     """Data sets (sets) with their teachers: X, new inputs, Y, weights, signals at X and at the new inputs, m_B there."""
 
     inputs: Array
@@ -61,21 +58,21 @@ class _Problem:
     base: Array
 
 
-def _draw(setting: Setting, rng: np.random.Generator, sets: int, new: int) -> _Problem:
-    points = draw_points(setting, rng, sets, new)
-    weights = [rng.standard_normal((sets, rows, below)) for rows, below in zip(setting.widths[1:], setting.widths[:-1])]
-    readout = rng.standard_normal((sets, setting.widths[-1]))
-    noise = math.sqrt(setting.noise) * rng.standard_normal((sets, setting.samples))
-    signal = np.einsum("sin,si->sn", last_layer(setting.activation, points.inputs, weights), readout)
-    fresh = np.einsum("sim,si->sm", last_layer(setting.activation, points.new, weights), readout)
+def _draw(problem: Problem, rng: np.random.Generator, sets: int, new: int) -> _Drawn:
+    points = draw_points(problem, rng, sets, new)
+    weights = [rng.standard_normal((sets, rows, below)) for rows, below in zip(problem.widths[1:], problem.widths[:-1])]
+    readout = rng.standard_normal((sets, problem.widths[-1]))
+    noise = math.sqrt(problem.noise) * rng.standard_normal((sets, problem.n))
+    signal = np.einsum("sin,si->sn", last_layer(problem.activation, points.inputs, weights), readout)
+    fresh = np.einsum("sim,si->sm", last_layer(problem.activation, points.new, weights), readout)
     outputs = signal + noise
-    base = np.einsum("sim,si->sm", base_predictor(setting, points).weights, outputs)
-    return _Problem(points.inputs, points.new, outputs, weights, np.square(noise).sum(axis=1), fresh, base)
+    base = np.einsum("sim,si->sm", base_predictor(problem, points).weights, outputs)
+    return _Drawn(points.inputs, points.new, outputs, weights, np.square(noise).sum(axis=1), fresh, base)
 
 
-def _target(setting: Setting, found: _Problem, student_noise: float) -> NetworkTarget:
+def _target(problem: Problem, found: _Drawn, student_noise: float) -> NetworkTarget:
     offset = np.zeros(len(found.inputs))
-    return NetworkTarget(setting.activation, setting.widths, found.inputs, found.outputs, student_noise, offset)
+    return NetworkTarget(problem.activation, problem.widths, found.inputs, found.outputs, student_noise, offset)
 
 
 @dataclass(frozen=True)
@@ -88,21 +85,21 @@ class _Readout:
     inverse: Array
 
 
-def _readout(setting: Setting, found: _Problem, weights: list[Array], student_noise: float) -> _Readout:
-    x, fresh = (last_layer(setting.activation, points, weights) for points in (found.inputs, found.new))
+def _readout(problem: Problem, found: _Drawn, weights: list[Array], student_noise: float) -> _Readout:
+    x, fresh = (last_layer(problem.activation, points, weights) for points in (found.inputs, found.new))
     # A = x x^T + Delta; a given W and D is N(A^(-1) x Y, Delta A^(-1)).
     gram = x @ np.swapaxes(x, -1, -2) + student_noise * np.eye(x.shape[-2])
     inverse: Array = np.asarray(np.linalg.inv(gram), dtype=np.float64)
     return _Readout(x, fresh, np.einsum("sij,sjn,sn->si", inverse, x, found.outputs, optimize=True), inverse)
 
 
-def _difference(statistic: Statistic, setting: Setting, found: _Problem, weights: list[Array], student_noise: float) -> Array:
+def _difference(statistic: Statistic, problem: Problem, found: _Drawn, weights: list[Array], student_noise: float) -> Array:
     """Return q(W, .; D) averaged over the readout, less its value at the teacher (sets,)."""
-    law = _readout(setting, found, weights, student_noise)
+    law = _readout(problem, found, weights, student_noise)
     if statistic is Statistic.RESIDUAL:
         left = found.outputs - np.einsum("sin,si->sn", law.x, law.solved)
         spread = student_noise * np.einsum("sin,sij,sjn->s", law.x, law.inverse, law.x, optimize=True)
-        value: Array = (np.square(left).sum(axis=1) + spread - found.residual) / setting.samples
+        value: Array = (np.square(left).sum(axis=1) + spread - found.residual) / problem.n
         return value
     mean = np.einsum("sim,si->sm", law.fresh, law.solved)
     if statistic is Statistic.ALIGNMENT:
@@ -120,7 +117,7 @@ class NishimoriDefect:
     A draw is one data set with one chain of ``schedule`` moves, and n new inputs.
     """
 
-    setting: Setting
+    problem: Problem
     statistic: Statistic
     moves: int
     student_noise: float
@@ -140,23 +137,23 @@ class NishimoriDefect:
     @property
     def cost(self) -> float:
         """Random-number equivalents per draw: .07 per nanosecond, by the formula of the target for the gradients of all moves."""
-        n, d = self.setting.samples, self.setting.widths[0]
-        _, gradient = costs(self.setting.widths, n)
-        fixed = 20000.0 + 20.0 * d * n + 300.0 * n * n + 4.0 * self.setting.widths[-1] ** 3
+        n, d = self.problem.n, self.problem.widths[0]
+        _, gradient = costs(self.problem.widths, n)
+        fixed = 20000.0 + 20.0 * d * n + 300.0 * n * n + 4.0 * self.problem.widths[-1] ** 3
         return ((1 + self.moves * self.schedule.leaps) * gradient + fixed) * NUMBERS_PER_SECOND / 1e9
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
         """Return ``draws`` independent values (draws,)."""
-        widths, result = self.setting.widths, np.empty(draws)
-        step = max(PIECE_NUMBERS // (max(widths) * max(*widths, self.setting.samples)), 1)
+        widths, result = self.problem.widths, np.empty(draws)
+        step = max(PIECE_NUMBERS // (max(widths) * max(*widths, self.problem.n)), 1)
         for start in range(0, draws, step):
             stop = min(start + step, draws)
             result[start:stop] = self._draw(rng, stop - start)
         return result
 
     def _draw(self, rng: np.random.Generator, sets: int) -> Array:
-        found = _draw(self.setting, rng, sets, self.setting.samples)
-        target = _target(self.setting, found, self.student_noise)
+        found = _draw(self.problem, rng, sets, self.problem.n)
+        target = _target(self.problem, found, self.student_noise)
         states = target.coordinates(found.weights)[:, None]
         first, gradients = target.log_ratio_and_gradient(states)
         values, now = first, np.ones((1, 1))
@@ -169,36 +166,16 @@ class NishimoriDefect:
         for rows, below in target.shapes:
             weights.append(states[:, 0, start : start + rows * below].reshape(sets, rows, below))
             start += rows * below
-        return _difference(self.statistic, self.setting, found, weights, self.student_noise)
+        return _difference(self.statistic, self.problem, found, weights, self.student_noise)
 
 
 def nishimori_defect(
-    activation: Activation,
-    widths: tuple[int, ...],
-    samples: int,
-    noise: float,
-    eta0: float,
-    gamma0: float,
-    statistic: str = "residual",
-    moves: int = MOVES,
-    student_noise: float | None = None,
-    metropolis: bool = True,
+    problem: Problem, statistic: str = "residual", moves: int = MOVES, student_noise: float | None = None
 ) -> NishimoriDefect:
     """Return the sampler of E q(W_k, a_k; D) - E q(W*, a*; D), 0 for the student who knows the noise.
 
     ``statistic`` is "likelihood", "residual", "alignment" or "power" (:class:`Statistic`), k = ``moves``; ``student_noise`` is what
-    the student believes, the truth if not given.  ``metropolis`` False drops the accept step, and with it exactness.
-
-    >>> from theoryck.theory.learning import constants
-    >>> phi = Activation("tanh")
-    >>> sampler = nishimori_defect(phi, (6, 6), 6, 0.5, *constants(phi, 1), statistic="residual", student_noise=0.25)
-    >>> bool(sampler(np.random.default_rng(0), 200).mean() < -0.05)  # believing in less noise, the student fits too closely
-    True
+    the student believes, the truth if not given.
     """
-    known = [entry.value for entry in Statistic]
-    if statistic not in known:
-        raise ValueError(f"statistic must be one of {', '.join(known)}, got {statistic!r}")
-    setting = Setting(activation, tuple(widths), samples, noise, eta0, gamma0)
-    schedule = Schedule(2, (1.0,), ANGLE, LEAPS, metropolis)
-    believed = noise if student_noise is None else student_noise
-    return NishimoriDefect(setting, Statistic(statistic), moves, believed, schedule)
+    believed = problem.noise if student_noise is None else student_noise
+    return NishimoriDefect(problem, Statistic(statistic), moves, believed, Schedule(2, (1.0,), ANGLE, LEAPS))
