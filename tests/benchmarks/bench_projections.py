@@ -14,16 +14,16 @@ import time
 from theoryck.fitting import RateFit, fit_rate
 from theoryck.montecarlo import block_generator
 from theoryck.quantities import Quantity
-from theoryck.theory.projections.quantities.annealed import signs_error_gap
-from theoryck.theory.projections.quantities.cumulants import (
+from theoryck.theory.projections.quantities import (
     joint_kurtosis,
     joint_skewness,
     projection_kurtosis,
     projection_skewness,
     projection_squared_skewness,
+    signs_error_gap,
     squared_joint_skewness,
+    student_error_gap,
 )
-from theoryck.theory.projections.quantities.errors import student_error_gap
 
 DRAWN = (8, 12, 24, 48, 64)
 PILOT = 256

@@ -10,10 +10,9 @@ import pytest
 
 from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities import QuantityError
-from theoryck.theory.projections.limits.prediction_errors import prediction_error
-from theoryck.theory.projections.limits.projections import error_gap_limit, localised_error_gap
-from theoryck.theory.projections.quantities.annealed import mean_square_output, signs_error_gap
-from theoryck.theory.projections.quantities.errors import student_error, student_error_gap
+from theoryck.theory.projections.limits import error_gap_limit, localised_error_gap, prediction_error
+from theoryck.theory.projections.proved import mean_square_output
+from theoryck.theory.projections.quantities import signs_error_gap, student_error, student_error_gap
 
 SIZES = {"N": 12, "D": 10}
 

@@ -9,17 +9,14 @@ import pytest
 
 from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
-from theoryck.theory.projections.limits.projections import (
-    coordinate,
-    covariance_kernel,
+from theoryck.theory.projections.limits import (
     error_gap_limit,
     localised_error_gap,
-    panels,
     projection_kurtosis_limit,
     projection_skewness_limit,
-    read_activation,
 )
-from theoryck.theory.projections.quantities.cumulants import projection_kurtosis, projection_skewness
+from theoryck.theory.projections.model import coordinate, covariance_kernel, panels, read_activation
+from theoryck.theory.projections.quantities import projection_kurtosis, projection_skewness
 
 
 def test_single_coordinates() -> None:

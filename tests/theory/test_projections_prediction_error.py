@@ -12,7 +12,7 @@ import pytest
 
 from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
-from theoryck.theory.projections.limits.prediction_errors import gaussian_kernel, prediction_error
+from theoryck.theory.projections.limits import gaussian_kernel, prediction_error
 
 DATA = Path(__file__).parent.parent / "data"
 T = [[1.0, 0.3], [0.3, 1.2]]
@@ -99,10 +99,10 @@ def test_different_numbers_of_units() -> None:
         ((1, 2, 1, 1, 1), r"positive semidefinite, its least eigenvalue is -1"),
         (([[1, 0.5], [0.4, 1]], [[0], [0]], 1, [1, 1], [1]), r"Q must be symmetric"),
         (([[1, 0, 0], [0, 1, 0]], [[0], [0]], 1, [1, 1], [1]), r"Q must be a square matrix"),
-        ((1, [0, 0], 1, 1, 1), r"R must hold 1 x 1 finite numbers"),
-        ((1, 0, 1, [1, 2], 1), r"v must hold 1 finite numbers"),
-        ((1, 0, 1, 1, [1, 2]), r"v_teacher must hold 1 finite numbers"),
-        ((float("nan"), 0, 1, 1, 1), r"Q must be a square matrix of finite numbers"),
+        ((1, [0, 0], 1, 1, 1), r"R must hold 1 x 1 numbers"),
+        ((1, 0, 1, [1, 2], 1), r"v must hold 1 numbers"),
+        ((1, 0, 1, 1, [1, 2]), r"v_teacher must hold 1 numbers"),
+        ((float("nan"), 0, 1, 1, 1), r"Q must be a square matrix of numbers of size at most 1e"),
     ],
 )
 def test_bad_arguments(arguments: tuple[object, ...], message: str) -> None:
@@ -156,9 +156,8 @@ def test_infinite_errors_are_named() -> None:
         prediction_error(1, 0.5, 1, 1, 1, "exp(x**2/4.1)")  # finite, but out of reach
     with pytest.raises(NotConverged, match="vary too fast"):
         prediction_error(1, 0.5, 1, 1, 1, "sin(300*x)")
-    for activation in ("erf_scaled", "tanh(x)"):
-        with pytest.raises(NotConverged, match="beyond the range"):
-            prediction_error(1, 0.5, 1, 1e200, 1, activation)
+    with pytest.raises(ValueError, match=r"v must hold 1 numbers of size at most 1e\+30, one for every row of Q, got 1e\+200"):
+        prediction_error(1, 0.5, 1, 1e200, 1)
 
 
 @pytest.mark.parametrize("distance", [1e-4, 1e-8, 1e-12, 2.3e-16])
@@ -188,10 +187,10 @@ def test_nearly_equal_units() -> None:
 
 
 def test_fields_of_any_size() -> None:
-    for variance in (1e10, 1e300):
+    for variance in (1e10, 1e30):
         assert prediction_error(variance, variance / 2, variance, 1, 1) == pytest.approx(4 / 3, rel=1e-4)
     assert prediction_error(1e10, 5e9, 1e10, 1, 1, "tanh(x)") == pytest.approx(4 / 3, rel=1e-4)
-    assert prediction_error(1, 0.5, 1, 1e150, 1e150, "x") == pytest.approx(1e300, rel=1e-12)
+    assert prediction_error(1, 0.5, 1, 1e30, 1e30, "x") == pytest.approx(1e60, rel=1e-12)
     # Rounded moments of two fields that are one.
     assert prediction_error(1, 1 + 1e-13, 1, 1, 1) == prediction_error(1, 1 + 1e-13, 1, 1, 1, "tanh(x)") == 0
 

@@ -13,9 +13,9 @@ import pytest
 from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities import QuantityError
 from theoryck.theory.projections import draws as draws_of
-from theoryck.theory.projections.limits.projections import coordinate
-from theoryck.theory.projections.proved import radial, series
-from theoryck.theory.projections.quantities.cumulants import (
+from theoryck.theory.projections import proved
+from theoryck.theory.projections.model import coordinate
+from theoryck.theory.projections.quantities import (
     Projection,
     joint_kurtosis,
     joint_skewness,
@@ -80,19 +80,19 @@ def test_known_numbers() -> None:
 def test_radial_and_series_routes_agree(sigma: str) -> None:
     """Second and third cumulants of aligned weights, and the joint kurtosis of signs, from |c| and from Hermite coefficients."""
     n = dimension = 64
-    phi, table = Activation(sigma), radial.radial(Activation(sigma), dimension)
+    phi, table = Activation(sigma), proved.radial(Activation(sigma), dimension)
     one = coordinate(phi)
-    assert radial.second(table, n) == pytest.approx(
-        one.variance + (n - 1) * series.covariance_mean(one, dimension).value, rel=1e-10
+    assert proved.second(table, n) == pytest.approx(
+        one.variance + (n - 1) * proved.covariance_mean(one, dimension).value, rel=1e-10
     )
-    pairs = series.pair_mean(one.linear * one.square, 0.0, dimension).value
-    triples = series.triple_mean(phi, dimension)
+    pairs = proved.pair_mean(one.linear * one.square, 0.0, dimension).value
+    triples = proved.triple_mean(phi, dimension)
     expected = (one.third + 3 * (n - 1) * pairs + (n - 1) * (n - 2) * triples.value) / math.sqrt(n)
     error = math.sqrt(n) * n * (triples.error + 1e-12)
-    assert abs(radial.third(table, n) - expected) < error
+    assert abs(proved.third(table, n) - expected) < error
     assert error < abs(expected) / 1000
     without_radius = float(table.weights @ (table.powers[2] * table.excess)) - 2 * float(one.linear[1]) ** 2 / dimension
-    assert series.joint_kurtosis(phi, dimension).value == pytest.approx(without_radius / one.variance, rel=1e-9)
+    assert proved.joint_kurtosis(phi, dimension).value == pytest.approx(without_radius / one.variance, rel=1e-9)
 
 
 def test_odd_sigma_does_not_see_the_signs() -> None:
@@ -112,7 +112,7 @@ def test_odd_kurtosis_by_the_radial_route() -> None:
     kernel = 2 / math.pi * np.arcsin(2 * m / 3)
     variance = 2 / math.pi * math.asin(2 / 3)
     squared = variance**2 + 2 * (n - 1) / n * float(weights @ kernel**2)
-    fourth = radial.fourth_moment(radial.radial(Activation("erf"), dimension), n)
+    fourth = proved.fourth_moment(proved.radial(Activation("erf"), dimension), n)
     # With signs: only pairs are left of E lambda^4, which for odd sigma is what the aligned weights have.
     assert (fourth - 3 * squared) / variance**2 == pytest.approx(value(projection_kurtosis("erf"), n, dimension), rel=1e-9)
 
@@ -121,7 +121,7 @@ def test_moments_of_overlaps() -> None:
     rng = np.random.default_rng(3)
     rows = draws_of.unit_rows(rng, (200_000, 3, 5))
     m12, m13, m23 = (np.einsum("kd,kd->k", rows[:, i], rows[:, j]) for i, j in ((0, 1), (0, 2), (1, 2)))
-    table = series.triangle_moments(5, 5)
+    table = proved.triangle_moments(5, 5)
     for p, q, s in ((2, 0, 0), (1, 1, 1), (2, 2, 2), (3, 1, 1), (4, 2, 0), (1, 3, 3)):
         agrees(m12**p * m13**q * m23**s, float(table[p, q, s]))
     assert table[1, 1, 0] == table[2, 1, 0] == table[1, 0, 0] == 0
@@ -196,7 +196,7 @@ def test_radii_of_growing_activations() -> None:
     for text in ("exp(x**2/9)", "exp(x)", "relu"):
         one = coordinate(Activation(text))
         for dimension in (8, 100, 10**5):
-            table = radial.radial(Activation(text), dimension)
+            table = proved.radial(Activation(text), dimension)
             assert float(table.weights @ table.powers[4]) == pytest.approx(one.fourth + 3 * one.variance**2, rel=1e-10)
             assert float(table.weights @ table.powers[3]) == pytest.approx(one.third, rel=1e-10)
 

@@ -1,10 +1,15 @@
 """One-dimensional projections of generated data, and the errors of students on them.
 
-draws       Monte Carlo route for projections: generators and latent vectors are drawn as they are, nothing about their law is
-            used
-limits      Limits of projections
-proved      Proved values of projections
-quantities  What can be measured of projections
+x_i = sigma(a_i . c), a_i uniform on the unit sphere of R^D, c ~ N(0, I_D); lambda = w . x/sqrt(N), |w|^2 = N; nu = w~ . c/sqrt(D),
+|w~|^2 = D.  Cumulants kappa are those of the law of c at a given generator a; E averages over a, and over w where that is random.
+The scale is that of E kappa_2(lambda | a): Var sigma(Z), Z ~ N(0, 1), unless weights are aligned and sigma is not odd.
+Source: Goldt, Loureiro, Reeves, Krzakala, Mezard, Zdeborova (2021).
+
+draws       Draws of generators and latent vectors as they are: cumulants of projections, errors of students
+limits      Prediction errors of two-layer students from the second moments of their local fields, and limits of projections
+model       One coordinate of a generator, and the kernel of students of erf units
+proved      Proved values of projections: averages over generators by Mehler's formula, and by the radius where weights are aligned
+quantities  How Gaussian the projections of generated data are, and what that does to the errors of students
 """
 
 from theoryck._lazy import lazily
@@ -12,23 +17,21 @@ from theoryck._lazy import lazily
 __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
-        "limits.prediction_errors": ("prediction_error",),
-        "limits.projections": (
+        "limits": (
             "error_gap_limit",
             "localised_error_gap",
+            "prediction_error",
             "projection_kurtosis_limit",
             "projection_skewness_limit",
         ),
-        "quantities.annealed": ("signs_error_gap",),
-        "quantities.cumulants": (
+        "quantities": (
             "joint_kurtosis",
             "joint_skewness",
             "projection_kurtosis",
             "projection_skewness",
             "projection_squared_skewness",
+            "signs_error_gap",
             "squared_joint_skewness",
-        ),
-        "quantities.errors": (
             "student_error",
             "student_error_gap",
         ),

@@ -1,7 +1,7 @@
-"""One coordinate of a generator and the limits of its projections.
+"""One coordinate of a generator, and the kernel of students of erf units.
 
-x_i = sigma(a_i . c) with unit vectors a_i, uniform on the sphere of R^D, and c ~ N(0, I_D): every x_i has the law of sigma(Z),
-Z ~ N(0, 1), and two of them depend on each other through m_ij = a_i . a_j alone.  In normalised Hermite coefficients
+x_i = sigma(a_i . c) with unit vectors a_i: every x_i has the law of sigma(Z), Z ~ N(0, 1), and two of them depend on each other
+through m_ij = a_i . a_j alone.  In normalised Hermite coefficients
     c_k = E (sigma(Z) - E sigma(Z)) He_k(Z)/sqrt(k!),    d_k = E (sigma(Z) - E sigma(Z))^2 He_k(Z)/sqrt(k!)
 Mehler's formula says Cov(x_i, x_j) = sum_k c_k^2 m^k, and the same with d_k for the squares.
 """
@@ -12,41 +12,35 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sympy import Rational
+from numpy.typing import ArrayLike, NDArray
 
 from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.functions.expression import x
 from theoryck.numerics.gaussian.means import (
     TAIL,
     adaptive,
-    enclosed,
     enclosure,
     float_of,
-    image,
     kinks_of,
     log_size,
     nodes_of,
     panel_edges,
     window,
 )
-from theoryck.numerics.proved.formulas import Number, exact_number
+from theoryck.quantities.arguments import LARGEST, LEAST
 
 Array = NDArray[np.float64]
+
+ERF = Activation("erf_scaled")
+"""erf(x/sqrt(2)), whose kernel is an arcsine."""
 
 ORDERS = 64
 """Hermite coefficients kept: what they leave out is known by Parseval, and is counted as error."""
 
 PANEL = 0.7
 """Longest panel to begin with: He_64 has a period of 2 pi/8 = 0.8 where the weight is not small."""
-
-MOST_RATIO = 10**12
-"""N/D beyond this, or its inverse, would multiply the rounding of coefficients that are zero."""
 
 
 def panels(breaks: Sequence[float], low: float, high: float, longest: float) -> tuple[Array, Array]:
@@ -184,8 +178,10 @@ def _coordinate(phi: Activation, degree: int) -> Coordinate:
 def _confirm(phi: Activation, mean: float, central: Sequence[float]) -> None:
     """Compare with enclosures, which no narrow feature escapes; refuse a variance whose powers leave the range of doubles."""
     variance, *higher = central
-    if not 1e-70 < variance < 1e70:
-        raise ValueError(f"Var sigma(Z) must lie between 1e-70 and 1e70, got {variance:.6g} for sigma = {phi.text}: rescale sigma")
+    if not LEAST <= variance <= LARGEST:
+        raise ValueError(
+            f"Var sigma(Z) must lie between {LEAST:g} and {LARGEST:g}, got {variance:.6g} for sigma = {phi.text}: rescale sigma"
+        )
     third, raw4 = [*higher, math.nan, math.nan][:2]
     sums = [variance + mean**2]
     sums.append(third + 3 * mean * variance + mean**3)
@@ -214,157 +210,24 @@ def covariance_kernel(one: Coordinate, m: Array) -> Array:
     return np.asarray(np.polynomial.polynomial.polyval(m, squares[: kept[-1] + 1]), dtype=np.float64)
 
 
-def _ratio(ratio: Any) -> Fraction:
-    number = exact_number(ratio, "ratio", low=0)
-    if not isinstance(number, Fraction):
-        number = Fraction(number.midpoint)
-    if not Fraction(1, MOST_RATIO) <= number <= MOST_RATIO:
-        raise ValueError(f"ratio must be N/D, between 1e-12 and 1e12, got {ratio!r}")
-    return number
+def erf_kernel(a: ArrayLike, c: ArrayLike, b: ArrayLike) -> Array:
+    """Return E erf(u/sqrt 2) erf(w/sqrt 2) = (2/pi) asin(c/sqrt((1+a)(1+b))) for variances a, b and covariance c; any shapes.
 
-
-HERMITE = {0: ((0, 1),), 1: ((1, 1),), 2: ((2, 1), (0, -1)), 4: ((4, 1), (2, -6), (0, 3))}
-"""He_k as (power, coefficient)."""
-
-
-@dataclass(frozen=True)
-class _Raw:
-    """E sigma(Z)^j He_k(Z) by enclosures, with ``lost`` more digits than doubles need: those that the mean takes away."""
-
-    phi: Activation
-    lost: int
-
-    def __call__(self, power: int, order: int = 0) -> Fraction:
-        # By powers of Z: He_k itself may make a mean that is nearly 0, of which relative digits are hard to get and of no use.
-        return sum((factor * self._monomial(power, k) for k, factor in HERMITE[order]), Fraction(0))
-
-    def _monomial(self, power: int, k: int) -> Fraction:
-        product = self.phi.expression**power * x**k
-        what = f"sigma(Z)^{power}" + (f" Z^{k}" if k else "") + f", sigma = {self.phi.text},"
-        return enclosed(product.expand() if product.is_polynomial(x) else product, 1, what, lost=self.lost)
-
-    @property
-    def mean(self) -> Fraction:
-        return self(1)
-
-    @property
-    def variance(self) -> Fraction:
-        return self(2) - self(1) ** 2
-
-    @property
-    def third(self) -> Fraction:
-        return self(3) - 3 * self(1) * self(2) + 2 * self(1) ** 3
-
-    @property
-    def fourth(self) -> Fraction:
-        m = self(1)
-        return self(4) - 4 * m * self(3) + 6 * m**2 * self(2) - 3 * m**4 - 3 * self.variance**2
-
-    def square(self, order: int) -> Fraction:
-        """E (sigma(Z) - mean)^2 He_k(Z), k > 0."""
-        return self(2, order) - 2 * self(1) * self(1, order)
-
-
-@functools.lru_cache(maxsize=64)
-def _raw(phi: Activation) -> _Raw:
-    for lost in (0, 8, 24, 60):
-        raw = _Raw(phi, lost)
-        variance = raw.variance
-        # Fourth powers of the mean cancel: (mean/deviation)^4 of them.
-        if variance > 0 and (raw(2) / variance) ** 2 <= 10**lost * 100:
-            return raw
-    raise NotConverged(f"sigma = {phi.text} hardly varies: its variance is lost beside its mean, subtract the mean from sigma")
-
-
-def projection_kurtosis_limit(activation: Activation | str, ratio: Number = 1) -> float:
-    """Return lim N E kappa_4(lambda | a)/(E kappa_2)^2 for random-sign weights, N = ratio D -> infinity.
-
-    [kappa_4(sigma) + 3 (N/D) (d_2^2 - 2 c_1^4)]/Var(sigma)^2, from enclosures.  The same for aligned weights and odd sigma.
-    ``ratio`` is an exact number or its text, "1/2".  Raises ValueError for a bad ratio and where E sigma(Z)^4 is infinite,
-    NotConverged where it is not known.
-
-    >>> projection_kurtosis_limit("he2")  # kappa_4 = 12, d_2^2 = 8, c_1 = 0
-    36.0
+    >>> round(float(erf_kernel(1, 1, 1)), 12) == round(1 / 3, 12)  # erf(Z/sqrt 2) is uniform on (-1, 1)
+    True
     """
-    phi, delta = read_activation(activation), _ratio(ratio)
-    try:
-        return float_of(_exact_kurtosis(_raw(phi), delta), "the limit")
-    except NotConverged:
-        one = coordinate(phi)  # by quadrature, where enclosures are wide
-        pairs = float(one.square[2] ** 2 - 2 * one.linear[1] ** 4)
-        return (one.fourth + 3 * float(delta) * pairs) / one.variance**2
+    a, c, b = np.asarray(a, dtype=float), np.asarray(c, dtype=float), np.asarray(b, dtype=float)
+    ratio = c / np.sqrt(1 + a) / np.sqrt(1 + b)
+    # Variances beyond 1e15 are 1 more than themselves, and roots of them are rounded.
+    result: Array = 2 / math.pi * np.arcsin(np.where(np.abs(ratio) <= 1 + 1e-15, np.sign(ratio) * np.fmin(np.abs(ratio), 1), ratio))
+    return result
 
 
-def _exact_kurtosis(raw: _Raw, delta: Fraction) -> Fraction:
-    pairs = raw.square(2) ** 2 / 2 - 2 * raw(1, 1) ** 4
-    return (raw.fourth + 3 * delta * pairs) / raw.variance**2
-
-
-def localised_error_gap(activation: Activation | str, student: Activation | str) -> float:
-    """Return E g(x)^2 - E g(sqrt(Q) Z)^2, x = sigma(Z) - E sigma(Z), Q = E x^2: what a localised student's error differs by.
-
-    ``student`` is g.  No size enters: the field of w = sqrt(N) e_1 is one coordinate.  Raises ValueError where a mean is infinite,
-    NotConverged where it is not known.
-
-    >>> localised_error_gap("x", "erf(x/sqrt(2))"), localised_error_gap("tanh(5*x)", "erf(x/sqrt(2))") > 0.02
-    (0.0, True)
-    """
-    phi, g = read_activation(activation), read_activation(student, "student")
-    mean = Rational(coordinate(phi, 2).mean)
-    seen = Activation(g.expression.xreplace({x: phi.expression - mean if mean else phi.expression}))
-    return image(seen, 1.0, "g(sigma - E sigma)").square - image(g, float(_variance(phi)), "g").square
-
-
-def projection_skewness_limit(activation: Activation | str, ratio: Number = 1) -> float:
-    """Return lim sqrt(N) E kappa_3(lambda | a)/(E kappa_2)^(3/2) for aligned weights w = (1, ..., 1), N = ratio D -> infinity.
-
-    With r = N/D, s_2 = E sigma'' = sqrt(2) c_2 and s_4 = E sigma'''' = sqrt(24) c_4:
-    [kappa_3(sigma) + 3 r c_2 d_2 + r^2 (s_2^3 + 3 s_2^2 s_4/4)]/(Var(sigma) + r c_2^2)^(3/2), from enclosures.  Zero for odd
-    sigma.  ``ratio`` is an exact number or its text.  Raises ValueError for a bad ratio and where E sigma(Z)^3 is infinite,
-    NotConverged where it is not known.
-
-    >>> round(projection_skewness_limit("he2"), 12)  # sqrt(8) m_3/m_2^(3/2), Marchenko-Pastur moments 5 and 2
-    5.0
-    """
-    phi, r = read_activation(activation), _ratio(ratio)
-    try:
-        top, scale = _skewness_parts(_raw(phi), r)
-    except NotConverged:
-        one = coordinate(phi, 3)  # by quadrature, where enclosures are wide
-        second, fourth = math.sqrt(2) * one.linear[2], math.sqrt(24) * one.linear[4]
-        triples = second**3 + 0.75 * second**2 * fourth
-        top = Fraction(one.third) + 3 * r * Fraction(float(one.linear[2] * one.square[2])) + r**2 * Fraction(float(triples))
-        scale = Fraction(one.variance) + r * Fraction(float(one.linear[2])) ** 2
-    # Of squares, which are rational: powers of a very small or large sigma leave the range of doubles.
-    return math.copysign(math.sqrt(float_of(top**2 / scale**3, "the squared limit")), top)
-
-
-def _skewness_parts(raw: _Raw, r: Fraction) -> tuple[Fraction, Fraction]:
-    second, fourth = raw(1, 2), raw(1, 4)
-    triples = second**3 + 3 * second**2 * fourth / 4
-    return raw.third + 3 * r * second * raw.square(2) / 2 + r**2 * triples, raw.variance + r * second**2 / 2
-
-
-def _variance(phi: Activation) -> Fraction:
-    try:
-        return _raw(phi).variance
-    except NotConverged:
-        return Fraction(coordinate(phi, 2).variance)
-
-
-def error_gap_limit(activation: Activation | str, student: Activation | str, ratio: Number = 1) -> float:
-    """Return lim N (E g(lambda)^2 - E g(sqrt(Q) Z)^2), Q = Var sigma(Z), for random-sign weights: the first cumulant that is left.
-
-    (1/24) lim N E kappa_4(lambda | a) times E (g^2)''''(sqrt(Q) Z) = E g(sqrt(Q) Z)^2 He_4(Z)/Q^2, by parts.  ``student`` is g.
-    Raises as :func:`projection_kurtosis_limit` does, and ValueError where E g(sqrt(Q) Z)^2 is infinite.
-
-    >>> round(error_gap_limit("sqrt(3)*erf(x/sqrt(2))", "x**2") - projection_kurtosis_limit("erf_scaled"), 9)  # Q = 1, g^2 = x^4
-    0.0
-    """
-    phi, g = read_activation(activation), read_activation(student, "student")
-    variance = _variance(phi)
-    q = Rational(variance.numerator, variance.denominator)
-    product = g.expression**2 * (x**4 / q**2 - 6 * x**2 / q + 3)
-    product = product.expand() if product.is_polynomial(x) else product
-    what = f"g(sqrt(Q) Z)^2 He_4(Z), g = {g.text} and Q = {float(variance):.6g},"
-    return projection_kurtosis_limit(phi, ratio) * float_of(enclosed(product, variance, what), f"E {what}") / 24
+def erf_prediction_error(q: Array, r: Array, t: Array, v: Array, v_teacher: Array) -> Array:
+    """The arcsine formula for g = g~ = erf(x/sqrt 2), unchecked, over leading axes of (..., K, K), (..., K, M), (..., M, M)."""
+    own, other = np.einsum("...kk->...k", q), np.einsum("...mm->...m", t)
+    students = erf_kernel(own[..., :, None], q, own[..., None, :])
+    teachers = erf_kernel(other[..., :, None], t, other[..., None, :])
+    both = erf_kernel(own[..., :, None], r, other[..., None, :])
+    result: Array = (students @ v) @ v + (teachers @ v_teacher) @ v_teacher - 2 * (both @ v_teacher) @ v
+    return result

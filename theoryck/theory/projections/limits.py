@@ -1,4 +1,4 @@
-"""Prediction error of two-layer students from the second moments of their local fields.
+"""Prediction errors of two-layer students from the second moments of their local fields, and limits of projections.
 
 Student sum_k v^k g(lambda^k), teacher sum_m v~^m g~(nu^m); Gaussian fields with Q = E lambda lambda^T, R = E lambda nu^T and
 T = E nu nu^T.
@@ -16,17 +16,16 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from sympy import Rational
 
 from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
+from theoryck.numerics.functions.expression import x
 from theoryck.numerics.gaussian.means import TAIL, adaptive, enclosed, float_of, image, kinks_of, nodes_of, panel_edges
-from theoryck.numerics.proved.formulas import exact_number
-
-Array = NDArray[np.float64]
-
-ERF = Activation("erf_scaled")
-"""erf(x/sqrt(2)), whose kernel is an arcsine."""
+from theoryck.numerics.proved.formulas import Number, exact_number
+from theoryck.quantities.arguments import LARGEST
+from theoryck.theory.projections.model import ERF, Array, coordinate, erf_kernel, read_activation
 
 CANCELLED = 1e-3
 """Below this part of its terms a sum of arcsines is evaluated with more digits."""
@@ -46,18 +45,8 @@ SCALES = (0, 1, 2, 4, 8)
 INNER = 2.0
 """Longest panel in the inner integral, in standard deviations; those on which the activation was resolved cut it further."""
 
-
-def erf_kernel(a: ArrayLike, c: ArrayLike, b: ArrayLike) -> Array:
-    """Return E erf(u/sqrt 2) erf(w/sqrt 2) = (2/pi) asin(c/sqrt((1+a)(1+b))) for variances a, b and covariance c; any shapes.
-
-    >>> round(float(erf_kernel(1, 1, 1)), 12) == round(1 / 3, 12)  # erf(Z/sqrt 2) is uniform on (-1, 1)
-    True
-    """
-    a, c, b = np.asarray(a, dtype=float), np.asarray(c, dtype=float), np.asarray(b, dtype=float)
-    ratio = c / np.sqrt(1 + a) / np.sqrt(1 + b)
-    # Variances beyond 1e15 are 1 more than themselves, and roots of them are rounded.
-    result: Array = 2 / math.pi * np.arcsin(np.where(np.abs(ratio) <= 1 + 1e-15, np.sign(ratio) * np.fmin(np.abs(ratio), 1), ratio))
-    return result
+MOST_RATIO = 10**12
+"""N/D beyond this, or its inverse, would multiply the rounding of coefficients that are zero."""
 
 
 def gaussian_kernel(g: Activation, h: Activation, a: float, c: float, b: float) -> float:
@@ -211,19 +200,14 @@ def prediction_error(
     q, t = _matrix(Q, "Q"), _matrix(T, "T")
     first, second = _vector(v, len(q), "v", "Q"), _vector(v_teacher, len(t), "v_teacher", "T")
     r = _numbers(R, "R", 2)
-    if r.shape != (len(q), len(t)) or not np.isfinite(r).all():
-        raise ValueError(f"R must hold {len(q)} x {len(t)} finite numbers, one for every student and teacher unit, got {R!r}")
+    if r.shape != (len(q), len(t)) or not (np.abs(r) <= LARGEST).all():
+        raise ValueError(
+            f"R must hold {len(q)} x {len(t)} numbers of size at most {LARGEST:g}, one for every pair of units, got {R!r}"
+        )
     check_covariance(q, r, t)
     outputs = _distinct(g, h, q, r, t, first, second)
-    # A power of two: outputs of 1e200 square to nothing that a double holds.
-    scale = 2.0 ** math.frexp(max((abs(output.weight) for output in outputs), default=1.0))[1]
-    outputs = [replace(output, weight=output.weight / scale) for output in outputs]
     value = (_arcsines if g == ERF and h == ERF else _quadratures)(outputs)
-    with np.errstate(over="ignore"):
-        value = float(np.float64(value) * scale * scale) / (2 if half else 1)
-    if not math.isfinite(value):
-        raise NotConverged("the prediction error is beyond the range of floating-point numbers: take smaller v and v_teacher")
-    return value
+    return value / (2 if half else 1)
 
 
 @dataclass(frozen=True)
@@ -341,31 +325,6 @@ def _nothing(value: float, size: float, error: float = 0.0) -> float:
     )
 
 
-def erf_prediction_error(q: Array, r: Array, t: Array, v: Array, v_teacher: Array) -> Array:
-    """The arcsine formula for g = g~ = erf(x/sqrt 2), unchecked, over leading axes of (..., K, K), (..., K, M), (..., M, M)."""
-    own, other = np.einsum("...kk->...k", q), np.einsum("...mm->...m", t)
-    students = erf_kernel(own[..., :, None], q, own[..., None, :])
-    teachers = erf_kernel(other[..., :, None], t, other[..., None, :])
-    both = erf_kernel(own[..., :, None], r, other[..., None, :])
-    result: Array = (students @ v) @ v + (teachers @ v_teacher) @ v_teacher - 2 * (both @ v_teacher) @ v
-    return result
-
-
-def _by_pairs(g: Activation, h: Activation, q: Array, r: Array, t: Array, v: Array, v_teacher: Array) -> float:
-    def quadratic(one: Activation, moments: Array, weights: Array) -> float:
-        size = range(len(moments))
-        return sum(
-            weights[i] * weights[j] * gaussian_kernel(one, one, moments[i, i], moments[i, j], moments[j, j])
-            for i in size
-            for j in size
-        )
-
-    cross = sum(
-        v[k] * v_teacher[m] * gaussian_kernel(g, h, q[k, k], r[k, m], t[m, m]) for k in range(len(q)) for m in range(len(t))
-    )
-    return float(quadratic(g, q, v) + quadratic(h, t, v_teacher) - 2 * cross)
-
-
 def check_covariance(q: Array, r: Array, t: Array) -> None:
     """Raise ValueError unless Q and T are symmetric and [[Q, R], [R^T, T]] is positive semidefinite, up to rounding."""
     for name, matrix in (("Q", q), ("T", t)):
@@ -374,7 +333,7 @@ def check_covariance(q: Array, r: Array, t: Array) -> None:
     whole = np.block([[q, r], [r.T, t]])
     least = float(np.linalg.eigvalsh(whole)[0])
     # Eigenvalues of exact zeros come out at rounding of the largest entries, and entries may have been rounded themselves.
-    if least < -1e-12 * len(whole) * max(float(np.abs(whole).max()), 1e-300):
+    if least < -1e-12 * len(whole) * float(np.abs(whole).max()):
         raise ValueError(
             f"[[Q, R], [R^T, T]] must be positive semidefinite, its least eigenvalue is {least:.6g}: no fields have these "
             "second moments"
@@ -408,13 +367,172 @@ def _exactly(entry: Any, name: str) -> Fraction:
 
 def _matrix(value: Any, name: str) -> Array:
     matrix = _numbers(value, name, 2)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
-        raise ValueError(f"{name} must be a square matrix of finite numbers, got {value!r}")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not (np.abs(matrix) <= LARGEST).all():
+        raise ValueError(f"{name} must be a square matrix of numbers of size at most {LARGEST:g}, got {value!r}")
     return matrix
 
 
 def _vector(value: Any, length: int, name: str, of: str) -> Array:
     vector = _numbers(value, name, 1)
-    if vector.shape != (length,) or not np.isfinite(vector).all():
-        raise ValueError(f"{name} must hold {length} finite numbers, one for every row of {of}, got {value!r}")
+    if vector.shape != (length,) or not (np.abs(vector) <= LARGEST).all():
+        raise ValueError(f"{name} must hold {length} numbers of size at most {LARGEST:g}, one for every row of {of}, got {value!r}")
     return vector
+
+
+# Limits of projections ---------------------------------------------------------------------------------------------------------
+
+
+def _ratio(ratio: Any) -> Fraction:
+    number = exact_number(ratio, "ratio", low=0)
+    if not isinstance(number, Fraction):
+        number = Fraction(number.midpoint)
+    if not Fraction(1, MOST_RATIO) <= number <= MOST_RATIO:
+        raise ValueError(f"ratio must be N/D, between 1e-12 and 1e12, got {ratio!r}")
+    return number
+
+
+HERMITE = {0: ((0, 1),), 1: ((1, 1),), 2: ((2, 1), (0, -1)), 4: ((4, 1), (2, -6), (0, 3))}
+"""He_k as (power, coefficient)."""
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """E sigma(Z)^j He_k(Z) by enclosures, with ``lost`` more digits than doubles need: those that the mean takes away."""
+
+    phi: Activation
+    lost: int
+
+    def __call__(self, power: int, order: int = 0) -> Fraction:
+        # By powers of Z: He_k itself may make a mean that is nearly 0, of which relative digits are hard to get and of no use.
+        return sum((factor * self._monomial(power, k) for k, factor in HERMITE[order]), Fraction(0))
+
+    def _monomial(self, power: int, k: int) -> Fraction:
+        product = self.phi.expression**power * x**k
+        what = f"sigma(Z)^{power}" + (f" Z^{k}" if k else "") + f", sigma = {self.phi.text},"
+        return enclosed(product.expand() if product.is_polynomial(x) else product, 1, what, lost=self.lost)
+
+    @property
+    def mean(self) -> Fraction:
+        return self(1)
+
+    @property
+    def variance(self) -> Fraction:
+        return self(2) - self(1) ** 2
+
+    @property
+    def third(self) -> Fraction:
+        return self(3) - 3 * self(1) * self(2) + 2 * self(1) ** 3
+
+    @property
+    def fourth(self) -> Fraction:
+        m = self(1)
+        return self(4) - 4 * m * self(3) + 6 * m**2 * self(2) - 3 * m**4 - 3 * self.variance**2
+
+    def square(self, order: int) -> Fraction:
+        """E (sigma(Z) - mean)^2 He_k(Z), k > 0."""
+        return self(2, order) - 2 * self(1) * self(1, order)
+
+
+@functools.lru_cache(maxsize=64)
+def _raw(phi: Activation) -> _Raw:
+    for lost in (0, 8, 24, 60):
+        raw = _Raw(phi, lost)
+        variance = raw.variance
+        # Fourth powers of the mean cancel: (mean/deviation)^4 of them.
+        if variance > 0 and (raw(2) / variance) ** 2 <= 10**lost * 100:
+            return raw
+    raise NotConverged(f"sigma = {phi.text} hardly varies: its variance is lost beside its mean, subtract the mean from sigma")
+
+
+def projection_kurtosis_limit(activation: Activation | str, ratio: Number = 1) -> float:
+    """Return lim N E kappa_4(lambda | a)/(E kappa_2)^2 for random-sign weights, N = ratio D -> infinity.
+
+    [kappa_4(sigma) + 3 (N/D) (d_2^2 - 2 c_1^4)]/Var(sigma)^2, from enclosures.  The same for aligned weights and odd sigma.
+    ``ratio`` is an exact number or its text, "1/2".  Raises ValueError for a bad ratio and where E sigma(Z)^4 is infinite,
+    NotConverged where it is not known.
+
+    >>> projection_kurtosis_limit("he2")  # kappa_4 = 12, d_2^2 = 8, c_1 = 0
+    36.0
+    """
+    phi, delta = read_activation(activation), _ratio(ratio)
+    try:
+        return float_of(_exact_kurtosis(_raw(phi), delta), "the limit")
+    except NotConverged:
+        one = coordinate(phi)  # by quadrature, where enclosures are wide
+        pairs = float(one.square[2] ** 2 - 2 * one.linear[1] ** 4)
+        return (one.fourth + 3 * float(delta) * pairs) / one.variance**2
+
+
+def _exact_kurtosis(raw: _Raw, delta: Fraction) -> Fraction:
+    pairs = raw.square(2) ** 2 / 2 - 2 * raw(1, 1) ** 4
+    return (raw.fourth + 3 * delta * pairs) / raw.variance**2
+
+
+def localised_error_gap(activation: Activation | str, student: Activation | str) -> float:
+    """Return E g(x)^2 - E g(sqrt(Q) Z)^2, x = sigma(Z) - E sigma(Z), Q = E x^2: what a localised student's error differs by.
+
+    ``student`` is g.  No size enters: the field of w = sqrt(N) e_1 is one coordinate.  Raises ValueError where a mean is infinite,
+    NotConverged where it is not known.
+
+    >>> localised_error_gap("x", "erf(x/sqrt(2))"), localised_error_gap("tanh(5*x)", "erf(x/sqrt(2))") > 0.02
+    (0.0, True)
+    """
+    phi, g = read_activation(activation), read_activation(student, "student")
+    mean = Rational(coordinate(phi, 2).mean)
+    seen = Activation(g.expression.xreplace({x: phi.expression - mean if mean else phi.expression}))
+    return image(seen, 1.0, "g(sigma - E sigma)").square - image(g, float(_variance(phi)), "g").square
+
+
+def projection_skewness_limit(activation: Activation | str, ratio: Number = 1) -> float:
+    """Return lim sqrt(N) E kappa_3(lambda | a)/(E kappa_2)^(3/2) for aligned weights w = (1, ..., 1), N = ratio D -> infinity.
+
+    With r = N/D, s_2 = E sigma'' = sqrt(2) c_2 and s_4 = E sigma'''' = sqrt(24) c_4:
+    [kappa_3(sigma) + 3 r c_2 d_2 + r^2 (s_2^3 + 3 s_2^2 s_4/4)]/(Var(sigma) + r c_2^2)^(3/2), from enclosures.  Zero for odd
+    sigma.  ``ratio`` is an exact number or its text.  Raises ValueError for a bad ratio and where E sigma(Z)^3 is infinite,
+    NotConverged where it is not known.
+
+    >>> round(projection_skewness_limit("he2"), 12)  # sqrt(8) m_3/m_2^(3/2), Marchenko-Pastur moments 5 and 2
+    5.0
+    """
+    phi, r = read_activation(activation), _ratio(ratio)
+    try:
+        top, scale = _skewness_parts(_raw(phi), r)
+    except NotConverged:
+        one = coordinate(phi, 3)  # by quadrature, where enclosures are wide
+        second, fourth = math.sqrt(2) * one.linear[2], math.sqrt(24) * one.linear[4]
+        triples = second**3 + 0.75 * second**2 * fourth
+        top = Fraction(one.third) + 3 * r * Fraction(float(one.linear[2] * one.square[2])) + r**2 * Fraction(float(triples))
+        scale = Fraction(one.variance) + r * Fraction(float(one.linear[2])) ** 2
+    # Of squares, which are rational: powers of a very small or large sigma leave the range of doubles.
+    return math.copysign(math.sqrt(float_of(top**2 / scale**3, "the squared limit")), top)
+
+
+def _skewness_parts(raw: _Raw, r: Fraction) -> tuple[Fraction, Fraction]:
+    second, fourth = raw(1, 2), raw(1, 4)
+    triples = second**3 + 3 * second**2 * fourth / 4
+    return raw.third + 3 * r * second * raw.square(2) / 2 + r**2 * triples, raw.variance + r * second**2 / 2
+
+
+def _variance(phi: Activation) -> Fraction:
+    try:
+        return _raw(phi).variance
+    except NotConverged:
+        return Fraction(coordinate(phi, 2).variance)
+
+
+def error_gap_limit(activation: Activation | str, student: Activation | str, ratio: Number = 1) -> float:
+    """Return lim N (E g(lambda)^2 - E g(sqrt(Q) Z)^2), Q = Var sigma(Z), for random-sign weights: the first cumulant that is left.
+
+    (1/24) lim N E kappa_4(lambda | a) times E (g^2)''''(sqrt(Q) Z) = E g(sqrt(Q) Z)^2 He_4(Z)/Q^2, by parts.  ``student`` is g.
+    Raises as :func:`projection_kurtosis_limit` does, and ValueError where E g(sqrt(Q) Z)^2 is infinite.
+
+    >>> round(error_gap_limit("sqrt(3)*erf(x/sqrt(2))", "x**2") - projection_kurtosis_limit("erf_scaled"), 9)  # Q = 1, g^2 = x^4
+    0.0
+    """
+    phi, g = read_activation(activation), read_activation(student, "student")
+    variance = _variance(phi)
+    q = Rational(variance.numerator, variance.denominator)
+    product = g.expression**2 * (x**4 / q**2 - 6 * x**2 / q + 3)
+    product = product.expand() if product.is_polynomial(x) else product
+    what = f"g(sqrt(Q) Z)^2 He_4(Z), g = {g.text} and Q = {float(variance):.6g},"
+    return projection_kurtosis_limit(phi, ratio) * float_of(enclosed(product, variance, what), f"E {what}") / 24
