@@ -8,6 +8,32 @@ and by vectorised Monte Carlo, fits an empirical exponent with an honest error b
 Fraction(-2, 1)
 
 Every public name is loaded on first use, so that ``import theoryck`` and the pytest plugin cost nothing where no claim is made.
+
+The engine, for anyone with a table or a sampler; it knows no network:
+
+    records        What is known of a claim: values, results, reports
+    rates          The language of rates: expressions in sizes, and the paths along which sizes grow
+    fitting        From data to an exponent with an honest interval; knows no claim
+    judging        From a statement and its evidence to a verdict with its reason; draws nothing
+    planning       Budgets, the smallest violation that can be seen, the sharing of error rates
+    montecarlo     Seeds, blocks, streaming moments, executors; knows a sampler only as a callable
+    quantities     What can be measured: the base, samplers of users, formulas, exact values, fingerprints
+    claims         Identity, Bound, Scaling, Limit, Law; theorem, conjecture, falsehood; finding claims in files
+    ledger         Draws that are kept in a file
+    curves         Fitted curves and what was measured, as pictures show them
+    checking       Where claims meet measurement: profiles, budgets, sessions, hunts
+    auditing       Tables of other people's measurements against a rate
+
+The mathematics:
+
+    numerics       Functions of one variable and their Gaussian integrals, proved and in float64; annealing
+    theory         What is studied, a folder a subject: model, limits, proved values, draws, quantities
+
+The front:
+
+    report         Records in words, tables, formulas and pictures
+    cli            The program ``theoryck``
+    pytest_plugin  Claims as items of pytest
 """
 
 from __future__ import annotations
