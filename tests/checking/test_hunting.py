@@ -14,7 +14,7 @@ from theoryck.checking.hunting import HuntError, confirmation_rate, hunt, search
 from theoryck.checking.profiles import PROFILES, Profile
 from theoryck.cli import main
 from theoryck.cli.hunt import _Progress as Progress
-from theoryck.cli.written import example_line
+from theoryck.cli.hunt import example_line
 from theoryck.montecarlo import SerialExecutor
 
 PATH = tc.ScalingPath(d=tc.doubling(16, 128))

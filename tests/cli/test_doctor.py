@@ -9,9 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 import theoryck
-from theoryck.cli import installed, main
-from theoryck.cli.doctor import told
-from theoryck.cli.installed import Doctor, Package, Part, fulfils
+from theoryck.cli import doctor, main
+from theoryck.cli.doctor import Doctor, Package, Part, fulfils, report_lines
 from theoryck.report.layout import Style
 
 
@@ -57,7 +56,7 @@ def test_what_is_asked_for_is_read_from_the_metadata(monkeypatch):
             'mypy>=1; extra == "test"',
         ],
     )
-    found = {package.name: package for package in installed.packages()}
+    found = {package.name: package for package in doctor.packages()}
     assert found["numpy"].ok
     assert (found["click"].fault, found["click"].ok) == ("too old", False)
     assert (found["absent-thing"].fault, found["absent-thing"].ok) == ("not installed", False)
@@ -84,8 +83,8 @@ def test_from_a_folder_that_is_not_installed(monkeypatch):
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "requires", unknown)
-    assert installed.packages() == ()
-    assert "pip install -e FOLDER" in " ".join(told(Doctor({}, (), (Part("draws", True, "fine"),)), Style()))
+    assert doctor.packages() == ()
+    assert "pip install -e FOLDER" in " ".join(report_lines(Doctor({}, (), (Part("draws", True, "fine"),)), Style()))
 
 
 def test_a_missing_required_package_is_told_with_what_to_do():
@@ -132,7 +131,7 @@ def test_an_old_installation_asks_for_what_its_source_asks_for(monkeypatch, tmp_
     monkeypatch.setattr(theoryck, "__file__", str(tmp_path / "theoryck" / "__init__.py"))
     if source is not None:
         (tmp_path / "pyproject.toml").write_text(source)
-    assert {package.name for package in installed.packages()} == names
+    assert {package.name for package in doctor.packages()} == names
 
 
 def test_what_fails_comes_first_and_says_what_to_do():
@@ -142,7 +141,7 @@ def test_what_fails_comes_first_and_says_what_to_do():
         (Part("draws", False, "ImportError: no", advice="install it"), Part("ledger", False, "OSError", needed=False)),
     )
     assert not bad.ok
-    lines = told(bad, Style())
+    lines = report_lines(bad, Style())
     assert lines[0] == "NOT WELL: numpy, draws."
     assert "pip install 'numpy>=2'" in lines[2]
     assert any("what to do: install it" in line for line in lines)

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from theoryck.cli import measure
-from theoryck.cli.measurable import MEASURABLE
+from theoryck.cli.measure import MEASURABLE
 from theoryck.montecarlo import Key, sample, sample_two_sided
 from theoryck.records import Enclosure
 
@@ -255,7 +255,7 @@ TAKES = "which takes --samples, --noise, --readout, --data-sets"
         (("mutual-information", *NETWORK, "--data-sets", "-1"), "'--data-sets': must be an integer >= 0, got '-1'"),
         (("mutual-information", *NETWORK, "--noise", "0"), "the noise must be > 0, got 0"),
         (("mutual-information", *NETWORK, "--noise", "-1"), "'--noise': the noise must be a number >= 0"),
-        (("mutual-information", *NETWORK, "--noise", "loud"), "such as 0.5 or 1/2, got 'loud'"),
+        (("mutual-information", *NETWORK, "--noise", "loud"), "got 'loud': write it like 4, 0.5 or 1/2"),
         (("mutual-information", *NETWORK, "--noise", "1e-9"), "the noise must lie between"),
         (("mutual-information", *NETWORK, "--readout", "sinn(x)"), "Invalid value for --readout: unknown function 'sinn'"),
         (("mutual-information", "--activation", "sinn(x)", *NETWORK[2:]), "Invalid value for --activation: unknown function"),

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import theoryck as tc
 from theoryck.claims.collecting import collect
 from theoryck.cli import main
-from theoryck.cli.templates import TEMPLATES, filled
+from theoryck.cli.new import TEMPLATES, filled
 from theoryck.records import Verdict
 
 EDITS = {

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from theoryck.cli.common import Choice, Usage, check_outputs, stdout_style, write_report
+from theoryck.cli.common import Usage, check_outputs, stdout_style, write_report
+from theoryck.cli.options import Choice
 
 if TYPE_CHECKING:
     from theoryck.auditing.tables import Measurements

@@ -14,7 +14,7 @@ import click
 from theoryck.checking.interrupts import finishing
 from theoryck.cli import INTERRUPTED
 from theoryck.cli.common import (
-    DrawsType,
+    Line,
     Usage,
     check_outputs,
     files_of_claims,
@@ -24,7 +24,8 @@ from theoryck.cli.common import (
     stdout_style,
     write_report,
 )
-from theoryck.report.layout import columns, is_dumb, shorten, style_for
+from theoryck.cli.options import DrawsType
+from theoryck.report.layout import style_for
 
 if TYPE_CHECKING:
     from theoryck.checking.session import Session
@@ -239,25 +240,7 @@ def _advice(report: Report, claims: Sequence[Claim], paths: Sequence[str], setti
     return advice(left, [claim.id for claim in claims if claim.id in judged], paths, settings, style_for(sys.stderr), chosen=chosen)
 
 
-class _Line:
-    """One line on standard error while it is a terminal that can take it back; silent otherwise, and gone at the end."""
-
-    def __init__(self) -> None:
-        self.shown = sys.stderr.isatty() and not is_dumb()
-        self.width = columns(sys.stderr) - 1
-
-    def __enter__(self) -> _Line:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.write("")
-
-    def write(self, text: str) -> None:
-        """Replace what stands in the line."""
-        if self.shown:
-            sys.stderr.write(f"\r\x1b[K{shorten(text, self.width)}")
-            sys.stderr.flush()
-
+class _Line(Line):
     def following(self, claims: int) -> Callable[[Mapping[str, Any]], None] | None:
         """Return what shows a session's progress, or None where there is nobody to see it."""
         from theoryck.report.progress import Progress

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from theoryck.checking.profiles import PROFILES
-from theoryck.claims.collecting import CollectionError, collect, no_claim_called
-from theoryck.report.layout import Style, style_for
+from theoryck.claims.collecting import CollectionError, collect, explain, home, no_claim_called, place
+from theoryck.cli.options import Choice
+from theoryck.report.layout import Style, columns, is_dumb, shorten, style_for
 
 if TYPE_CHECKING:
     from theoryck.claims.claim import Claim
@@ -29,25 +30,6 @@ class Usage(click.ClickException):
     exit_code = 2
 
 
-class Choice(click.Choice[str]):
-    """One of several words; another one is answered with those that look like it."""
-
-    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """Say which words there are, and which may have been meant."""
-        return not_among(str(value), [str(choice) for choice in self.choices])
-
-
-def not_among(value: str, words: Sequence[str]) -> str:
-    """Return the message for a word that is not among those allowed.
-
-    >>> not_among("quik", ["quick", "standard"])
-    "'quik' is not one of quick, standard (did you mean 'quick'?)"
-    """
-    close = difflib.get_close_matches(value.lower(), words, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
-    return f"{value!r} is not one of {', '.join(words)}{hint}"
-
-
 def profile_option() -> Decorator:
     """Return the option ``--profile``."""
     return click.option(
@@ -57,28 +39,6 @@ def profile_option() -> Decorator:
         show_default=True,
         help="Budgets and error rates: about 10 seconds, 2 minutes or 20 minutes a claim.",
     )
-
-
-class DrawsType(click.ParamType[int | tuple[int, ...]]):
-    """One number of draws for every size, or one for each: ``1000`` or ``4000,2000,1000``."""
-
-    name = "N[,N...]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | tuple[int, ...]:
-        """Return the number, or the tuple of numbers; anything below 2 is an error."""
-        if not isinstance(value, str):
-            return value
-        parts = [_written_out(part.strip()) for part in value.split(",")]
-        if not all(part.isdecimal() and int(part) >= 2 for part in parts):
-            self.fail(f"{value!r} must be an integer >= 2, or one for each size separated by commas", param, ctx)
-        numbers = tuple(int(part) for part in parts)
-        return numbers[0] if len(numbers) == 1 else numbers
-
-
-def _written_out(text: str) -> str:
-    """Write 1e5 as 100000."""
-    number, exponential, zeros = text.partition("e")
-    return number + "0" * int(zeros) if exponential and number.isdecimal() and zeros.isdecimal() and len(zeros) < 3 else text
 
 
 def check_outputs(outputs: Mapping[str, str | None], read: Iterable[tuple[str, str | Path | None]] = ()) -> None:
@@ -158,6 +118,43 @@ def find_claim(name: str, paths: Sequence[str]) -> Claim:
     return ending[0]
 
 
+@contextmanager
+def built_or_usage(claim: Claim) -> Iterator[None]:
+    """End the program with status 2 where an instance of the claim cannot be built, and say where and why."""
+    try:
+        yield
+    except CollectionError as error:
+        raise Usage(str(error)) from error
+    except (Exception, SystemExit) as error:
+        raise Usage(f"{place(claim)}: claim {claim.id!r} cannot be built\n{explain(error, home(claim))}") from error
+
+
 def stdout_style() -> Style:
     """Return how to write on standard output."""
     return style_for(sys.stdout)
+
+
+def tell(text: str) -> None:
+    """Say on standard error what is being computed, if somebody is looking."""
+    if sys.stderr.isatty():
+        click.echo(text, err=True)
+
+
+class Line:
+    """One line on standard error while it is a terminal that can take it back; silent otherwise, and gone at the end."""
+
+    def __init__(self) -> None:
+        self.shown = sys.stderr.isatty() and not is_dumb()
+        self.width = columns(sys.stderr) - 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.write("")
+
+    def write(self, text: str) -> None:
+        """Replace what stands in the line."""
+        if self.shown:
+            sys.stderr.write(f"\r\x1b[K{shorten(text, self.width)}")
+            sys.stderr.flush()

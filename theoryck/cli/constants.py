@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from theoryck.cli.common import check_outputs, write_json_data
-from theoryck.cli.types import Whole, tell
+from theoryck.cli.common import check_outputs, tell, write_json_data
+from theoryck.cli.options import Whole
 
 if TYPE_CHECKING:
     from theoryck.numerics.functions.activation import Activation

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+import math
 import shlex
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from theoryck.checking.interrupts import finishing
 from theoryck.cli.common import (
+    Line,
     Usage,
     check_outputs,
     files_of_claims,
@@ -23,7 +29,7 @@ from theoryck.cli.common import (
 )
 from theoryck.report import numbers
 from theoryck.report.claims import clean, instance_text
-from theoryck.report.layout import Style, columns, fields, is_dumb, shorten, wrap
+from theoryck.report.layout import Style, fields, wrap
 
 if TYPE_CHECKING:
     from theoryck.checking.hunting import Hunt, Trouble
@@ -180,8 +186,6 @@ def _plural(number: int, noun: str) -> str:
 
 
 def _paste(outcome: Hunt, claim: Claim) -> Any:
-    from theoryck.cli.written import example_line
-
     return example_line({name: outcome.parameters[name] for name in claim.strategies or outcome.parameters})
 
 
@@ -202,16 +206,8 @@ def _again(
     return shlex.join([*words, *(["--workers", str(workers)] if workers is not None else [])])
 
 
-class _Progress:
-    """One line on standard error while it is a terminal; silent otherwise, and gone at the end."""
-
-    def __init__(self) -> None:
-        self.shown = sys.stderr.isatty() and not is_dumb()
-        self.width = columns(sys.stderr) - 1
-        self.last = 0.0
-
-    def __enter__(self) -> _Progress:
-        return self
+class _Progress(Line):
+    last = 0.0
 
     def __call__(self, look: Mapping[str, Any]) -> None:
         if not self.shown or time.monotonic() - self.last < 0.1:
@@ -219,13 +215,83 @@ class _Progress:
         self.last = time.monotonic()
         left = f"{numbers.seconds(look['left'])}s left: " if look["left"] is not None else ""
         state = "smaller ones of a find" if look["found"] else f"{_plural(look['candidates'], 'candidate')}"
-        text = f"{look['tried']} tried, {state}, {left}{instance_text(dict(look['instance']))}"
-        self._write(shorten(clean(text), self.width))
+        self.write(clean(f"{look['tried']} tried, {state}, {left}{instance_text(dict(look['instance']))}"))
 
-    def __exit__(self, *exception: object) -> None:
-        if self.shown:
-            self._write("")
 
-    def _write(self, text: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
+# Values of arguments as Python code: the line that a reader pastes --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PastedLine:
+    """A decorator as code, the imports it needs, and the arguments that could not be written."""
+
+    text: str
+    imports: tuple[str, ...] = ()
+    unwritten: tuple[str, ...] = ()
+
+
+def example_line(parameters: Mapping[str, Any]) -> PastedLine:
+    """Return ``@tc.example(...)`` for the arguments of a claim.
+
+    >>> example_line({"k": 4, "noise": Fraction(1, 2)})
+    PastedLine(text='@tc.example(k=4, noise=Fraction(1, 2))', imports=('from fractions import Fraction',), unwritten=())
+    >>> example_line({"law": object}).unwritten
+    ('law',)
+    """
+    imports: set[str] = set()
+    parts, unwritten = [], []
+    for name, value in parameters.items():
+        code = _code(value, imports)
+        if code is None:
+            unwritten.append(name)
+        parts.append(f"{name}={'...' if code is None else code}")
+    return PastedLine(f"@tc.example({', '.join(parts)})", tuple(sorted(imports)), tuple(unwritten))
+
+
+def _code(value: Any, imports: set[str]) -> str | None:
+    """Return an expression whose value it is, or None; what it needs besides ``tc`` is added to ``imports``."""
+    from theoryck.numerics.functions.activation import Activation
+    from theoryck.theory.networks.model import DeepNetwork
+
+    if isinstance(value, Activation):
+        return f'tc.Activation("{value.text}")'
+    if isinstance(value, DeepNetwork):
+        widths = _code(value.widths, imports)
+        return (
+            None
+            if widths is None
+            else f'tc.DeepNetwork(tc.Activation("{value.activation.text}"), depth={value.depth}, widths={widths})'
+        )
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    if value is None or isinstance(value, bool | int | float | str):
+        return repr(value)
+    if isinstance(value, Fraction | Decimal):
+        imports.add(f"from {type(value).__module__} import {type(value).__name__}")
+        return repr(value)
+    if isinstance(value, list | tuple):
+        codes = [_code(item, imports) for item in value]
+        if any(code is None for code in codes):
+            return None
+        inside = ", ".join(str(code) for code in codes)
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' if len(codes) == 1 else ''})"
+    return _size_code(value)
+
+
+def _size_code(value: Any) -> str | None:
+    """A width such as ``2*d`` is a product of a size and a number."""
+    from theoryck.theory.networks.model import SizeExpression
+
+    if not isinstance(value, SizeExpression):
+        return None
+    try:
+        tree = ast.parse(str(value), mode="eval")
+    except SyntaxError:
+        return None
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    whole = all(isinstance(node.value, int) for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    plain = isinstance(tree.body, ast.Name) or (isinstance(tree.body, ast.BinOp) and isinstance(tree.body.op, ast.Mult))
+    if len(names) != 1 or not whole or not plain:
+        return None
+    (name,) = names
+    return str(value).replace(name, f'tc.size("{name}")') if str(value).count(name) == 1 else None

@@ -5,26 +5,87 @@ from __future__ import annotations
 import difflib
 import math
 import sys
-from fractions import Fraction
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from theoryck.cli import INTERRUPTED
-from theoryck.cli.common import check_outputs, write_json_data
-from theoryck.cli.measurable import MEASURABLE, Instance, Measurable
-from theoryck.cli.measured import Measured, compare, compare_ends
-from theoryck.cli.options import Power, SeveralIntegers, Variance, Widths
-from theoryck.cli.types import Whole, tell
+from theoryck.cli.common import check_outputs, tell, write_json_data
+from theoryck.cli.options import Rational, SeveralIntegers, Whole, Widths
 
 if TYPE_CHECKING:
     from theoryck.montecarlo import Moments, TwoSidedMoments
     from theoryck.quantities import Quantity
-    from theoryck.records import Bracket, Enclosure
+    from theoryck.records import Bracket, Enclosure, Estimate
 
 MANY_NUMBERS = 2e8
 """Random numbers (about two seconds) from which starting worker processes pays; the results do not depend on it."""
+
+FALSE_ALARM = 6e-5
+"""Probability with which two right routes are said to disagree: 4 standard errors where the mean is Gaussian."""
+
+_DATA = ("samples", "noise", "readout", "data_sets")
+
+
+@dataclass(frozen=True)
+class Measurable:
+    """A quantity that can be measured: what it is called in its subject, its formula, the options that belong to it."""
+
+    function: str
+    formula: str
+    options: tuple[str, ...] = _DATA
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is about a student that learns from data sets."""
+        return "data_sets" in self.options
+
+    def build(self, options: Mapping[str, Any]) -> Quantity:
+        """Return the quantity; the errors of a bad activation name its option."""
+        from theoryck.theory import learning, networks
+
+        activation, widths = _activation(options["activation"], "--activation"), options["widths"]
+        network = networks.DeepNetwork(activation, depth=len(widths) - 1, widths=widths)
+        quantity: Quantity
+        if self.learns:
+            readout = _activation(options["readout"], "--readout")
+            setting = learning.TeacherStudent(network, samples=options["samples"] or 1, noise=options["noise"], readout=readout)
+            quantity = getattr(learning, self.function)(
+                setting, **{name: options[name] for name in ("time",) if name in self.options}
+            )
+        else:
+            quantity = getattr(networks, self.function)(network, power=options["power"])
+        return quantity
+
+
+def _activation(text: str, option: str) -> Any:
+    from theoryck.numerics.functions.activation import Activation
+    from theoryck.numerics.functions.expression import ExpressionError
+
+    try:
+        return Activation(text)
+    except ExpressionError as error:
+        raise click.BadParameter(str(error), param_hint=option) from error
+
+
+_MOMENT = ("power", "draws")
+_DATA = ("samples", "noise", "readout", "data_sets")
+
+MEASURABLE: dict[str, Measurable] = {
+    "norm-deviation": Measurable("norm_deviation", "E | |x_L|^2 - sigma_L |^k", _MOMENT),
+    "overlap-moment": Measurable("overlap_moment", "E | x_mu . x_nu |^k", _MOMENT),
+    "free-entropy": Measurable("free_entropy", "(1/n) E log Z"),
+    "free-entropy-variance": Measurable("free_entropy_variance", "Var((1/n) log Z)"),
+    "mutual-information": Measurable("mutual_information", "I_n^(L) in nats"),
+    "mutual-information-gap": Measurable("mutual_information_gap", "I_n^(L) - I_n^(0) in nats"),
+    "generalisation-error": Measurable("generalisation_error", "E (Y_new - E[Y_new | D])^2"),
+    "generalisation-gap": Measurable("generalisation_gap", "E^(L) - E^(0), Bayes errors"),
+    "interpolation": Measurable("interpolation", "(1/n) E log Z_t, t = 0 the network, t = 1 the linear model", (*_DATA, "time")),
+}
 
 
 def _name(ctx: click.Context, param: click.Parameter, value: str) -> str:
@@ -35,17 +96,25 @@ def _name(ctx: click.Context, param: click.Parameter, value: str) -> str:
     return value
 
 
+_POWER = Rational(
+    "the power",
+    least="0.001",
+    most=64,
+    why="no number of float64 draws sees the tail that rules a higher moment, and the cost of the exact value grows with the power",
+)
+
+
 @click.command("measure", cls=SeveralIntegers)
 @click.argument("quantity", callback=_name, metavar="QUANTITY")
 @click.option("--activation", required=True, help='phi as a formula in x ("atan(x)") or a name from the catalogue ("tanh").')
 @click.option("--widths", required=True, type=Widths(), metavar="N...", help="Widths d_0 d_1 ... d_L, input first.")
-@click.option("--power", type=Power(), default="2", show_default=True, help="Moments: the power k, 0 < k <= 64.")
+@click.option("--power", type=_POWER, default="2", show_default=True, help="Moments: the power k, 0 < k <= 64.")
 @click.option("--draws", type=Whole(0), default=100_000, show_default=True, help="Moments: draws, such as 1e5; 0 for none.")
 @click.option("--samples", type=Whole(1), help="Learning: the number n of training samples.")
-@click.option("--noise", type=Variance("the noise"), default="1/2", show_default=True, help="Learning: the variance Delta.")
+@click.option("--noise", type=Rational("the noise"), default="1/2", show_default=True, help="Learning: the variance Delta.")
 @click.option("--readout", default="x", show_default=True, help='Learning: f as a formula in x, such as "tanh(2*x)".')
 @click.option("--data-sets", type=Whole(0), default=200, show_default=True, help="Learning: independent data sets; 0 for none.")
-@click.option("--time", type=Variance("the time", 1), default="1/2", show_default=True, help="Interpolation: t from 0 to 1.")
+@click.option("--time", type=Rational("the time", most=1), default="1/2", show_default=True, help="Interpolation: t from 0 to 1.")
 @click.option("--digits", type=Whole(1, 1000), default=20, show_default=True, help="Digits of the exact value.")
 @click.option("--exact/--no-exact", default=True, help="Whether to compute the exact value.")
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of the draws.")
@@ -55,20 +124,12 @@ def _name(ctx: click.Context, param: click.Parameter, value: str) -> str:
 def command(
     ctx: click.Context,
     quantity: str,
-    activation: str,
-    widths: tuple[int, ...],
-    power: int | Fraction,
-    draws: int,
-    samples: int | None,
-    noise: Fraction,
-    readout: str,
-    data_sets: int,
-    time: Fraction,
-    digits: int,
     exact: bool,
+    digits: int,
     seed: int,
     workers: int | None,
     json_path: str | None,
+    **options: Any,
 ) -> None:
     """Measure QUANTITY at one instance by every route it offers.
 
@@ -104,28 +165,24 @@ def command(
     check_outputs({"--json": json_path})
     chosen = MEASURABLE[quantity]
     _check_options(ctx, quantity, chosen)
-    instance = Instance(activation, widths, power, samples or 1, noise, readout, time)
-    wanted = data_sets if chosen.information else draws
-    measured = _build(chosen, instance)
+    wanted = options["data_sets"] if chosen.learns else options["draws"]
+    measured = _build(chosen, options)
     tell("computing the exact value; Ctrl-C stops, --no-exact leaves it out" if exact else "the exact value is left out")
     value, without = _exact(measured, digits) if exact else (None, "not asked for (--no-exact)")
-    tell(f"drawing {wanted} {'data sets' if chosen.information else 'times'}; Ctrl-C stops and shows what was drawn")
+    tell(f"drawing {wanted} {'data sets' if chosen.learns else 'times'}; Ctrl-C stops and shows what was drawn")
     # A draw of some quantities takes several data sets.
     replicates = math.ceil(wanted / getattr(measured, "data_sets_per_draw", 1))
     moments, interrupted = _draw(measured, quantity, replicates, seed, workers)
-    found = Measured.of(quantity, chosen.formula, _instance(chosen, measured, instance), seed, value, without, moments)
-    if measured.two_sided and moments is not None:
-        comparison = compare_ends(found.exact, found.bracket, moments.count, measured.draws_to_compare({}))
-    else:
-        comparison = compare(measured, value, found.estimate)
+    found = Measured(quantity, chosen.formula, _instance(chosen, measured, options), seed, value, without, moments)
+    disagree, comparison = compare(measured, found)
     if json_path is not None:
         write_json_data(found.to_json(), json_path)
     if json_path != "-":
-        click.echo("\n".join(found.lines(comparison)))
+        click.echo("\n".join([*found.lines(), *(["", comparison] if comparison else [])]))
     if interrupted:
         click.echo(f"interrupted after {moments.count if moments else 0} of {replicates} draws", err=True)
         sys.exit(INTERRUPTED)
-    if comparison.disagree:
+    if disagree:
         sys.exit(1)
 
 
@@ -136,15 +193,15 @@ def _check_options(ctx: click.Context, quantity: str, chosen: Measurable) -> Non
         if ctx.get_parameter_source(option) is not ParameterSource.DEFAULT:
             takes = ", ".join(f"--{name.replace('_', '-')}" for name in chosen.options)
             raise click.UsageError(f"--{option.replace('_', '-')} does not belong to {quantity}, which takes {takes}", ctx)
-    if chosen.information and ctx.params["samples"] is None:
+    if chosen.learns and ctx.params["samples"] is None:
         raise click.UsageError(f"{quantity} needs --samples N, the number of training samples", ctx)
 
 
-def _build(chosen: Measurable, instance: Instance) -> Quantity:
+def _build(chosen: Measurable, options: Mapping[str, Any]) -> Quantity:
     from theoryck.numerics.errors import ExactError
 
     try:
-        measured = chosen.build(instance)
+        measured = chosen.build(options)
         if measured.can_draw:
             measured.sampler({})  # needs sigma_L, which an activation may not have: then there is nothing to measure
     except ExactError as error:
@@ -195,10 +252,157 @@ def _draw(
     return moments, False
 
 
-def _instance(chosen: Measurable, measured: Quantity, instance: Instance) -> dict[str, Any]:
+def _instance(chosen: Measurable, measured: Quantity, options: Mapping[str, Any]) -> dict[str, Any]:
     left_out = ("quantity", "depth", "per_sample", "noise", "samples")
     parameters: dict[str, Any] = {key: entry for key, entry in measured.parameters.items() if key not in left_out}
-    parameters["widths"] = list(instance.widths)
-    if chosen.information:
-        parameters |= {"samples": instance.samples, "noise": float(instance.noise)}
+    parameters["widths"] = list(options["widths"])
+    if chosen.learns:
+        parameters |= {"samples": options["samples"], "noise": float(options["noise"])}
     return parameters
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What every route gave at one instance: ``value`` (or why there is ``without``) and the ``moments`` of the draws."""
+
+    name: str
+    formula: str
+    instance: dict[str, Any]
+    seed: int
+    value: Enclosure | Bracket | None
+    without: str
+    moments: Moments | TwoSidedMoments | None
+
+    @property
+    def exact(self) -> Enclosure | None:
+        """The exact value, where one number is known."""
+        from theoryck.records import Enclosure
+
+        return self.value if isinstance(self.value, Enclosure) else None
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The mean of the draws, of their middles where they are brackets."""
+        return None if self.moments is None else self.moments.estimate()
+
+    @property
+    def bracket(self) -> Bracket | None:
+        """The two ends that were drawn, or are proved."""
+        from theoryck.montecarlo import TwoSidedMoments
+        from theoryck.records import Bracket
+
+        if isinstance(self.moments, TwoSidedMoments):
+            return self.moments.bracket()
+        return self.value if isinstance(self.value, Bracket) else None
+
+    @property
+    def gap(self) -> Estimate | None:
+        """How wide the brackets that were drawn are."""
+        from theoryck.montecarlo import TwoSidedMoments
+
+        return self.moments.gap.estimate() if isinstance(self.moments, TwoSidedMoments) else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON-ready dict."""
+        routes = {"exact": self.exact, "estimate": self.estimate, "bracket": self.bracket}
+        told = {name: None if route is None else route.to_json() for name, route in routes.items()}
+        return {"quantity": self.name, "instance": self.instance, **told, "seed": self.seed}
+
+    def lines(self) -> list[str]:
+        """Return the text for people."""
+        shown = (f"{key} {' '.join(map(str, entry)) if isinstance(entry, list) else entry}" for key, entry in self.instance.items())
+        lines = [f"{self.name}: {self.formula}", f"  {', '.join(shown)}", ""]
+        if self.exact is not None:
+            lines.append(f"  exact        {exact_text(self.exact)}")
+        elif self.bracket is None:
+            lines.append(f"  exact        none: {self.without}")
+        if self.bracket is not None:
+            lines.append(f"  bracket      {self._bracket_text(self.bracket, self.gap)}")
+        return [*lines, f"  Monte Carlo  {self._estimate_text(self.estimate, self.gap)}"]
+
+    @staticmethod
+    def _bracket_text(bracket: Bracket, gap: Estimate | None) -> str:
+        low, high = bracket.low, bracket.high
+        if gap is None:
+            return f"[{low:.12g}, {high:.12g}]"
+        if not math.isfinite(gap.stderr):
+            return f"[{low:.6g}, {high:.6g}], {gap.value:.2g} wide (one draw has no error bar)"
+        ends = f"[{low:.6g} +- {bracket.low_stderr:.2g}, {high:.6g} +- {bracket.high_stderr:.2g}]"
+        return f"{ends}, {gap.value:.2g} +- {gap.stderr:.2g} wide"
+
+    def _estimate_text(self, estimate: Estimate | None, gap: Estimate | None) -> str:
+        if estimate is None:
+            return "none: no draws asked for"
+        draws = "1 draw" if estimate.draws == 1 else f"{estimate.draws} draws"
+        if not math.isfinite(estimate.stderr):
+            return f"{estimate.value:.8g} ({draws}, seed {self.seed}: one draw has no error bar)"
+        flags = f", {', '.join(estimate.flags)}" if estimate.flags else ""
+        # The error bar is that of sampling; between the two ends the middle is a guess.
+        half = "" if gap is None else f"; half of the bracket: {0.5 * gap.value:.2g}"
+        return f"{estimate.value:.8g} +- {estimate.stderr:.2g} ({draws}, seed {self.seed}{flags}{half})"
+
+
+def compare(measured: Quantity, found: Measured) -> tuple[bool, str]:
+    """Say whether the two routes disagree, and in a sentence how they compare, by the rule of the judge.
+
+    The exact value is held against the two ends where these are drawn, else against the mean.
+    """
+    from theoryck.judging.evidence import compare_routes
+    from theoryck.records import Point
+
+    exact, bracket, estimate, ends = found.exact, found.bracket, found.estimate, found.gap is not None
+    if found.value is None or estimate is None or (ends and exact is None):
+        return False, ""
+    if ends and bracket is not None and not (math.isfinite(bracket.low_stderr) and math.isfinite(bracket.high_stderr)):
+        return False, ""
+    if not ends and not math.isfinite(estimate.stderr):
+        return False, "not compared: one draw has no error bar"
+    needed = measured.draws_to_compare({})
+    if estimate.draws < needed:
+        many = f"about {needed:.2g} draws would be needed" if needed < 1e12 else "no number of draws in reach would do"
+        return False, f"not compared: so few draws may not have seen the tail ({many})"
+    result = compare_routes([Point({}, None if ends else estimate, exact, bracket)], FALSE_ALARM)
+    if result is None and not ends:
+        return False, ""
+    if result is None or (bracket is not None and result.pull <= 0):
+        return False, f"the two routes agree: the {'exact value' if ends else 'estimate'} lies in the bracket"
+    far = f"{result.pull:.1f} sigma {'outside the bracket' if bracket is not None else 'apart'} (limit {result.limit:.1f})"
+    where = f"the exact value lies {far}" if ends else far
+    if result.found:
+        return True, f"THE TWO ROUTES DISAGREE: {where}; this means a bug, please report it"
+    if exact is not None and not ends and says_nothing(exact):
+        return False, "the comparison decides nothing: the exact value carries no information at these widths"
+    return False, f"the two routes agree: {where}"
+
+
+def says_nothing(value: Enclosure) -> bool:
+    """Whether the radius is larger than half of the value."""
+    return 2 * value.radius > abs(value.midpoint)
+
+
+def exact_text(value: Enclosure) -> str:
+    """Return the value with the digits its radius allows and two digits of a radius that holds for the rounded value.
+
+    >>> from theoryck.records import Enclosure
+    >>> exact_text(Enclosure(Decimal("0.019885419738026"), Decimal("5.37E-9")))
+    '0.0198854197 +- 5.5e-9 (rigorous)'
+    >>> exact_text(Enclosure(Decimal("0.265625"), Decimal(0)))
+    '0.265625 (exact)'
+    >>> exact_text(Enclosure(Decimal("0.5"), Decimal("0.3"), rigorous=False))
+    'no information at these widths (radius 0.3, midpoint 0.5)'
+    """
+    trust = "rigorous" if value.rigorous else "two methods agree, no proof"
+    if value.radius == 0:
+        return f"{value.midpoint} ({'exact' if value.rigorous else trust})"
+    if says_nothing(value):
+        return f"no information at these widths (radius {value.radius:.2g}, midpoint {value.midpoint:.2g})"
+    with localcontext() as context:
+        # enough for the digits of the midpoint and for those that the radius allows: nothing is rounded but by quantize
+        digits = len(value.midpoint.as_tuple().digits) + len(value.radius.as_tuple().digits)
+        context.prec = digits + abs(value.midpoint.adjusted() - value.radius.adjusted()) + 10
+        rounded = value.midpoint.quantize(Decimal(1).scaleb(value.radius.adjusted() - 1))
+        left = value.radius + abs(value.midpoint - rounded)
+        context.prec, context.rounding = 2, ROUND_CEILING
+        radius = +left
+    plain = rounded.adjusted() >= -5 and value.radius.adjusted() <= 1
+    return f"{rounded:{'f' if plain else 'e'}} +- {radius:e} ({trust})"

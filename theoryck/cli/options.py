@@ -1,15 +1,57 @@
-"""Options of ``measure``: lists of widths, powers, variances."""
+"""Types of options: integers written as 1e4, lists of widths, rational numbers, draws of each size, one of several words."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from decimal import Decimal, InvalidOperation, Overflow
+from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import click
 
-LEAST_POWER = Decimal("1e-3")
+from theoryck.records.arguments import exact_number
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?(e\+?[0-9]{1,2})?", re.IGNORECASE)
+
+
+class Whole(click.ParamType[int]):
+    """An integer between two bounds, which may be written as 1e4; ``why`` explains the upper bound."""
+
+    name = "integer"
+
+    def __init__(self, least: int, most: int | None = None, why: str = "") -> None:
+        self.least, self.most, self.why = least, most, why
+
+    @property
+    def wanted(self) -> str:
+        """What is asked for, in words."""
+        return f"an integer >= {self.least}" if self.most is None else f"an integer between {self.least} and {self.most}"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the integer; the error says what was given and what is wanted."""
+        number = _whole(value)
+        if number is None or number < self.least:
+            self.fail(f"must be {self.wanted}, got {value!r}", param, ctx)
+        if self.most is not None and number > self.most:
+            self.fail(f"must be {self.wanted}, got {value!r}{self.why and ': '}{self.why}", param, ctx)
+        return number
+
+
+def _whole(value: Any) -> int | None:
+    """Return the integer that a text stands for, or None.
+
+    >>> _whole("1e4"), _whole("2.5e1"), _whole("2.5"), _whole("abc"), _whole(3)
+    (10000, 25, None, None, 3)
+    """
+    if isinstance(value, int):
+        return value
+    if not _WHOLE.fullmatch(value):
+        return None
+    number = Decimal(value)
+    return int(number) if number == number.to_integral_value() else None
+
 
 _INTEGERS = re.compile(r"[0-9]+(,[0-9]+)*,?")
 
@@ -55,59 +97,66 @@ class Widths(click.ParamType):
         return widths
 
 
-class Power(click.ParamType):
-    """A rational number > 0."""
+class Rational(click.ParamType):
+    """A number >= 0 as it is written (0.3 is 3/10), from ``least`` (then 0 is none) to ``most``; ``why`` there is a bound."""
 
     name = "number"
+
+    def __init__(self, what: str, *, least: str = "", most: int | None = None, why: str = "") -> None:
+        self.what, self.least, self.most, self.why = what, least, most, why
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | Fraction:
-        """Return the power, an integer where it is one."""
+        """Return the number, an integer where it is one."""
         if isinstance(value, int | Fraction):
             return value
-        from theoryck.theory.networks.quantities.moments import LARGEST_POWER
-
-        above, _, below = value.partition("/")
         try:
-            # Compared as decimals: a Fraction of 1e-999999999 would first be written out.
-            parts = [Decimal(above), Decimal(below or 1)]
-            size = parts[0] / parts[1]
-        except (InvalidOperation, ZeroDivisionError):
-            size = Decimal("NaN")
-        except Overflow:
-            size = Decimal("Infinity")
-        if size.is_nan():
-            self.fail(f"{value!r} is not a number: write 4, 2.5 or 5/2", param, ctx)
-        if not size > 0:
-            self.fail(f"the power must be > 0, got {value}", param, ctx)
-        if size > LARGEST_POWER:
-            self.fail(
-                f"the power must be at most {LARGEST_POWER}, got {value}: no number of float64 draws sees the tail that rules a "
-                "higher moment, and the cost of the exact value grows with the power",
-                param,
-                ctx,
-            )
-        if size < LEAST_POWER or any(abs(part.adjusted()) > 30 for part in parts):
-            self.fail(f"the power must be at least {LEAST_POWER}, got {value}", param, ctx)
-        power = Fraction(parts[0]) / Fraction(parts[1])
-        return int(power) if power.denominator == 1 else power
-
-
-class Variance(click.ParamType):
-    """A rational number >= 0, at most ``most``."""
-
-    name = "number"
-
-    def __init__(self, what: str, most: int | None = None) -> None:
-        self.what, self.most = what, most
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
-        """Return the number as it is written: 0.3 is 3/10."""
-        if isinstance(value, Fraction):
-            return value
-        good = re.fullmatch(r"[0-9]{1,20}(\.[0-9]{0,20})?(e[+-]?[0-9]{1,3})?|\.[0-9]{1,20}|[0-9]{1,20}/0*[1-9][0-9]{0,20}", value)
-        if not good:
-            self.fail(f"{self.what} must be a number >= 0 such as 0.5 or 1/2, got {value!r}", param, ctx)
-        number = Fraction(value)
+            number = exact_number(value, self.what, low=0, strict=bool(self.least))
+        except ValueError as error:
+            self.fail(f"{error}: write it like 4, 0.5 or 1/2", param, ctx)
+        assert isinstance(number, Fraction)
         if self.most is not None and number > self.most:
-            self.fail(f"{self.what} must be at most {self.most}, got {value}", param, ctx)
-        return number
+            self.fail(f"{self.what} must be at most {self.most}, got {value}{self.why and ': '}{self.why}", param, ctx)
+        if self.least and number < Fraction(self.least):
+            self.fail(f"{self.what} must be at least {self.least}, got {value}", param, ctx)
+        return int(number) if number.denominator == 1 else number
+
+
+class DrawsType(click.ParamType[int | tuple[int, ...]]):
+    """One number of draws for every size, or one for each: ``1000`` or ``4000,2000,1000``."""
+
+    name = "N[,N...]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | tuple[int, ...]:
+        """Return the number, or the tuple of numbers; anything below 2 is an error."""
+        if not isinstance(value, str):
+            return value
+        parts = [_written_out(part.strip()) for part in value.split(",")]
+        if not all(part.isdecimal() and int(part) >= 2 for part in parts):
+            self.fail(f"{value!r} must be an integer >= 2, or one for each size separated by commas", param, ctx)
+        numbers = tuple(int(part) for part in parts)
+        return numbers[0] if len(numbers) == 1 else numbers
+
+
+def _written_out(text: str) -> str:
+    """Write 1e5 as 100000."""
+    number, exponential, zeros = text.partition("e")
+    return number + "0" * int(zeros) if exponential and number.isdecimal() and zeros.isdecimal() and len(zeros) < 3 else text
+
+
+class Choice(click.Choice[str]):
+    """One of several words; another one is answered with those that look like it."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Say which words there are, and which may have been meant."""
+        return not_among(str(value), [str(choice) for choice in self.choices])
+
+
+def not_among(value: str, words: Sequence[str]) -> str:
+    """Return the message for a word that is not among those allowed.
+
+    >>> not_among("quik", ["quick", "standard"])
+    "'quik' is not one of quick, standard (did you mean 'quick'?)"
+    """
+    close = difflib.get_close_matches(value.lower(), words, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    return f"{value!r} is not one of {', '.join(words)}{hint}"

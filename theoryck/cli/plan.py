@@ -11,6 +11,7 @@ import click
 from theoryck.claims.collecting import build_once, home
 from theoryck.cli.common import (
     Usage,
+    built_or_usage,
     check_outputs,
     files_of_claims,
     find_claim,
@@ -19,7 +20,6 @@ from theoryck.cli.common import (
     stdout_style,
     write_json_data,
 )
-from theoryck.cli.show import built_or_usage
 from theoryck.report import numbers
 from theoryck.report.claims import clean, instance_text
 from theoryck.report.layout import Style, fields, pad, wrap

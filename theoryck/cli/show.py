@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from theoryck.claims.collecting import CollectionError, build_once, explain, home, place
-from theoryck.cli.common import Usage, find_claim, profile_option, seed_option, stdout_style
+from theoryck.claims.collecting import build_once, place
+from theoryck.cli.common import built_or_usage, find_claim, profile_option, seed_option, stdout_style
 from theoryck.report import numbers
 from theoryck.report.claims import clean, instance_text
 from theoryck.report.layout import Style, fields, wrap
@@ -80,17 +78,6 @@ def _instances(claim: Claim, profile: str, seed: int, style: Style) -> list[str]
         lines += _instance(claim, number, parameters, statement, style)
     file = place(claim).rpartition(":")[0]
     return [*lines, "", "Check it with", f"  theoryck check {file} --only '{claim.id}' --profile {profile} --seed {seed}"]
-
-
-@contextmanager
-def built_or_usage(claim: Claim) -> Iterator[None]:
-    """End the program with status 2 where an instance of the claim cannot be built, and say where and why."""
-    try:
-        yield
-    except CollectionError as error:
-        raise Usage(str(error)) from error
-    except (Exception, SystemExit) as error:
-        raise Usage(f"{place(claim)}: claim {claim.id!r} cannot be built\n{explain(error, home(claim))}") from error
 
 
 def _instance(claim: Claim, number: int, parameters: dict[str, Any], statement: Statement, style: Style) -> list[str]:
