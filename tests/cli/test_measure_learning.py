@@ -13,7 +13,7 @@ from theoryck.cli.measure import MEASURABLE
 from theoryck.montecarlo import Key, sample, sample_two_sided
 from theoryck.records import Enclosure
 
-LEARNING = [name for name, entry in MEASURABLE.items() if entry.information]
+LEARNING = [name for name, entry in MEASURABLE.items() if entry.learns]
 NETWORK = ("--activation", "atan(x)", "--widths", "4", "4", "--samples", "4")
 LINEAR = ("--activation", "x", "--widths", "4", "4", "--samples", "4")
 READOUT = (*NETWORK, "--readout", "tanh(2*x)")
