@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theoryck.curves import approach, fitted
 from theoryck.records import Result
-from theoryck.records.values import wide
 from theoryck.report.claims import clean, instance_text
-from theoryck.report.svg import growth, laws, limits, values, words
+from theoryck.report.svg import growth, laws, limits, marks, values, words
 from theoryck.report.svg.canvas import Canvas
 
 __all__ = ["Picture", "pictures"]
@@ -29,7 +27,6 @@ class Picture:
     svg: str
 
 
-@wide()
 def pictures(result: Result, prefix: str = "") -> list[Picture]:
     """Return the pictures of a result; ``prefix`` keeps their ids apart from those of other results on a page.
 
@@ -43,7 +40,7 @@ def pictures(result: Result, prefix: str = "") -> list[Picture]:
     >>> print(made[1].alt[:62])
     value divided by the claimed rate, against d on a linear axis:
     """
-    found = fitted(result)
+    found, settling = marks.growth(result), marks.approach(result)
     made: list[Picture] = []
     given = words.is_given(result)
 
@@ -57,7 +54,6 @@ def pictures(result: Result, prefix: str = "") -> list[Picture]:
             whole = f"{title}: {clean(result.claim)}{f' ({instance})' if instance else ''}"
             made.append(Picture(name, title, alt, canvas.svg(whole, alt, f"{prefix}{name}")))
 
-    settling = approach(result)
     if settling is not None and settling.traces:
         add("limit", "Measured against claimed limit", limits.limit(result, settling))
     if found is not None and found.traces:

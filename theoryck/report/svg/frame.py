@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from theoryck.curves import Mark, Signed, Trace
 from theoryck.report.svg import scales
 from theoryck.report.svg.canvas import WIDTH, Canvas, Spot, band, clipped, path, polyline, short, width_of, with_tail
+from theoryck.report.svg.marks import Mark, Trace
 from theoryck.report.svg.scales import Scale
 
 CAPTION = 18.0
@@ -66,19 +66,19 @@ class Frame:
         """The horizontal coordinate of a size."""
         return self.x.at(math.log10(size))
 
-    def height(self, value: Signed) -> float:
+    def height(self, value: float) -> float:
         """The vertical coordinate of a value, kept within an inch of the picture: infinite ends are drawn to its edge."""
-        units = self.y.units(Signed(value.sign * self.flip, value.log))
+        units = self.y.units(value * self.flip)
         span = self.y.high - self.y.low
         return self.y.at(min(max(units, self.y.low - 50 * span), self.y.high + 50 * span))
 
-    def level(self, style: str, value: Signed) -> None:
+    def level(self, style: str, value: float) -> None:
         """Draw a value from edge to edge."""
         self.canvas.path(style, f"M{short(self.x.start)},{short(self.height(value))}H{short(self.x.stop)}")
 
-    def seen(self, value: Signed) -> bool:
+    def seen(self, value: float) -> bool:
         """Whether the axis reaches a value."""
-        return self.y.holds(self.y.units(Signed(value.sign * self.flip, value.log)))
+        return self.y.holds(self.y.units(value * self.flip))
 
 
 def framed(
@@ -143,7 +143,7 @@ def _labels(frame: Frame, where: Sequence[tuple[float, str]]) -> None:
             free = middle - half - LABEL_GAP
 
 
-def draw_marks(frame: Frame, trace: Trace, values: Sequence[tuple[Mark, Signed, Signed, Signed]], *, noise: bool = True) -> None:
+def draw_marks(frame: Frame, trace: Trace, values: Sequence[tuple[Mark, float, float, float]], *, noise: bool = True) -> None:
     """Draw the marks of one route: (mark, value, lower end, upper end), the last three as the picture shows them.
 
     With ``noise`` the values below 5 standard errors are hollow.
@@ -187,14 +187,14 @@ def shape(route: str, x: float, y: float) -> str:
     return f"M{short(x - 4)},{short(y + 4 if up else y - 4)}h8l-4{'-8' if up else ' 8'}z"
 
 
-def draw_band(frame: Frame, sizes: Sequence[float], low: Sequence[Signed], high: Sequence[Signed]) -> None:
+def draw_band(frame: Frame, sizes: Sequence[float], low: Sequence[float], high: Sequence[float]) -> None:
     """Fill the area between two curves."""
     across = [frame.across(size) for size in sizes]
     upper, lower = (_thinned([(x, frame.height(value)) for x, value in zip(across, end)]) for end in (high, low))
     frame.canvas.path("tk-b", band(upper, lower, frame.top, frame.bottom))
 
 
-def draw_curve(frame: Frame, style: str, sizes: Sequence[float], values: Sequence[Signed]) -> Spot | None:
+def draw_curve(frame: Frame, style: str, sizes: Sequence[float], values: Sequence[float]) -> Spot | None:
     """Draw a curve as far as the picture reaches, and return where it enters, or None if no part of it is seen."""
     spots = [(frame.across(size), frame.height(value)) for size, value in zip(sizes, values)]
     parts = clipped(_thinned(spots), frame.top, frame.bottom)

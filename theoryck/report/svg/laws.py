@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from theoryck.curves import Signed
 from theoryck.records import Counts, Point, Result
 from theoryck.report import numbers
 from theoryck.report.svg import frame, scales, words
@@ -155,20 +154,20 @@ def _sizes(point: Point) -> str:
 
 
 def _horizontal(counts: Counts, axis: Axis) -> Scale:
-    ends = [Signed.of(counts.edges[axis.first]), Signed.of(counts.edges[axis.last])]
+    ends = [counts.edges[axis.first], counts.edges[axis.last]]
     return scales.choose(ends, kind="log" if axis.log else "linear")
 
 
 def _density_scale(found: Sequence[tuple[Point, Counts]], axis: Axis) -> Scale:
     columns = [column for _, counts in (found[0], found[-1]) for column in densities(counts, _same(axis, counts))]
     tallest = max((value for column in columns for value in column), default=0.0) or 1.0
-    y = scales.choose([Signed(0, -math.inf), Signed.of(tallest)], kind="linear")
+    y = scales.choose([0.0, tallest], kind="linear")
     return Scale("linear", 0.0, y.high, y.unit)
 
 
 def _difference_scale(shown: Sequence[tuple[Point, Counts]]) -> Scale:
     reach = max((abs(value) for _, counts in shown for value in differences(counts)), default=0.0) or 1e-3
-    return scales.choose([Signed.of(-reach), Signed.of(reach)], kind="linear")
+    return scales.choose([-reach, reach], kind="linear")
 
 
 def _density(canvas: Canvas, found: Sequence[tuple[Point, Counts]], axis: Axis, axes: tuple[Scale, Scale], left: float) -> None:
@@ -201,7 +200,7 @@ def _steps(drawn: Frame, counts: Counts, axis: Axis, values: Sequence[float], cl
         return ""
     spots: list[tuple[float, float]] = []
     for (low, high), value in zip(axis.bins(counts), values):
-        height = max(drawn.height(Signed.of(value)), drawn.top)
+        height = max(drawn.height(value), drawn.top)
         spots += [(_within(drawn, low), height), (_within(drawn, high), height)]
     if closed:
         spots = [(spots[0][0], drawn.bottom), *spots, (spots[-1][0], drawn.bottom)]
@@ -209,7 +208,7 @@ def _steps(drawn: Frame, counts: Counts, axis: Axis, values: Sequence[float], cl
 
 
 def _within(drawn: Frame, edge: float) -> float:
-    return min(max(drawn.x.place(Signed.of(edge)), drawn.x.start), drawn.x.stop)
+    return min(max(drawn.x.place(edge), drawn.x.start), drawn.x.stop)
 
 
 def _difference(
@@ -218,9 +217,9 @@ def _difference(
     caption = "measured \u2212 claimed distribution function"
     drawn = frame.axes(canvas, *axes, caption, words.quantity(result), height=PANEL * 0.75, left=left)
     frame.number_labels(drawn)
-    drawn.level("tk-a", Signed.of(0.0))
+    drawn.level("tk-a", 0.0)
     for style, (point, counts) in zip(DASHES, shown):
         same, values = _same(axis, counts), differences(counts)
         kept = zip(counts.edges[same.first : same.last + 1], values[same.first : same.last + 1])
-        canvas.path(style, polyline([(_within(drawn, edge), drawn.height(Signed.of(value))) for edge, value in kept]))
+        canvas.path(style, polyline([(_within(drawn, edge), drawn.height(value)) for edge, value in kept]))
         canvas.entry(SAMPLE[style], _first(point))

@@ -1,7 +1,4 @@
-"""Scales of pictures: where a number lies on a logarithmic, symmetric-logarithmic or linear axis, and which numbers are labelled.
-
-Numbers come as sign and logarithm, so that an axis can hold 1e-300 and 1e300.
-"""
+"""Scales of pictures: where a number lies on a logarithmic, symmetric-logarithmic or linear axis, and which numbers are labelled."""
 
 from __future__ import annotations
 
@@ -10,9 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from theoryck.curves import Signed
-
-LN10 = math.log(10)
 FLAT = 4e-3  # of the values: the least range of an axis, for what is flat to more digits is to look flat
 PAD = 0.06  # of the span, on either side of what is shown
 MOST_TICKS = 6
@@ -29,7 +23,7 @@ class Scale:
     beyond.
 
     >>> scale = Scale("log", 0.0, 2.0, start=100.0, stop=300.0)
-    >>> scale.place(Signed(1, math.log(10)))
+    >>> scale.place(10.0)
     200.0
     """
 
@@ -40,21 +34,18 @@ class Scale:
     start: float = 0.0
     stop: float = 1.0
 
-    def units(self, value: Signed) -> float:
+    def units(self, value: float) -> float:
         """Return a number in units of the axis; infinite where it has no place on it."""
-        decades = value.log / LN10
         if self.kind == "log":
-            return decades if value.sign > 0 else -math.inf
-        beyond = decades - self.unit
-        if self.kind == "symlog" and beyond > 0:
-            return value.sign * (1 + beyond)
-        return value.sign * 10**beyond if beyond < 300 else value.sign * math.inf
+            return math.log10(value) if value > 0 else -math.inf
+        beyond = decades(value) - self.unit
+        return math.copysign(1 + beyond, value) if self.kind == "symlog" and beyond > 0 else value / 10**self.unit
 
     def at(self, units: float) -> float:
         """Return the coordinate of a number given in units."""
         return self.start + (units - self.low) / (self.high - self.low) * (self.stop - self.start)
 
-    def place(self, value: Signed) -> float:
+    def place(self, value: float) -> float:
         """Return the coordinate of a number."""
         return self.at(self.units(value))
 
@@ -68,39 +59,41 @@ class Scale:
 
 
 def choose(
-    values: Sequence[Signed], errors: Sequence[Signed] = (), soft: Iterable[Signed] = (), *, kind: str = "", flat: float = 0.0
+    values: Sequence[float], errors: Sequence[float] = (), soft: Iterable[float] = (), *, kind: str = "", flat: float = 0.0
 ) -> Scale:
     """Return the scale that shows ``values``, the ends of their ``errors``, and of ``soft`` what lies near.
 
     Without ``kind`` it is logarithmic for positive values, else symmetric-logarithmic around 0.  On a logarithmic axis a value
     that lies deep in its own noise does not stretch the axis.  The range is at least the share ``flat`` of the values.
     """
-    shown = [value for value in values if value.sign]
+    shown = [value for value in values if value]
     if not shown and not errors:
         return Scale(kind if kind == "linear" else "linear", -1.0, 1.0)
-    kind = kind or ("log" if len(shown) == len(values) and all(value.sign > 0 for value in shown) else "symlog")
+    kind = kind or ("log" if len(shown) == len(values) and min(shown) > 0 else "symlog")
     scale = Scale(kind, 0.0, 1.0, _unit(kind, shown, errors))
     units = [scale.units(value) for value in (*values, *errors)]
     core = [unit for unit in units if math.isfinite(unit)] or [0.0]
     low, high = _stretched(min(core), max(core), [scale.units(value) for value in soft], kind)
-    least = flat * max(abs(low), abs(high)) if kind == "linear" else flat / LN10
+    least = flat * max(abs(low), abs(high)) if kind == "linear" else flat / math.log(10)
     if high - low < least:
         low, high = 0.5 * (low + high - least), 0.5 * (low + high + least)
-    if high - low < 1e-12 * max(abs(low), abs(high), 1e-300):
+    if high - low <= 1e-12 * max(abs(low), abs(high)):
         reach = 0.5 if kind == "log" else 0.1 * abs(low) or 1.0
         low, high = low - reach, high + reach
     pad = PAD * (high - low)
     return replace(scale, low=low - pad, high=high + pad)
 
 
-def _unit(kind: str, shown: Sequence[Signed], errors: Sequence[Signed]) -> float:
-    decades = [value.log / LN10 for value in (*shown, *errors) if value.sign and math.isfinite(value.log)]
-    if kind == "log" or not decades:
+def decades(value: float) -> float:
+    """Return the decimal logarithm of a magnitude; of 0 it is ``-inf``."""
+    return math.log10(abs(value)) if value else -math.inf
+
+
+def _unit(kind: str, shown: Sequence[float], errors: Sequence[float]) -> float:
+    own, all_of = ([decades(value) for value in column if value] for column in (shown, (*shown, *errors)))
+    if kind == "log" or not all_of:
         return 0.0
-    if kind == "symlog":
-        own = [value.log / LN10 for value in shown if math.isfinite(value.log)]
-        return min(own) if own else min(decades)
-    return float(math.floor(max(decades)))
+    return min(own or all_of) if kind == "symlog" else float(math.floor(max(all_of)))
 
 
 def _stretched(low: float, high: float, soft: Sequence[float], kind: str) -> tuple[float, float]:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation, localcontext
-from fractions import Fraction
+from decimal import Decimal
 
-from theoryck.curves import Signed
-from theoryck.curves.logarithms import around
-from theoryck.curves.marks import Trace, place, read
 from theoryck.records import Kind, Result
 from theoryck.report.svg import frame, scales, words
 from theoryck.report.svg.canvas import CHARACTER, WIDTH, Canvas, short, with_tail
 from theoryck.report.svg.frame import SAMPLES, Frame
+from theoryck.report.svg.marks import Trace, minus, place, read, rival_gaps
 from theoryck.report.svg.scales import Scale
 
 ROW = 25.0
@@ -55,7 +52,7 @@ def values(result: Result) -> tuple[Canvas, str] | None:
     several = len(result.points) > 1
     measured, missing = [], []
     for point in result.points:
-        traces, lost = read([point], "", lambda sizes: 0.0)
+        traces, lost = read([point])
         missing += lost
         measured += [_row(trace, claimed, f"{place(point.sizes)}, " if several else "") for trace in traces]
     if not measured:
@@ -86,30 +83,11 @@ def _row(trace: Trace, claimed: Decimal, where: str) -> Row:
 
 
 def _rivals(result: Result, claimed: Decimal) -> list[Row]:
-    found: list[Row] = []
-    for rival in result.rivals:
-        value = _decimal(rival.rate)
-        if value is not None:
-            gap = around(value, claimed)[0]
-            told = f"{words.plain(rival.rate)}, {'rejected' if rival.rejected else 'NOT rejected'}"
-            label = f"rival {len(found) + 1}" if len(result.rivals) > 1 else "rival"
-            found.append(Row(label, "", gap, gap, gap, told))
+    found = []
+    for index, (text, gap, rejected) in enumerate(rival_gaps(result, claimed), 1):
+        label = f"rival {index}" if len(result.rivals) > 1 else "rival"
+        found.append(Row(label, "", gap, gap, gap, f"{words.plain(text)}, {'rejected' if rejected else 'NOT rejected'}"))
     return found
-
-
-def _decimal(text: str) -> Decimal | None:
-    """Return the number that a rival's text is, a decimal or a fraction, or None."""
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        try:
-            ratio = Fraction(text)
-        except (ValueError, ZeroDivisionError):
-            return None
-        with localcontext() as context:
-            context.prec = 50
-            number = Decimal(ratio.numerator) / Decimal(ratio.denominator)
-    return number if number.is_finite() else None
 
 
 def _plain(value: Decimal) -> str:
@@ -125,13 +103,13 @@ def _draw(canvas: Canvas, result: Result, rows: Sequence[Row], claimed: Decimal,
     drawn_rivals = _near(gaps, [row.gap for row in rows if not row.route])
     reach = max(map(abs, [*gaps, *drawn_rivals]), default=Decimal(0))
     shift = claimed if reach > SMALL * abs(claimed) else Decimal(0)
-    inside = [Signed.of(around(gap, -shift)[0]) for gap in [Decimal(0), *gaps, *drawn_rivals]]
+    inside = [float(minus(gap, -shift)) for gap in [Decimal(0), *gaps, *drawn_rivals]]
     scale = scales.choose(inside, kind="linear")
     name = words.quantity(result)
     relation = "bound" if bound else "value"
     caption = name if shift or claimed == 0 else with_tail(name, f" \u2212 claimed {relation} {_plain(claimed)}")
     drawn = _axes(canvas, scale, caption, [row.label for row in rows])
-    zero = drawn.x.place(Signed.of(shift))
+    zero = drawn.x.place(float(shift))
     canvas.path("tk-c", f"M{short(zero)},{short(drawn.top)}V{short(drawn.bottom)}")
     for index, row in enumerate(rows):
         _row_marks(drawn, row, shift, drawn.top + ROW * (index + 0.5))
@@ -173,7 +151,7 @@ def _axes(canvas: Canvas, scale: Scale, caption: str, labels: Sequence[str]) -> 
 
 
 def _row_marks(drawn: Frame, row: Row, shift: Decimal, y: float) -> None:
-    low, x, high = (drawn.x.place(Signed.of(around(gap, -shift)[0])) for gap in (row.low, row.gap, row.high))
+    low, x, high = (drawn.x.place(float(minus(gap, -shift))) for gap in (row.low, row.gap, row.high))
     start, stop = drawn.x.start, drawn.x.stop
     if not start <= x <= stop:
         edge, turn = (start + 3, "6 4") if x < start else (stop - 3, "-6 4")

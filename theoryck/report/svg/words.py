@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from theoryck.curves import Approach, Curve, Fitted, Line, Mark, Trace
 from theoryck.records import Interval, Prediction, Result
 from theoryck.report import numbers
 from theoryck.report.claims import clean, size_text
 from theoryck.report.layout import shorten
+from theoryck.report.svg.marks import Along, Line, Mark, Trace
 
 FEWEST_DRAWS = 30  # a mean of fewer was not drawn here
 NAMES = {
@@ -24,13 +24,6 @@ PLURALS = {
     "bracket-low": "lower ends of brackets",
     "bracket-high": "upper ends of brackets",
 }
-
-
-def trusted(result: Result, route: str) -> bool:
-    """Whether the judge trusted the error bars on which the band of a route rests: the reason of the route says where not."""
-    judgement, name = result.judgement, route.partition("-")[0]
-    said = [found.reason or judgement.reason for found in judgement.routes if found.name == name] or [judgement.reason]
-    return not any("error bar cannot be trusted" in text for text in said)
 
 
 def is_given(result: Result) -> bool:
@@ -70,7 +63,7 @@ def plain(text: str) -> str:
         number = Decimal(text)
     except ArithmeticError:
         return text
-    return f"{float(f'{number:.8g}'):.8g}" if number.is_finite() and -300 < number.adjusted() < 300 else text
+    return f"{float(f'{number:.8g}'):.8g}" if number.is_finite() else text
 
 
 def _names(text: str, name: str) -> bool:
@@ -82,10 +75,20 @@ def quantity(result: Result) -> str:
     return clean(result.prediction.quantity) if result.prediction is not None else "value"
 
 
-def below(found: Fitted | Approach, result: Result) -> str:
+def measured(found: Along, result: Result) -> str:
+    """Return what the marks are: the quantity, minus a value where one was subtracted."""
+    return quantity(result) if found.subtracted is None else f"{quantity(result)} \u2212 {found.subtracted:.6g}"
+
+
+def band(found: Along, result: Result) -> str:
+    """Return what the band of a fit is, or that there is none."""
+    return f"{level(result.contract.level)} band" if found.trusted else "no band: its error bars cannot be trusted"
+
+
+def below(found: Along, result: Result) -> str:
     """Return the text under the sizes: the base, and the other sizes."""
     path = {} if result.prediction is None else dict(result.prediction.path)
-    fixed = {name: str(size) for name, size in found.fixed.items()} if isinstance(found, Fitted) else {}
+    fixed = {name: str(size) for name, size in (found.fixed or {}).items()}
     others = fixed or {name: text for name, text in path.items() if name != found.base}
     texts = [f"{name} = {size_text(text)}".replace("**", "^") for name, text in others.items() if len(str(text)) <= 24]
     return clean(found.base + (f"   ({', '.join(texts)})" if texts else ""))
@@ -123,33 +126,28 @@ def traces(found: Sequence[Trace], base: str) -> str:
     return "; ".join(parts) or "no value"
 
 
-def plus(found: Sequence[Trace], value: Decimal) -> list[Trace]:
-    """Return traces of differences with the value added that was subtracted."""
-    return [trace.minus(-value) for trace in found]
-
-
-def fit(found: Fitted) -> str:
+def fit(found: Along) -> str:
     """Say what was fitted, or why nothing was."""
-    if not found.curves:
+    if not found.fitted:
         return f"No curve is fitted: {clean(found.reason)}." if found.reason else "No curve is fitted."
-    curve: Curve = found.curves[0]
+    curve = found.fitted[0]
     flags = f" ({clean('; '.join(curve.flags))})" if curve.flags else ""
     return f"The fitted curve with its band, corrections included, has exponent {interval(found.exponent)}{flags}."
 
 
-def line(found: Fitted) -> str:
+def line(found: Along) -> str:
     """Say which line of a grid is shown."""
     if found.of < 2:
         return ""
-    fixed = ", ".join(f"{name} = {size}" for name, size in found.fixed.items())
+    fixed = ", ".join(f"{name} = {size}" for name, size in (found.fixed or {}).items())
     return f"This is the line along {found.base} at {fixed}, one of {found.of} lines of the grid."
 
 
-def claimed(found: Fitted, result: Result, place: Callable[[Line], str]) -> str:
+def claimed(found: Along, result: Result, place: Callable[[Line], str]) -> str:
     """Say what was claimed, and which rivals were rejected; ``place`` says of a line whether it is beyond the axis."""
     parts = []
     if found.claimed is not None:
-        through = "the fit at the largest size" if found.curves else "the last value"
+        through = "the fit at the largest size" if found.fitted else "the last value"
         how = (
             f"with its constant {numbers.plain(result.prediction.constant)}"
             if result.prediction is not None and result.prediction.constant is not None

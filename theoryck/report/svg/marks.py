@@ -1,0 +1,294 @@
+"""What pictures show of a result, from its record alone: marks of every route and the curves that the judge handed over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation, localcontext
+from fractions import Fraction
+from functools import partial
+
+from theoryck.records import Interval, Kind, Point, Prediction, Result
+from theoryck.records.curves import Curve, interpolated
+
+ROUTES = ("exact", "montecarlo", "bracket-low", "bracket-high")
+NOISE_FLOOR = 5  # standard errors, below which a value is drawn hollow
+STEPS = 60  # sizes at which a curve is drawn, besides those measured
+FARTHEST = 1e100  # of a value: far outside the numeric domain, and no number of a picture
+GROWING = (Kind.BOUND, Kind.LAW, Kind.SCALING)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One value at one set of sizes: ``error`` is its standard error (the radius of an enclosure), None where there is none.
+
+    ``residual`` is its distance from the fitted curve in units of its error as the fit took it.
+
+    >>> mark = Mark({"d": 16}, 16, Decimal("0.02"), Decimal("0.01"))
+    >>> mark.in_noise, [str(end) for end in mark.ends]
+    (True, ['0.01', '0.03'])
+    """
+
+    sizes: Mapping[str, int]
+    size: int
+    value: Decimal
+    error: Decimal | None
+    residual: float | None = None
+
+    @property
+    def in_noise(self) -> bool:
+        """Whether the value is below NOISE_FLOOR standard errors."""
+        return self.error is not None and abs(self.value) < NOISE_FLOOR * self.error
+
+    @property
+    def ends(self) -> tuple[Decimal, Decimal]:
+        """One standard error below and above."""
+        error = self.error or Decimal(0)
+        return minus(self.value, error), minus(self.value, -error)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The marks of one route (one of ROUTES), by increasing size.
+
+    >>> trace = Trace("exact", (Mark({"d": 16}, 16, Decimal("0.75"), Decimal(0)),))
+    >>> trace.minus(Decimal("0.5")).marks[0].value
+    Decimal('0.25')
+    """
+
+    route: str
+    marks: tuple[Mark, ...]
+
+    def minus(self, value: Decimal) -> Trace:
+        """Return the trace of the differences from ``value``."""
+        return Trace(self.route, tuple(replace(mark, value=minus(mark.value, value)) for mark in self.marks))
+
+    def beside(self, residuals: Sequence[float | None]) -> Trace:
+        """Return the trace with the residuals of the marks that have an error, in their order."""
+        left = iter(residuals)
+        return Trace(self.route, tuple(m if m.error is None else replace(m, residual=next(left, None)) for m in self.marks))
+
+
+def minus(value: Decimal, other: Decimal) -> Decimal:
+    """Return ``value - other`` to 50 digits: exact values that differ late in their digits do differ."""
+    with localcontext() as context:
+        context.prec = 50
+        return value - other
+
+
+def place(sizes: Mapping[str, int]) -> str:
+    """Return sizes as text, such as "d = 16, n = 64".
+
+    >>> place({"d": 16, "n": 64}), place({})
+    ('d = 16, n = 64', 'the one instance')
+    """
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items()) or "the one instance"
+
+
+def read(points: Sequence[Point], base: str = "") -> tuple[tuple[Trace, ...], list[str]]:
+    """Return the traces of all routes, and what has no place in a picture, in words such as "Monte Carlo at d = 64: nan"."""
+    found: dict[str, list[Mark]] = {route: [] for route in ROUTES}
+    missing: list[str] = []
+    names = {"montecarlo": "Monte Carlo", "bracket-low": "lower end", "bracket-high": "upper end"}
+
+    def add(route: str, point: Point, value: Decimal | float, error: Decimal | float) -> None:
+        if not abs(value) < FARTHEST:
+            missing.append(f"{names.get(route, route)} at {place(point.sizes)}: {value}")
+            return
+        bar = Decimal(error) if abs(error) < FARTHEST else None  # a bar without end says nothing more than no bar
+        found[route].append(Mark(point.sizes, point.sizes.get(base, 1), Decimal(value), bar))
+
+    for point in points:
+        if point.exact is not None:
+            add("exact", point, point.exact.midpoint, point.exact.radius)
+        if point.estimate is not None:
+            add("montecarlo", point, point.estimate.value, point.estimate.stderr)
+        if point.bracket is not None:
+            add("bracket-low", point, point.bracket.low, point.bracket.low_stderr)
+            add("bracket-high", point, point.bracket.high, point.bracket.high_stderr)
+    traces = (Trace(route, tuple(sorted(marks, key=lambda mark: mark.size))) for route, marks in found.items() if marks)
+    return tuple(traces), missing
+
+
+def number(text: str) -> Decimal | None:
+    """Return the number that a rival's text is, a decimal or a fraction, or None.
+
+    >>> number("0.25"), number("1/4"), number("1/d"), number("nan")
+    (Decimal('0.25'), Decimal('0.25'), None, None)
+    """
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        try:
+            ratio = Fraction(text)
+        except (ValueError, ZeroDivisionError):
+            return None
+        with localcontext() as context:
+            context.prec = 50
+            value = Decimal(ratio.numerator) / Decimal(ratio.denominator)
+    return value if abs(value) < FARTHEST else None
+
+
+def rival_gaps(result: Result, claimed: Decimal) -> list[tuple[str, Decimal, bool]]:
+    """Return the rivals of a value that are numbers: text, difference from the claimed value, whether it was rejected."""
+    values = [(rival, number(rival.rate)) for rival in result.rivals]
+    return [(rival.rate, minus(value, claimed), rival.rejected) for rival, value in values if value is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A rate as a line: the claimed one (``rejected`` is None), or a rival; ``logs`` are those of the ratio to the claimed rate."""
+
+    label: str
+    sign: int
+    logs: tuple[float, ...]
+    rejected: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """What a result shows along ``base``: marks, and ``curves`` of the record, two for a bracket; ``fixed`` are the other sizes.
+
+    ``sizes`` are those measured, ``grid`` those at which curves and lines are drawn.  ``subtracted`` is the value that was
+    subtracted from every mark, if one was, and ``of`` the number of lines of a grid of which this is one.  ``claims`` says that a
+    rate is claimed: the line ``claimed`` goes through the fit at the largest size (through the last value where there is none), or
+    has its own constant; rivals go through the fit there.
+    """
+
+    base: str
+    traces: tuple[Trace, ...]
+    sizes: tuple[int, ...]
+    curves: tuple[Curve, ...] = ()
+    fixed: Mapping[str, int] | None = None
+    subtracted: Decimal | None = None
+    missing: tuple[str, ...] = ()
+    of: int = 1
+    claims: bool = False
+    claimed: Line | None = None
+    rivals: tuple[Line, ...] = ()
+
+    @property
+    def fitted(self) -> tuple[Curve, ...]:
+        """The curves that could be fitted."""
+        return tuple(curve for curve in self.curves if curve.centre)
+
+    @property
+    def reason(self) -> str:
+        """Why nothing was fitted, as far as it is known."""
+        return next((curve.reason for curve in self.curves if curve.reason), "")
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the judge trusted the error bars on which the bands rest."""
+        return all(curve.trusted for curve in self.fitted)
+
+    @property
+    def grid(self) -> tuple[float, ...]:
+        """The sizes measured, and STEPS sizes between them, evenly on the logarithm."""
+        logs = [math.log(size) for size in self.sizes]
+        step = (logs[-1] - logs[0]) / (STEPS - 1)
+        inner = [logs[0] + step * index for index in range(1, STEPS - 1)]
+        apart = [math.exp(log) for log in inner if all(abs(log - known) > 1e-6 for known in logs)]
+        return tuple(sorted([*map(float, self.sizes), *apart])) if step else tuple(map(float, self.sizes))
+
+    @property
+    def exponent(self) -> Interval | None:
+        """The exponent of the fit; of a bracket the hull of both."""
+        found = [curve.exponent for curve in self.fitted if curve.exponent is not None]
+        if len(found) < 2:
+            return found[0] if found else None
+        low, high = min(each.low for each in found), max(each.high for each in found)
+        return Interval(0.5 * (found[0].estimate + found[1].estimate), low, high, found[0].level)
+
+    def log_rate(self, size: float) -> float:
+        """The logarithm of the claimed rate; 0 where it is not known."""
+        return self.curves[0].log_rate(size) if self.curves else 0.0
+
+
+def growth(result: Result) -> Along | None:
+    """Return the growth that a result is about, along the line that decided; None if it is not about growth."""
+    prediction = result.prediction
+    if prediction is not None and prediction.kind not in GROWING and (prediction.kind is not Kind.LIMIT or prediction.rate is None):
+        return None
+    found = _along(result, [curve for curve in result.judgement.curves if curve.sign])
+    if found is None or prediction is None:
+        return found
+    if prediction.kind is Kind.LIMIT and prediction.value is not None:
+        value = prediction.value.midpoint
+        found = replace(found, subtracted=value, traces=tuple(trace.minus(value) for trace in found.traces))
+    rated = prediction.rate is not None or prediction.exponent is not None
+    if not (rated and found.curves and found.curves[0].log_rates):
+        return found
+    return _with_lines(replace(found, claims=True), result, prediction)
+
+
+def approach(result: Result) -> Along | None:
+    """Return how the values of a LIMIT approach it, as differences; None for anything else, or where nothing was measured."""
+    prediction = result.prediction
+    if prediction is None or prediction.kind is not Kind.LIMIT or prediction.value is None:
+        return None
+    found = _along(result, [curve for curve in result.judgement.curves if not curve.sign])
+    value = prediction.value.midpoint
+    return found and replace(found, subtracted=value, traces=tuple(trace.minus(value) for trace in found.traces))
+
+
+def _along(result: Result, curves: Sequence[Curve]) -> Along | None:
+    """Return the marks along the first of the curves; without curves along the predicted base, or the first size that moves."""
+    points = result.points
+    if not points or not points[0].sizes:
+        return None
+    first = [curve for curve in curves if (curve.base, curve.fixed) == (curves[0].base, curves[0].fixed)]
+    base, fixed = (first[0].base, dict(first[0].fixed)) if first else (_base(result), {})
+    if base not in points[0].sizes:
+        return None
+    if not first and len({point.sizes[base] for point in points}) < len(points):  # a grid: one of its lines
+        fixed = {name: size for name, size in points[0].sizes.items() if name != base}
+    here = [point for point in points if all(point.sizes.get(name) == size for name, size in fixed.items())]
+    traces, missing = read(here, base)
+    residuals = {route: column for curve in first for route, column in curve.residuals.items()}
+    traces = tuple(trace.beside(residuals.get(trace.route, ())) for trace in traces)
+    sizes = tuple(sorted({point.sizes[base] for point in here}))
+    lines = len({(curve.base, *sorted(curve.fixed.items())) for curve in curves})
+    return Along(base, traces, sizes, tuple(first), fixed, missing=tuple(missing), of=max(lines, 1))
+
+
+def _base(result: Result) -> str:
+    sizes = [point.sizes for point in result.points]
+    given = result.prediction.base if result.prediction is not None else None
+    moving = [name for name in sizes[0] if len({each.get(name) for each in sizes}) > 1]
+    return given or (moving or [*sizes[0]])[0]
+
+
+def _with_lines(found: Along, result: Result, prediction: Prediction) -> Along:
+    """Add the claimed rate and the rivals, as ratios to the claimed rate."""
+    anchor = _anchor(found)
+    if anchor is None or len(found.sizes) < 2:
+        return found
+    sign, height, size = anchor
+    constant = prediction.constant
+    own = constant is not None and constant != 0 and math.isfinite(constant)
+    level = math.log(abs(constant or 1.0)) if own else height
+    label = prediction.rate or f"{found.base}^{prediction.exponent:g}"
+    claimed = Line(label, (1 if (constant or 0.0) > 0 else -1) if own else sign, (level,) * len(found.grid))
+    rivals = []
+    for text, rival in zip(prediction.rivals, result.rivals) if prediction.kind in GROWING else ():
+        column = found.curves[0].rivals.get(text)
+        if column is not None:
+            ratio = partial(interpolated, sizes=found.sizes, column=column)
+            power = prediction.kind is Kind.SCALING and number(rival.rate) is not None
+            name = f"{found.base}^{rival.rate.removesuffix('.0')}" if power else rival.rate
+            rivals.append(Line(name, sign, tuple(height + ratio(x) - ratio(size) for x in found.grid), rival.rejected))
+    return replace(found, claimed=claimed, rivals=tuple(rivals))
+
+
+def _anchor(found: Along) -> tuple[int, float, float] | None:
+    """Return sign and log(ratio to the rate) of the fit at the largest size (of the last value without a fit), and that size."""
+    if found.fitted:
+        curve, size = found.fitted[-1], float(found.sizes[-1])
+        return curve.sign, curve.heights(size)[0], size
+    marks = [mark for trace in found.traces for mark in trace.marks[-1:] if mark.value != 0]
+    if not marks:
+        return None
+    log = float(abs(marks[0].value).ln()) - found.log_rate(marks[0].size)
+    return (1 if marks[0].value > 0 else -1), log, float(marks[0].size)
