@@ -1,8 +1,9 @@
-"""Reports made by hand, one for each case that a renderer must show well; no measurement behind them."""
+"""Reports made by hand, one for each case that a renderer must show well; no measurement behind them, but for fitted curves."""
 
 from dataclasses import replace
 from decimal import Decimal
 
+from theoryck.judging import judge
 from theoryck.records import (
     About,
     Contract,
@@ -285,13 +286,32 @@ FOLDERS = {
 }
 
 
+def with_curves(result):
+    """A result with the curves that a judge of its points hands over; without rivals, which coincide with some claims here."""
+    if result.prediction is None or not result.points:
+        return result
+    try:
+        curves = judge(replace(result.prediction, rivals=()), result.points, result.contract).curves
+    except ValueError:  # values that are not finite, which no judge takes
+        return result
+    return replace(result, judgement=replace(result.judgement, curves=curves))
+
+
 def report(*results, **changes):
     """A report on the given results, with what was written about those of their claims that are in ABOUT."""
     claims = {result.claim for result in results}
     about = tuple(about for about in ABOUT if about.claim in claims)
     folders = {about.folder: FOLDERS[about.folder] for about in about if about.folder}
     return Report(
-        **{"profile": "quick", "seed": 0, "results": results, "version": "0.1.0", "about": about, "folders": folders, **changes}
+        **{
+            "profile": "quick",
+            "seed": 0,
+            "results": tuple(map(with_curves, results)),
+            "version": "0.1.0",
+            "about": about,
+            "folders": folders,
+            **changes,
+        }
     )
 
 

@@ -192,9 +192,7 @@ ERRORS = st.floats(min_value=0, allow_nan=False)
 RATES = st.floats(min_value=0, max_value=1, exclude_min=True, exclude_max=True)
 COUNTS = st.integers(0, 10**30)
 TEXTS = st.text(st.characters(), max_size=8)
-DECIMALS = st.decimals(allow_nan=False, allow_infinity=False) | st.sampled_from(
-    list(map(Decimal, ["1E-999999999", "-3E+99999999", "0E-50"]))
-)
+DECIMALS = st.decimals(allow_nan=False, allow_infinity=False) | st.sampled_from(list(map(Decimal, ["1E-999", "-3E+999", "0E-50"])))
 INTERVALS = st.builds(Interval, SOME, SOME, SOME, RATES)
 ENCLOSURES = st.builds(Enclosure, DECIMALS, DECIMALS.map(lambda number: number.copy_abs()), st.booleans())
 FLAGS = st.lists(TEXTS, max_size=2).map(tuple)
@@ -295,10 +293,10 @@ def test_a_law_whose_claim_is_not_a_number_has_no_picture_and_is_told():
 
 
 EXTREMES = {
-    "1e400 and less": [
-        Point({"d": d}, exact=Enclosure(Decimal(text), Decimal(0))) for d, text in ((16, "1e999999"), (32, "1e-999999999"))
+    "the ends of the domain": [
+        Point({"d": d}, exact=Enclosure(Decimal(text), Decimal(0))) for d, text in ((16, "1e30"), (32, "1e-30"))
     ],
-    "sizes of 300 digits": [Point({"d": d}, Estimate(0.5, 0.1, 9)) for d in (16, 10**100, 10**300)],
+    "huge sizes": [Point({"d": d}, Estimate(0.5, 0.1, 9)) for d in (16, 10**20, 10**30)],
     "nan": [Point({"d": d}, Estimate(math.nan, math.inf, 9)) for d in (16, 32, 64)],
     "beyond floats": [Point({"d": d}, Estimate(1.7e308, 1e308, 9)) for d in (16, 32, 64)],
 }
@@ -308,8 +306,8 @@ EXTREMES = {
 @pytest.mark.parametrize("kind", Kind)
 @pytest.mark.parametrize("rate", [None, "1/d", "exp(d)", "d**("])
 def test_extremes_have_pictures(points, kind, rate):
-    rivals = ("nan", "1e999999999", "1/d")
-    value = Enclosure(Decimal("1e999999"), Decimal(0))
+    rivals = ("nan", "1e400", "1/d")
+    value = Enclosure(Decimal("1e30"), Decimal(0))
     prediction = Prediction(kind, "q", "d", rate=rate, exponent=1e300, constant=math.inf, value=value, rivals=rivals)
     judged = replace(RESULT.judgement, rivals=tuple(Rival(text, True) for text in rivals))
     given = replace(RESULT, prediction=prediction, points=tuple(EXTREMES[points]), judgement=judged)

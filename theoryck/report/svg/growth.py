@@ -78,7 +78,7 @@ def residuals(found: Along) -> tuple[Canvas, str] | None:
     drawn = frame.framed(canvas, sizes, scale, "(measured \u2212 fit) / standard error", found.base)
     drawn.level("tk-a", 0.0)
     for trace in shown:
-        spots = [(mark, *[mark.residual or 0.0] * 3) for mark in trace.marks]
+        spots = [(mark, value, value, value) for mark in trace.marks for value in (mark.residual or 0.0,)]
         frame.draw_marks(drawn, trace, spots, noise=found.subtracted is None)
     _, place = max((abs(value), size) for value, size in values)
     alt = words.sentence(
@@ -161,7 +161,7 @@ def _flip(marks: Sequence[tuple[Trace, Sequence[Ends]]]) -> int:
 
 
 def _scale(marks: Sequence[tuple[Trace, Sequence[Ends]]], soft: Sequence[float], flip: int, ratio: bool) -> Scale:
-    listed = [(mark, *(flip * number for number in numbers)) for _, kept in marks for mark, *numbers in kept]
+    listed = [(mark, flip * value, flip * low, flip * high) for _, kept in marks for mark, value, low, high in kept]
     values = [value for _, value, _, _ in listed]
     # A value smaller than its error is no size worth a decade of a logarithmic axis: its error is.
     reach = [_reach(mark.in_noise, value, max(low, high)) for mark, value, low, high in listed]

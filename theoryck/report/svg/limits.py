@@ -49,7 +49,7 @@ def limit(result: Result, found: Along) -> tuple[Canvas, str]:
             frame.draw_band(drawn, found.grid, low, high)
         frame.draw_curve(drawn, "tk-f", found.grid, centre)
     for trace in found.traces:
-        shown = [(mark, placed(mark.value), *map(placed, mark.ends)) for mark in trace.marks]
+        shown = [(mark, placed(mark.value), placed(mark.ends[0]), placed(mark.ends[1])) for mark in trace.marks]
         frame.draw_marks(drawn, trace, shown, noise=False)
     if drawn_curve:
         canvas.entry(SAMPLES["fit" if found.trusted else "bare"], f"fit, {words.band(found, result)}")

@@ -77,6 +77,11 @@ def minus(value: Decimal, other: Decimal) -> Decimal:
         return value - other
 
 
+def within(value: Decimal | float) -> bool:
+    """Whether a number has a place in a picture."""
+    return math.isfinite(value) and abs(value) < FARTHEST
+
+
 def place(sizes: Mapping[str, int]) -> str:
     """Return sizes as text, such as "d = 16, n = 64".
 
@@ -93,10 +98,10 @@ def read(points: Sequence[Point], base: str = "") -> tuple[tuple[Trace, ...], li
     names = {"montecarlo": "Monte Carlo", "bracket-low": "lower end", "bracket-high": "upper end"}
 
     def add(route: str, point: Point, value: Decimal | float, error: Decimal | float) -> None:
-        if not abs(value) < FARTHEST:
+        if not within(value):
             missing.append(f"{names.get(route, route)} at {place(point.sizes)}: {value}")
             return
-        bar = Decimal(error) if abs(error) < FARTHEST else None  # a bar without end says nothing more than no bar
+        bar = Decimal(error) if within(error) else None  # a bar without end says nothing more than no bar
         found[route].append(Mark(point.sizes, point.sizes.get(base, 1), Decimal(value), bar))
 
     for point in points:
@@ -127,7 +132,7 @@ def number(text: str) -> Decimal | None:
         with localcontext() as context:
             context.prec = 50
             value = Decimal(ratio.numerator) / Decimal(ratio.denominator)
-    return value if abs(value) < FARTHEST else None
+    return value if within(value) else None
 
 
 def rival_gaps(result: Result, claimed: Decimal) -> list[tuple[str, Decimal, bool]]:
@@ -214,7 +219,7 @@ def growth(result: Result) -> Along | None:
     found = _along(result, [curve for curve in result.judgement.curves if curve.sign])
     if found is None or prediction is None:
         return found
-    if prediction.kind is Kind.LIMIT and prediction.value is not None:
+    if prediction.kind is Kind.LIMIT and prediction.value is not None and within(prediction.value.midpoint):
         value = prediction.value.midpoint
         found = replace(found, subtracted=value, traces=tuple(trace.minus(value) for trace in found.traces))
     rated = prediction.rate is not None or prediction.exponent is not None
@@ -226,7 +231,7 @@ def growth(result: Result) -> Along | None:
 def approach(result: Result) -> Along | None:
     """Return how the values of a LIMIT approach it, as differences; None for anything else, or where nothing was measured."""
     prediction = result.prediction
-    if prediction is None or prediction.kind is not Kind.LIMIT or prediction.value is None:
+    if prediction is None or prediction.kind is not Kind.LIMIT or prediction.value is None or not within(prediction.value.midpoint):
         return None
     found = _along(result, [curve for curve in result.judgement.curves if not curve.sign])
     value = prediction.value.midpoint
@@ -272,8 +277,8 @@ def _with_lines(found: Along, result: Result, prediction: Prediction) -> Along:
     label = prediction.rate or f"{found.base}^{prediction.exponent:g}"
     claimed = Line(label, (1 if (constant or 0.0) > 0 else -1) if own else sign, (level,) * len(found.grid))
     rivals = []
-    for text, rival in zip(prediction.rivals, result.rivals) if prediction.kind in GROWING else ():
-        column = found.curves[0].rivals.get(text)
+    for rival in result.rivals if prediction.kind in GROWING else ():  # those of a limit are values
+        column = found.curves[0].rivals.get(rival.rate)
         if column is not None:
             ratio = partial(interpolated, sizes=found.sizes, column=column)
             power = prediction.kind is Kind.SCALING and number(rival.rate) is not None

@@ -1,4 +1,4 @@
-"""Scales of pictures: where a number lies on a logarithmic, symmetric-logarithmic or linear axis, and which numbers are labelled."""
+"""Scales of pictures: where a number lies on a logarithmic, symmetric-logarithmic or linear axis, and which have labels."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from theoryck.records import Kind, Result
 from theoryck.report.svg import frame, scales, words
 from theoryck.report.svg.canvas import CHARACTER, WIDTH, Canvas, short, with_tail
 from theoryck.report.svg.frame import SAMPLES, Frame
-from theoryck.report.svg.marks import Trace, minus, place, read, rival_gaps
+from theoryck.report.svg.marks import Trace, minus, place, read, rival_gaps, within
 from theoryck.report.svg.scales import Scale
 
 ROW = 25.0
@@ -39,8 +39,9 @@ def compares(result: Result) -> bool:
     if prediction is None or not result.points:
         return False
     if prediction.kind is Kind.IDENTITY:
-        return prediction.value is not None
-    return prediction.kind is Kind.BOUND and prediction.constant is not None and not result.points[0].sizes
+        return prediction.value is not None and within(prediction.value.midpoint)
+    bounded = prediction.kind is Kind.BOUND and prediction.constant is not None and within(prediction.constant)
+    return bounded and not result.points[0].sizes
 
 
 def values(result: Result) -> tuple[Canvas, str] | None:
