@@ -302,9 +302,13 @@ EXTREMES = {
 }
 
 
-@pytest.mark.parametrize("points", EXTREMES)
-@pytest.mark.parametrize("kind", Kind)
-@pytest.mark.parametrize("rate", [None, "1/d", "exp(d)", "d**("])
+@pytest.mark.parametrize(
+    ("points", "kind", "rate"),
+    [
+        *((points, kind, "1/d") for points in EXTREMES for kind in Kind),
+        *(("nan", Kind.BOUND, rate) for rate in (None, "exp(d)", "d**(")),
+    ],
+)
 def test_extremes_have_pictures(points, kind, rate):
     rivals = ("nan", "1e400", "1/d")
     value = Enclosure(Decimal("1e30"), Decimal(0))
