@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -210,10 +211,7 @@ class Claim:
         for example in self.examples:
             found[_canonical(example)] = (dict(example), self.build(example))
         if self.strategies:
-            wanted = len(found) + number
-            for parameters, statement in _generate(self, wanted, seed):
-                if len(found) < wanted:
-                    found.setdefault(_canonical(parameters), (parameters, statement))
+            _generate(self, found, len(found) + number, seed)
         elif not self.examples:
             found["{}"] = ({}, self.build({}))
         return [each for parameters, statement in found.values() for each in self._along_each(parameters, statement)]
@@ -269,13 +267,12 @@ class _Enough(BaseException):
     """Ends a generation that has what it was asked for; hypothesis lets what is no Exception through."""
 
 
-def _generate(claim: Claim, wanted: int, seed: int) -> list[tuple[dict[str, Any], Statement]]:
+def _generate(claim: Claim, found: dict[str, tuple[dict[str, Any], Statement]], wanted: int, seed: int) -> None:
+    """Let hypothesis propose instances until ``wanted`` distinct ones are ``found``; each is built once."""
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import seed as fixed
     from hypothesis.errors import Unsatisfiable
     from hypothesis.strategies import fixed_dictionaries
-
-    made: list[tuple[dict[str, Any], Statement]] = []
 
     # Hypothesis repeats itself and its first examples are its simplest: asking for four times as many
     # leaves enough distinct ones without searching for long.
@@ -290,17 +287,14 @@ def _generate(claim: Claim, wanted: int, seed: int) -> list[tuple[dict[str, Any]
     @given(fixed_dictionaries(dict(claim.strategies)))
     def collect(chosen: dict[str, Any]) -> None:
         parameters = {name: chosen[name] for name in claim.strategies}
-        made.append((parameters, claim.build(parameters)))
-        if wanted == 1:
+        name = _canonical(parameters)
+        if name not in found:
+            found[name] = parameters, claim.build(parameters)
+        if len(found) >= wanted:
             raise _Enough
 
-    try:
+    with suppress(_Enough, Unsatisfiable):  # where filters let next to nothing through, what was found is all there is
         collect()
-    except _Enough:
-        return made
-    except Unsatisfiable:
-        return []
-    return made
 
 
 def for_all(**strategies: Any) -> Callable[[Callable[..., Statement]], Callable[..., Statement]]:
