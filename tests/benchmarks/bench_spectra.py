@@ -18,7 +18,8 @@ from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.montecarlo.histogram import Histogram
 from theoryck.quantities.base import Quantity
 from theoryck.theory.networks.model import DeepNetwork
-from theoryck.theory.spectra.limits.conjugate import conjugate_kernel, marchenko_pastur
+from theoryck.theory.spectra.limits.conjugate import conjugate_kernel
+from theoryck.theory.spectra.limits.marchenko_pastur import marchenko_pastur
 from theoryck.theory.spectra.quantities import eigenvalue, equivalent_gap, resolvent_trace, resolvent_variance
 
 Found = tuple[float, float]

@@ -14,11 +14,10 @@ import pytest
 import scipy.integrate
 
 from theoryck.numerics.errors import NotConverged
-from theoryck.theory.spectra.limits.conjugate import ConjugateKernel, conjugate_kernel, marchenko_pastur
-from theoryck.theory.spectra.limits.conjugate_law import SpectralLaw
+from theoryck.theory.spectra.limits.conjugate import ConjugateKernel, SpectralLaw, conjugate_kernel
 from theoryck.theory.spectra.limits.conjugate_map import Chain, continued
-from theoryck.theory.spectra.limits.conjugate_quartic import pennington_worah, quartic_roots, quartic_transform
-from theoryck.theory.spectra.limits.marchenko_pastur import mean_resolvent
+from theoryck.theory.spectra.limits.marchenko_pastur import marchenko_pastur, mean_resolvent
+from theoryck.theory.spectra.limits.quartic import pennington_worah, quartic_roots, quartic_transform
 
 ERF = (0.651470015870560,), (0.0401458728192,)
 POINTS = np.array([-0.1, -0.5, 0.3 + 0.2j, 1 - 0.4j, 0.05 + 0.01j])
@@ -76,11 +75,11 @@ def test_at_small_ratios_marchenko_pastur_is_a_narrow_semicircle(ratio: float) -
 
 
 def test_marchenko_pastur_at_any_scale_and_in_any_kind_of_number() -> None:
-    for scale in (1e300, 1e-300):
+    for scale in (1e25, 1e-25):
         law = marchenko_pastur(0.5, scale)
         assert law.stieltjes(-scale) == pytest.approx(marchenko_pastur(0.5).stieltjes(-1) / scale, rel=1e-15)
         assert law.stieltjes(1e3j * scale) == pytest.approx(marchenko_pastur(0.5).stieltjes(1e3j) / scale, rel=1e-15)
-    assert marchenko_pastur(1e-300**0.5).stieltjes(-1) == pytest.approx(0.5, rel=1e-15)
+    assert marchenko_pastur(1e-30).stieltjes(-1) == pytest.approx(0.5, rel=1e-15)
     assert marchenko_pastur(np.float32(0.5)) == marchenko_pastur("1/2") == marchenko_pastur(0.5)
 
 
@@ -147,7 +146,7 @@ def test_two_layers_are_the_damped_fixed_point() -> None:
 
 
 @pytest.mark.parametrize("ratio", [5.0, 2.0, 1.0, 0.3])
-@pytest.mark.parametrize("z", [-1e-300, -1e-50, -1e-16, -1e-12, -1e200, -1e300, 1e-300j, 1e-20 + 1e-20j, 1e9j, 1e300j, -1e300 + 1j])
+@pytest.mark.parametrize("z", [-1e-30, -1e-16, -1e-12, -1e20, -1e30, 1e-30j, 1e-20 + 1e-20j, 1e9j, 1e30j, -1e29 + 1j])
 def test_the_transform_near_a_point_mass_and_far_away_is_the_closed_form(ratio: float, z: complex) -> None:
     exact = marchenko_pastur(ratio).stieltjes(z)
     assert abs(ConjugateKernel((ratio,)).stieltjes(z) - exact) <= 1e-15 * abs(exact)
@@ -156,17 +155,18 @@ def test_the_transform_near_a_point_mass_and_far_away_is_the_closed_form(ratio: 
 def test_resolvents_at_small_shifts() -> None:
     # Above a gap: the integral over the law, which is found along the real axis.
     kernel = ConjugateKernel((2.0, 0.7), (0.8,), (0.1,))
-    for shift in (1e-5, 1e-6, 1e-60):
+    for shift in (1e-5, 1e-6, 1e-30):
         value = averages(kernel.law())(lambda x, shift=shift: 1 / (x + shift)).real
         assert kernel.resolvent(shift) == pytest.approx(value, rel=1e-9)
-    # A product of two square matrices: z^2 m^3 = 1 as z -> 0; point masses of a linear network: 1 - 1/5.
-    assert ConjugateKernel((1, 1), (1,), (0,)).resolvent(1e-300) == pytest.approx(1e200, rel=1e-14)
-    assert ConjugateKernel((5, 0.5), (1,), (0,)).resolvent(1e-40) == pytest.approx(0.8e40, rel=1e-14)
-    assert ConjugateKernel((5, 0.5), (1,), (0,)).stieltjes(1e-40j) == pytest.approx(0.8e40j, rel=1e-14)
-    assert ConjugateKernel((1e60, 1), (1,), (1,)).stieltjes(1j) == pytest.approx(marchenko_pastur(1).stieltjes(1j), rel=1e-14)
+    # A product of two square matrices: s^2 m^3 + s m = 1 (Fuss, Catalan); point masses of a linear network: 1 - 1/5.
+    m = ConjugateKernel((1, 1), (1,), (0,)).resolvent(1e-30)
+    assert 1e-60 * m**3 + 1e-30 * m == pytest.approx(1, rel=1e-14)
+    assert ConjugateKernel((5, 0.5), (1,), (0,)).resolvent(1e-30) == pytest.approx(0.8e30, rel=1e-14)
+    assert ConjugateKernel((5, 0.5), (1,), (0,)).stieltjes(1e-30j) == pytest.approx(0.8e30j, rel=1e-14)
+    assert ConjugateKernel((1e30, 1), (1,), (1,)).stieltjes(1j) == pytest.approx(marchenko_pastur(1).stieltjes(1j), rel=1e-14)
 
 
-@pytest.mark.parametrize("rho", [1e-4, 1e-6, 1e-8, 1e-20, 1e-200])
+@pytest.mark.parametrize("rho", [1e-4, 1e-6, 1e-8, 1e-20, 1e-30])
 @pytest.mark.parametrize("ratios", [(1, 1), (5, 0.01), (0.5, 3)])
 def test_a_slope_that_is_small_leaves_what_independent_entries_have(ratios: tuple[float, float], rho: float) -> None:
     law, plain = ConjugateKernel(ratios, (rho,), (1,)).law(), marchenko_pastur(ratios[1])
@@ -249,8 +249,8 @@ def test_products_of_square_matrices_have_the_moments_of_fuss_and_catalan() -> N
 def test_a_law_of_many_layers_and_one_at_a_large_scale() -> None:
     law = ConjugateKernel((1,) * 13, (1,) * 12, (0.1,) * 12).law()
     assert averages(law)(lambda x: x).real == pytest.approx(2.2, rel=1e-9)
-    small, large = ConjugateKernel((1, 0.5), (0.6,), (0.1,)).law(), ConjugateKernel((1, 0.5), (0.6e100,), (0.1e200,)).law()
-    assert large.ppf(0.3) == pytest.approx(small.ppf(0.3) * 1e200, rel=1e-12)
+    small, large = ConjugateKernel((1, 0.5), (0.6,), (0.1,)).law(), ConjugateKernel((1, 0.5), (0.6e10,), (0.1e20,)).law()
+    assert large.ppf(0.3) == pytest.approx(small.ppf(0.3) * 1e20, rel=1e-12)
     assert np.isnan(small.cdf([math.nan, 1.0])).tolist() == [True, False]
     assert np.isnan(small.pdf(math.nan))
     assert repr(small).startswith("SpectralLaw(atom=0.0, pieces=(Piece(low=")
@@ -300,7 +300,7 @@ def test_without_slope_the_quartic_is_marchenko_pastur() -> None:
     assert abs(pennington_worah(z, phi, psi, eta, 0) + marchenko_pastur(phi / psi, eta).stieltjes(z)) < 1e-13
 
 
-@pytest.mark.parametrize("z", [-1e-2, -1e-5, -1e-6, -3e-7, -1e-12, -1e-100, 1e-6j])
+@pytest.mark.parametrize("z", [-1e-2, -1e-5, -1e-6, -3e-7, -1e-12, -1e-30, 1e-6j])
 @pytest.mark.parametrize("values", [(2, 200, 0.74, 0.64), (1, 0.8, 0.46, 0.42), (3, 0.5, 0.7, 0.1), (0.5, 3, 0.7, 0.7)])
 def test_the_quartic_near_zero_solves_its_equation_in_many_digits(z: complex, values: tuple[float, ...]) -> None:
     with mpmath.workdps(400):
@@ -321,12 +321,12 @@ def test_the_quartic_near_zero_solves_its_equation_in_many_digits(z: complex, va
 
 def test_the_quartic_at_zero_and_far_away() -> None:
     # The limit -1.3701 as z -> 0, and the resolvent of K_1 as in one of the theorems.
-    assert pennington_worah(-1e-290, 2, 200, 0.74, 0.64).real == pytest.approx(-1.37012255943, rel=1e-10)
+    assert pennington_worah(-1e-30, 2, 200, 0.74, 0.64).real == pytest.approx(-1.37012255943, rel=1e-10)
     for z in (-1e-3, -1e-5):
         m = ConjugateKernel((2.0, 0.7), (0.8,), (0.1,)).stieltjes(z)
         g = pennington_worah(z / 0.7, 0.5, 0.35, 0.74, 0.64)
         assert ((-g / 0.7 + 0.3 / z) / 0.7).real == pytest.approx(m, rel=1e-9)
-    assert pennington_worah(-1e200, 1, 1, 0.5, 0.4) == pytest.approx(-1e-200, rel=1e-15)
+    assert pennington_worah(-1e30, 1, 1, 0.5, 0.4) == pytest.approx(-1e-30, rel=1e-15)
 
 
 # Errors ----------------------------------------------------------------------------------------------------------------------
@@ -352,24 +352,19 @@ def test_the_quartic_at_zero_and_far_away() -> None:
         (lambda: pennington_worah(1.0, 1, 1, 1, 0.5), r"z must not lie on \[0, oo\)"),
         (lambda: pennington_worah("a", 1, 1, 1, 0.5), "z must be one complex number"),
         (lambda: quartic_roots(1j, 1, 1, 0.5, 0.6), "zeta .* must be at most eta"),
-        (lambda: quartic_roots(1e-305, 1, 1, 0.5, 0.4), "z psi must lie between 1e-300 and"),
+        (lambda: quartic_roots(1e-305, 1, 1, 0.5, 0.4), "z must lie between 1e-30 and"),
         (lambda: marchenko_pastur(1).cdf(1j), "x must hold real numbers, got 1j"),
         (lambda: marchenko_pastur(1).pdf(None), "x must hold real numbers, got None"),
         (lambda: marchenko_pastur(1).stieltjes("a"), "z must hold complex numbers, got 'a'"),
         (lambda: ConjugateKernel((1,)).law().cdf("1"), "x must hold real numbers, got '1'"),
         (lambda: quartic_transform(1, 0, 1), "z must not be 0"),
-        (lambda: pennington_worah(-5e-324, 1, 1, 1, 0.5), "z/eta must lie between 1e-300 and"),
-        (lambda: marchenko_pastur(1e200), "ratio must lie between 1e-150 and 1e.150, got 1e.200"),
-        (lambda: marchenko_pastur(1).resolvent_variance(1e-300), "shift must be so large that the result fits a float, got 1e-300"),
-        (lambda: marchenko_pastur(2, 1e300).stieltjes(-1e-300), "z/scale and the transform must fit a float"),
-        (
-            lambda: ConjugateKernel((1, 1), (1e200,), (1,)),
-            "rho and epsilon up to layer 1 must give a mean eigenvalue that fits a float, got inf",
-        ),
-        (lambda: ConjugateKernel((1, 1), (1e-200,), (0,)), "rho and epsilon up to layer 1 must give a mean"),
-        (lambda: ConjugateKernel((1e100, 1e100), (1,), (0,)), "ratios must have a product of"),
-        (lambda: ConjugateKernel((2,)).stieltjes(-5e-324), "z must be so far from 0 that the transform fits a float"),
-        (lambda: ConjugateKernel((2,)).stieltjes(1e-320j), "z over the mean eigenvalue 1 must be 1e-307 at least"),
+        (lambda: pennington_worah(-5e-324, 1, 1, 1, 0.5), "z must lie between 1e-30 and"),
+        (lambda: marchenko_pastur(1e200), "ratio must lie between 1e-30 and 1e.30, got 1e.200"),
+        (lambda: marchenko_pastur(1).resolvent_variance(1e-300), "shift must lie between 1e-30 and 1e.30, got 1e-300"),
+        (lambda: ConjugateKernel((1, 1), (1e20,), (1,)), "the mean eigenvalue that rho and epsilon give layer 1 must lie between"),
+        (lambda: ConjugateKernel((1, 1), (1e-20,), (0,)), "the mean eigenvalue that rho and epsilon give layer 1 must lie"),
+        (lambda: ConjugateKernel((1e30,) * 6, (1,) * 5, (0,) * 5), "ratios must have a product of"),
+        (lambda: ConjugateKernel((2,)).stieltjes(-5e-324), "z must lie between 1e-30 and 1e.30 in size, got .-?5e-324"),
     ],
 )
 def test_bad_arguments_are_named(build: object, words: str) -> None:

@@ -15,12 +15,10 @@ import scipy.stats
 from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities.base import QuantityError
 from theoryck.theory.networks.model import DeepNetwork
-from theoryck.theory.spectra.distance import spectral_distance
 from theoryck.theory.spectra.draws import input_factor, trace_of_inverse, tridiagonal_eigenvalue, tridiagonal_trace
-from theoryck.theory.spectra.limits.conjugate import marchenko_pastur
-from theoryck.theory.spectra.limits.equivalents import kernel_equivalent, resolvent_equivalent, surrogate_covariance
-from theoryck.theory.spectra.limits.marchenko_pastur import mean_resolvent
-from theoryck.theory.spectra.quantities import eigenvalue, equivalent_gap, resolvent_trace, resolvent_variance
+from theoryck.theory.spectra.limits.marchenko_pastur import marchenko_pastur, mean_resolvent
+from theoryck.theory.spectra.model import kernel_equivalent, resolvent_equivalent, surrogate_covariance
+from theoryck.theory.spectra.quantities import eigenvalue, equivalent_gap, resolvent_trace, resolvent_variance, spectral_distance
 
 PHI = Activation("tanh(2*x)")
 DRAWS = 20_000
@@ -147,10 +145,10 @@ def test_the_equivalent_solves_its_equation_and_tends_to_the_mean_for_gaussian_f
 
 @pytest.mark.parametrize(("n", "width"), [(3, 3), (3, 4), (4, 3), (3, 300), (300, 3)])
 def test_the_equivalent_of_the_identity_is_marchenko_pastur_at_every_scale(n: int, width: int) -> None:
-    for shift in (1e300, 1e-3, 1e-20, 1e-60, 1e-290):
+    for shift in (1e30, 1e-3, 1e-20, 1e-30):
         exact = mean_resolvent(Fraction(n, width), shift)
         assert resolvent_equivalent(np.eye(n), width, shift).trace == pytest.approx(exact, rel=1e-13)
-    assert resolvent_equivalent(np.eye(n) * 1e300, width, 1e300).delta == pytest.approx(
+    assert resolvent_equivalent(np.eye(n) * 1e30, width, 1e30).delta == pytest.approx(
         resolvent_equivalent(np.eye(n), width, 1).delta, rel=1e-13
     )
 
@@ -218,11 +216,10 @@ def test_bad_arguments_are_named(build: object, words: str) -> None:
         ((-np.eye(2), 3, 1), "covariance must be non-negative, got the eigenvalue -1"),
         ((np.eye(2) * math.nan, 3, 1), "covariance must hold finite numbers"),
         ((np.eye(2) * 1j, 3, 1), "covariance must hold real numbers"),
-        ((np.eye(2), 10**30, 1), "width must be an integer >= 1 and <= 9007199254740992, got 1000"),
-        ((np.eye(2), 0, 1), "width must be an integer >= 1 and <= 9007199254740992, got 0"),
+        ((np.eye(2), 0, 1), "width must be an integer >= 1, got 0"),
         ((np.eye(2), 3, -1), "shift must be a number > 0"),
         ((np.zeros((0, 0)), 3, 1), r"covariance must have n >= 1 rows, got the shape \(0, 0\)"),
-        ((np.eye(2) * 1e300, 3, 1e-300), "covariance/shift must fit a float, got entries up to 1e.300"),
+        ((np.eye(2), 3, 1e-300), "shift must lie between 1e-30 and 1e.30, got 1e-300"),
         ((np.ones((3, 3)) + np.eye(3) * 1e-17, 3, 1e-14), "shift must be above the rounding of the smallest eigenvalues"),
     ],
 )
@@ -240,5 +237,5 @@ def test_an_activation_with_a_mean_has_no_equivalent_here() -> None:
 def test_a_surrogate_needs_a_matrix() -> None:
     with pytest.raises(ValueError, match=r"gram must have shape \(..., n, n\), got \(\)"):
         surrogate_covariance(1.0, 0.5, 1)
-    with pytest.raises(ValueError, match=r"rho must have a square that fits a float, got 1e.200"):
+    with pytest.raises(ValueError, match=r"rho must lie between 1e-30 and 1e.30 in size, got 1e.200"):
         surrogate_covariance(np.eye(2), 1e200, 1)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.numerics.functions.activation import Activation
-from theoryck.theory.networks.model import SizeExpression, Width, size
+from theoryck.theory.networks.model import SizeExpression, Width, as_width, width_at
 
 Array = NDArray[np.float64]
 
@@ -44,8 +44,8 @@ class RandomFeatures:
             raise ValueError(f"rows must be one of {', '.join(map(repr, ROWS))}, got {rows!r}")
         object.__setattr__(self, "activation", activation if isinstance(activation, Activation) else Activation(activation))
         object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "features", _width(features, "features"))
-        object.__setattr__(self, "input_dim", _width(input_dim, "input_dim"))
+        object.__setattr__(self, "features", as_width(features, "features"))
+        object.__setattr__(self, "input_dim", as_width(input_dim, "input_dim"))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ class RandomFeatures:
 
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, int]:
         """Return (p, d) at ``sizes``; a missing size or a width that is not an integer >= 1 raises ValueError."""
-        return _value(self.features, sizes), _value(self.input_dim, sizes)
+        return width_at(self.features, sizes), width_at(self.input_dim, sizes)
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -69,20 +69,6 @@ class RandomFeatures:
 
     def __str__(self) -> str:
         return f"RandomFeatures({self.activation.text}, rows={self.rows!r}, features={self.features}, input_dim={self.input_dim})"
-
-
-def _width(value: object, name: str) -> Width:
-    if isinstance(value, SizeExpression):
-        return value
-    if isinstance(value, str):
-        return size(value)
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
-        raise ValueError(f"{name} must be an integer >= 1, a text such as 'd' or '2*d' or a size expression, got {value!r}")
-    return int(value.__index__())
-
-
-def _value(width: Width, sizes: Mapping[str, int]) -> int:
-    return width if isinstance(width, int) else width.value(sizes)
 
 
 @dataclass(frozen=True)

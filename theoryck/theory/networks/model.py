@@ -222,14 +222,20 @@ def _widths(depth: int, widths: Iterable[object] | None) -> tuple[Width, ...]:
     if len(widths) != depth + 1:
         shown = tuple(str(width) for width in widths)
         raise ValueError(f"widths must have depth + 1 = {depth + 1} entries (input first), got {len(widths)}: {shown}")
-    return tuple(_width(width, index) for index, width in enumerate(widths))
+    return tuple(as_width(width, f"widths[{index}]") for index, width in enumerate(widths))
 
 
-def _width(width: object, index: int) -> Width:
+def as_width(width: object, name: str) -> Width:
+    """Return a width that is an integer >= 1, a text or a size expression; ValueError, which names it, for anything else."""
     if isinstance(width, SizeExpression):
         return width
     if isinstance(width, str):
         return size(width)
     if isinstance(width, bool) or not hasattr(width, "__index__") or width.__index__() < 1:
-        raise ValueError(f"widths[{index}] must be an integer >= 1, a text such as '2*d' or a size expression, got {width!r}")
+        raise ValueError(f"{name} must be an integer >= 1, a text such as 'd' or '2*d' or a size expression, got {width!r}")
     return int(width.__index__())
+
+
+def width_at(width: Width, sizes: Mapping[str, int]) -> int:
+    """Return a width at ``sizes``; ValueError for a size that is missing or a width that is no integer >= 1."""
+    return width if isinstance(width, int) else width.value(sizes)

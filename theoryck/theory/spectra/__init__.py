@@ -1,13 +1,14 @@
 """Spectra of Wishart matrices and conjugate kernels: laws, resolvents, deterministic equivalents.
 
-distance        How far the mean spectrum of a Wishart matrix is from the Marchenko-Pastur law, without draws
-draws           Draws of conjugate kernels, with no more random numbers than their law needs
-gap             The resolvent trace of a random feature Gram matrix against its deterministic equivalent, at the same inputs
-limits          Limits of spectra
-proved          Exact averages over the spectrum of a real Wishart matrix: E sum_i log(1 + mu x_i) and E sum_i 1/(1 + mu x_i)
-quantities      Spectra of conjugate kernels K_l = x_l^T x_l at finite sizes: resolvent traces, their variance, an eigenvalue at
-                random
-wishart_values  Values of the mean eigenvalue density of a Wishart matrix of odd order, whose weights are elementary
+X has d_0 x n independent N(0, 1/d_0) entries, x_l = phi(W_l x_(l-1))/sqrt(d_l) column by column with N(0, 1) weights, and
+K_l = x_l^T x_l (n x n).
+
+draws       Draws of conjugate kernels, with no more random numbers than their law needs
+limits      Limits of spectra: Marchenko and Pastur, conjugate kernels layer by layer, the quartic of one layer
+model       The deterministic equivalent of the resolvent of a random feature Gram matrix, given the inputs
+proved      Exact averages over the spectrum of a real Wishart matrix: E sum_i log(1 + mu x_i) and E sum_i 1/(1 + mu x_i)
+quantities  Spectra of conjugate kernels at finite sizes: resolvent traces, their variance, an eigenvalue at random, distances of
+            laws
 """
 
 from theoryck._lazy import lazily
@@ -15,34 +16,34 @@ from theoryck._lazy import lazily
 __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
-        "distance": ("spectral_distance",),
         "limits.conjugate": (
             "ConjugateKernel",
-            "MarchenkoPastur",
+            "SpectralLaw",
             "conjugate_kernel",
-            "marchenko_pastur",
         ),
-        "limits.conjugate_law": ("SpectralLaw",),
-        "limits.conjugate_quartic": (
+        "limits.marchenko_pastur": (
+            "MarchenkoPastur",
+            "marchenko_pastur",
+            "mean_resolvent",
+            "overlap_deficit",
+        ),
+        "limits.quartic": (
             "pennington_worah",
             "quartic_roots",
             "quartic_transform",
         ),
-        "limits.equivalents": (
+        "model": (
             "ResolventEquivalent",
             "kernel_equivalent",
             "resolvent_equivalent",
             "surrogate_covariance",
-        ),
-        "limits.marchenko_pastur": (
-            "mean_resolvent",
-            "overlap_deficit",
         ),
         "quantities": (
             "eigenvalue",
             "equivalent_gap",
             "resolvent_trace",
             "resolvent_variance",
+            "spectral_distance",
         ),
     },
 )

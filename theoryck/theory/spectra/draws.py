@@ -9,12 +9,17 @@ matrix of 2 min(n, d_0) chi variables (Dumitriu, Edelman 2002), so that at depth
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from theoryck.numerics.functions.activation import Activation
+from theoryck.numerics.gaussian.kernels import LayerKernel
+from theoryck.theory.spectra.model import resolvent_equivalent, surrogate_covariance
 
 Array = NDArray[np.float64]
 
@@ -224,3 +229,47 @@ class EigenvalueSampler:
             else:
                 result[part] = np.linalg.eigvalsh(kernel.grams(rng, count))[np.arange(count), index]
         return result
+
+
+@dataclass(frozen=True)
+class GapSampler:
+    """Draws (1/n) tr (K + gamma)^-1 - (1/n) tr Qbar(Phi), Phi the exact kernel or the surrogate of (rho, epsilon).
+
+    Given the layer below with Gram matrix G, K = (1/d) sum_i f_i f_i^T with independent rows of covariance Phi = h(G), so that
+        E K = Phi,    E K_ij^2 = h_2(G)_ij/d + (1 - 1/d) Phi_ij^2,
+    h and h_2 the kernels of phi and of phi^2.  The variance of a linear statistic sum_i f(lambda_i) tends to sum_k k a_k^2/2 with
+    the Chebyshev coefficients a_k of f on the support (for Wishart matrices); taking the first two ``terms`` of the series of
+    1/(x + gamma) off, less their mean given G, leaves the share r^4 (3 - 2 r^2) of the variance.
+    """
+
+    kernel: Kernel
+    shift: float
+    terms: tuple[float, float]
+    surrogate: tuple[float, float] | None = None
+
+    def __call__(self, rng: np.random.Generator, draws: int) -> Array:
+        """Return ``draws`` independent values (draws,)."""
+        result = np.empty(draws)
+        for part in self.kernel.stacks(draws):
+            result[part] = self._stack(rng, part.stop - part.start)
+        return result
+
+    def _stack(self, rng: np.random.Generator, count: int) -> Array:
+        kernel, n, width = self.kernel, self.kernel.samples, self.kernel.widths[-1]
+        factor = kernel.factor(rng, count)
+        below = np.swapaxes(factor, -1, -2) @ factor
+        features = kernel.last_layer(rng, factor)
+        gram = np.swapaxes(features, -1, -2) @ features
+        exact = LayerKernel(kernel.activation)(below)
+        linear, quadratic = self.terms
+        first = np.trace(gram - exact, axis1=-2, axis2=-1)
+        mean = LayerKernel(_squared(kernel.activation))(below) / width + (1 - 1 / width) * exact**2
+        second = np.sum(gram**2 - mean, axis=(-2, -1))
+        covariance = exact if self.surrogate is None else surrogate_covariance(below, *self.surrogate)
+        trace = (trace_of_inverse(gram, self.shift) - linear * first - quadratic * second) / n
+        return np.asarray(trace - resolvent_equivalent(covariance, width, self.shift).trace)
+
+
+@functools.lru_cache(maxsize=64)
+def _squared(activation: Any) -> Any:
+    return Activation(activation.expression**2)

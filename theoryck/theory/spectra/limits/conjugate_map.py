@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.numerics.errors import NotConverged
+from theoryck.quantities.arguments import positive
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -60,14 +61,8 @@ HIGHEST = 1e140
 FORGOTTEN = 1e-17
 """Population eigenvalues that differ by less than this, relative, are equal to float64."""
 
-TINY = 1e-290
-"""Means between this and its inverse leave room for the rest."""
-
-SMALLEST = 1e-307
-"""Of |z| over the mean: the floats below have fewer digits."""
-
-MOST_DIGITS = 6000
-"""More than z = 1e-308 and ratios of 1e+-308 take."""
+MOST_DIGITS = 1280
+"""More than the ends of the numeric domain take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +117,6 @@ class Chain:
         ratios, slopes, epsilon = (tuple(map(kind, row)) for row in (self.ratios, self.slopes, self.epsilon))
         return Chain(ratios, slopes, epsilon, kind(self.bottom))
 
-    def decimals(self) -> Chain:
-        """Return the chain with the exact values of its floats."""
-        return self.converted(Decimal)
-
     def top(self) -> float:
         """Return a bound of the spectrum: |A B| <= |A| |B| layer by layer."""
         edge = self.bottom
@@ -152,14 +143,11 @@ class Chain:
     def scaled(self) -> tuple[Chain, float]:
         """Return the chain in which every layer has the mean eigenvalue 1, and the mean eigenvalue of the top layer.
 
-        A layer that moves what is below by less than rounding forgets it.  ValueError where a mean does not fit a float.
+        A layer that moves what is below by less than rounding forgets it.  ValueError for a mean beyond the numeric domain.
         """
         means = self.means()
         for layer, mean in enumerate(means):
-            if not TINY < mean < 1 / TINY:
-                raise ValueError(
-                    f"rho and epsilon up to layer {layer} must give a mean eigenvalue that fits a float, got {mean:.3g}"
-                )
+            positive(mean, f"the mean eigenvalue that rho and epsilon give layer {layer}")
         slopes = [s * low / high for s, low, high in zip(self.slopes, means[:-1], means[1:], strict=True)]
         rests = [e / high for e, high in zip(self.epsilon, means[1:], strict=True)]
         start, reach = 0, 1.0
@@ -177,33 +165,18 @@ class Chain:
 
 
 def transform(chain: Chain, z: Complex) -> Complex:
-    """Return m(z) of the top layer at every ``z`` (N,), Im z > 0 or z < 0 exactly; any size of z.
-
-    Raises NotConverged with the place where the root was lost, ValueError where m does not fit a float.
-    """
+    """Return m(z) of the top layer at every ``z`` (N,), Im z > 0 or z < 0 exactly; NotConverged where the root was lost."""
     unit, scale = chain.scaled()
     found = np.empty(z.shape, dtype=np.complex128)
-    with np.errstate(over="ignore"):
-        size = np.abs(z) / scale
-    small = (size < SMALLEST) & (z.imag != 0)
-    if np.any(small):
-        raise ValueError(f"z over the mean eigenvalue {scale:.3g} must be {SMALLEST:g} at least, got {z[small][0]}")
     negative = (z.imag == 0) & (z.real < 0)
     for index in np.flatnonzero(negative):
-        found[index] = _float(negative_axis(unit, Decimal(float(z[index].real)) / Decimal(scale)) / Decimal(scale), z[index])
+        found[index] = float(negative_axis(unit, Decimal(float(z[index].real)) / Decimal(scale)) / Decimal(scale))
     # Where |z| is large the two halves of the complex plane are not told apart by float64; the series needs no root.
-    far = ~negative & (size > FAR * unit.top())
+    far = ~negative & (np.abs(z) / scale > FAR * unit.top())
     found[far] = -1 / z[far] * (1 + scale / z[far])
     rest = np.flatnonzero(~negative & ~far)
     found[rest] = _off_axis(unit, z[rest] / scale) / scale
     return found
-
-
-def _float(value: Decimal, z: complex) -> float:
-    number = float(value)
-    if math.isinf(number):
-        raise ValueError(f"z must be so far from 0 that the transform fits a float, got {z.real!r}: it is {value:.3e}")
-    return number
 
 
 def negative_axis(chain: Chain, z: Decimal) -> Decimal:
@@ -214,7 +187,7 @@ def negative_axis(chain: Chain, z: Decimal) -> Decimal:
     digits, last = 40, None
     while digits <= MOST_DIGITS:
         with decimal.localcontext(decimal.Context(prec=digits, Emin=-(10**9), Emax=10**9, traps=[])):
-            found = _from_below(chain.decimals(), z, digits)
+            found = _from_below(chain.converted(Decimal), z, digits)
             if found is not None and last is not None and abs(found - last) <= Decimal("1e-18") * abs(found):
                 return found
             last = found

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.proved.formulas import Number
-from theoryck.theory.spectra.limits.conjugate import float_number
+from theoryck.quantities.arguments import LARGEST, LEAST, positive
 
 Complex = NDArray[np.complex128]
 
@@ -33,9 +33,6 @@ START = 1e3
 
 FAR = 1e8
 """Where |z| is this much above the bound G = 1/z + eta/z^2 is exact to (1/FAR)^2."""
-
-SMALLEST = 1e-300
-"""Sizes of z/eta below this and above its inverse leave no room in a float."""
 
 POLISH = 6
 APART = 0.25
@@ -52,7 +49,7 @@ def quartic_roots(z: complex, phi: Number, psi: Number, eta: Number, zeta: Numbe
     (4,)
     """
     found = np.full(4, np.nan + 0j)
-    roots = _roots(_coefficients(_place(z), *_parameters(phi, psi, eta, zeta)), z)
+    roots = _roots(_coefficients(_place(z), *_parameters(phi, psi, eta, zeta)))
     found[: len(roots)] = roots
     return found
 
@@ -61,8 +58,8 @@ def pennington_worah(z: complex, phi: Number, psi: Number, eta: Number, zeta: Nu
     """Return G(z) = lim (1/n_1) tr (z - M)^-1 at one complex z off the real axis or real z < 0.
 
     The root of the quartic with P -> 1, that is G ~ 1/z, at infinity is followed down to z; all four solve it, and Im G Im z < 0
-    may hold for two of them.  Raises ValueError for z on [0, oo), where G does not fit a float and as :func:`quartic_roots`,
-    NotConverged where two roots could not be told apart on the way.  Source: Pennington, Worah (2017), theorem 1.
+    may hold for two of them.  Raises ValueError for z on [0, oo) and as :func:`quartic_roots`, NotConverged
+    where two roots could not be told apart on the way.  Source: Pennington, Worah (2017), theorem 1.
 
     >>> G = pennington_worah(-0.1 / 0.8, 1, 0.8, 0.464559054397540, 0.651470015870560**2)
     >>> round((-G.real / 0.8 - 0.2 / 0.1) / 0.8, 4)  # (1/n) tr (K_1 + 0.1)^-1 for erf, c = (1, 0.8): the companion and its zeros
@@ -72,13 +69,7 @@ def pennington_worah(z: complex, phi: Number, psi: Number, eta: Number, zeta: Nu
     if point.imag == 0 and point.real >= 0:
         raise ValueError(f"z must not lie on [0, oo), got {z!r}: give it an imaginary part")
     one, two, scale, square = _parameters(phi, psi, eta, zeta)
-    if not SMALLEST < abs(point) / scale < 1 / SMALLEST:
-        raise ValueError(f"z/eta must lie between {SMALLEST:g} and {1 / SMALLEST:g} in size, got {z!r} at eta = {scale!r}")
-    with np.errstate(all="ignore"):  # what overflows is not finite at the end
-        found = complex(_follow(point / scale, (one / two, two, square / scale), 1 / one)) / scale
-    if not np.isfinite(found):
-        raise ValueError(f"z and the parameters must keep G(z) within a float, got {z!r}, {(phi, psi, eta, zeta)!r}: less extreme")
-    return found
+    return complex(_follow(point / scale, (one / two, two, square / scale), 1 / one)) / scale
 
 
 def quartic_transform(root: complex, z: complex, psi: float) -> complex:
@@ -129,7 +120,7 @@ def _near(z: complex, values: tuple[float, float, float], root: complex) -> tupl
     # Roots 1e60 times as large as this one are none to take it for, and their coefficients may overflow.
     first = int(np.flatnonzero(np.abs(coefficients) > 1e-250 * np.max(np.abs(coefficients)))[0])
     coefficients = coefficients[first:]
-    found = _roots(coefficients, z)
+    found = _roots(coefficients)
     found = found[np.argsort(np.abs(found - root / size))]
     best, slope = found[0], np.polyder(coefficients)
     for _ in range(POLISH):
@@ -146,21 +137,12 @@ def _polynomial(z: complex, size: float, r: float, psi: float, zeta: float) -> C
     return np.asarray(np.polysub(np.polymul(first, second), zeta / k * b))
 
 
-def _roots(coefficients: Complex, z: Any) -> Complex:
-    with np.errstate(all="ignore"):
-        scaled = coefficients / np.max(np.abs(coefficients))
-        try:
-            return np.asarray(np.roots(scaled), dtype=np.complex128)
-        except np.linalg.LinAlgError:
-            raise ValueError(
-                f"z and the parameters must leave coefficients that fit a float, got z = {z!r}: less extreme"
-            ) from None
+def _roots(coefficients: Complex) -> Complex:
+    return np.asarray(np.roots(coefficients / np.max(np.abs(coefficients))), dtype=np.complex128)
 
 
 def _coefficients(z: complex, phi: float, psi: float, eta: float, zeta: float) -> Complex:
     """The quartic (P - 1 - (eta - zeta) t A)(1 - t zeta A) = t zeta A with A = P_phi P_psi, highest power first."""
-    if not SMALLEST < abs(z * psi) < 1 / SMALLEST:
-        raise ValueError(f"z psi must lie between {SMALLEST:g} and {1 / SMALLEST:g} in size, got z = {z!r} and psi = {psi!r}")
     t = 1 / (z * psi)
     k = max(1.0, abs(t))  # the whole is divided by k^2
     a = t / k * np.polymul([phi, 1 - phi], [psi, 1 - psi]).astype(np.complex128)
@@ -174,14 +156,14 @@ def _place(z: Any) -> complex:
         point = complex(z)
     except (TypeError, ValueError):
         raise ValueError(f"z must be one complex number, got {z!r}") from None
-    if not np.isfinite(point) or point == 0:
-        raise ValueError(f"z must be finite and not 0, got {z!r}")
+    if not LEAST <= abs(point) <= LARGEST:
+        raise ValueError(f"z must lie between {LEAST:g} and {LARGEST:g} in size, got {z!r}: change its unit")
     return point
 
 
 def _parameters(phi: Number, psi: Number, eta: Number, zeta: Number) -> tuple[float, float, float, float]:
-    values = [float_number(value, name, strict=True) for value, name in ((phi, "phi"), (psi, "psi"), (eta, "eta"))]
-    square = float_number(zeta, "zeta", strict=False)
+    values = [positive(value, name) for value, name in ((phi, "phi"), (psi, "psi"), (eta, "eta"))]
+    square = positive(zeta, "zeta", zero=True)
     if square > values[2]:
         raise ValueError(f"zeta = (E f')^2 must be at most eta = E f^2 (Bessel), got {zeta!r} > {eta!r}")
     return values[0], values[1], values[2], square

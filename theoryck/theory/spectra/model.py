@@ -1,9 +1,10 @@
-"""The deterministic equivalent of the resolvent of a random feature Gram matrix, at finite sizes (Louart, Liao, Couillet 2018).
+"""The deterministic equivalent of the resolvent of a random feature Gram matrix, given the inputs.
 
 K = phi(W X)^T phi(W X)/d_1 with X fixed has independent rows of covariance Phi = h(X^T X), the exact kernel of phi, and
     E_W (K + gamma)^-1 ~ Qbar = (Phi/(1 + delta) + gamma)^-1,    delta = (1/d_1) tr Phi Qbar.
 Only the eigenvalues of Phi matter for the trace, so any population covariance may stand in for the kernel: rho^2 X^T X + eps is the
 surrogate of the linear model.
+Source: Louart, Liao, Couillet (2018), arXiv:1702.05419, theorem 1.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.proved.formulas import Number, real_array
-from theoryck.theory.spectra.limits.conjugate import float_number
+from theoryck.quantities.arguments import positive, real
 
 if TYPE_CHECKING:
     from theoryck.numerics.functions.activation import Activation
@@ -28,8 +29,6 @@ ROUNDING = 2.3e-16
 
 LOST = 1e-7
 """Relative error of a term of the trace from there that is refused."""
-
-LARGEST_WIDTH = 2**53
 
 NEWTON_STEPS = 2000
 SETTLED = 4e-15
@@ -54,27 +53,22 @@ def resolvent_equivalent(covariance: ArrayLike, width: int, shift: Number) -> Re
 
     g = 1 + delta solves g = 1 + (1/d_1) sum_i phi_i g/(phi_i + gamma g), whose right side is concave: the root is unique and
     Newton's method comes down to it from 1 + tr Phi/(d_1 gamma).  Raises ValueError for a covariance that is empty or not symmetric
-    and non-negative, a width that is no integer >= 1 and a shift that is not > 0, below the rounding of eigenvalues near 0 or too
-    small for a float; NotConverged where Newton's method does not settle.
-    Source: Louart, Liao, Couillet (2018), arXiv:1702.05419, theorem 1.
+    and non-negative, a width that is no integer >= 1 and a shift that is not > 0 or below the rounding of eigenvalues near 0;
+    NotConverged where Newton's method does not settle.
 
     >>> found = resolvent_equivalent(np.eye(4), 4, 1)
     >>> round(float(found.delta), 12) == round((5**0.5 - 1) / 2, 12) == round(float(found.trace), 12)
     True
     """
-    gamma = float_number(shift, "shift", strict=True)
-    if isinstance(width, bool) or not hasattr(width, "__index__") or not 1 <= width.__index__() <= LARGEST_WIDTH:
-        raise ValueError(f"width must be an integer >= 1 and <= {LARGEST_WIDTH}, got {width!r}")
+    gamma = positive(shift, "shift")
+    if isinstance(width, bool) or not hasattr(width, "__index__") or width.__index__() < 1:
+        raise ValueError(f"width must be an integer >= 1, got {width!r}")
     values, size = _spectrum(real_array(covariance, "covariance"))
-    with np.errstate(over="ignore"):
-        ratios = values * (size / gamma)  # phi_i/gamma
-    if not np.all(np.isfinite(np.sum(ratios, axis=-1))):
-        raise ValueError(f"covariance/shift must fit a float, got entries up to {size:.3g} and the shift {gamma!r}")
+    ratios = values * (size / gamma)  # phi_i/gamma
     g = _fixed_point(ratios, int(width))
-    with np.errstate(over="ignore"):
-        trace = np.mean(g[..., None] / (ratios + g[..., None]), axis=-1) / gamma
-        noise = ROUNDING * values.shape[-1] * (size / gamma)  # of an eigenvalue, over gamma
-    if not np.all(np.isfinite(trace)) or np.any(noise > LOST * (np.min(ratios, axis=-1, initial=np.inf) + g)):
+    trace = np.mean(g[..., None] / (ratios + g[..., None]), axis=-1) / gamma
+    noise = ROUNDING * values.shape[-1] * (size / gamma)  # of an eigenvalue, over gamma
+    if np.any(noise > LOST * (np.min(ratios, axis=-1, initial=np.inf) + g)):
         raise ValueError(f"shift must be above the rounding of the smallest eigenvalues of the covariance, got {shift!r}")
     return ResolventEquivalent((g - 1)[()], trace[()])
 
@@ -144,7 +138,7 @@ def _fixed_point(ratios: Array, width: int) -> Array:
 def surrogate_covariance(gram: ArrayLike, rho: Any, epsilon: Any) -> Array:
     """Return rho^2 X^T X + eps, the covariance of the linear model of a layer, for a Gram matrix (..., n, n).
 
-    Raises ValueError for another shape and for a rho whose square fits no float.
+    Raises ValueError for another shape.
 
     >>> surrogate_covariance(np.eye(2), 0.5, 1).tolist()
     [[1.25, 0.0], [0.0, 1.25]]
@@ -152,7 +146,5 @@ def surrogate_covariance(gram: ArrayLike, rho: Any, epsilon: Any) -> Array:
     values = real_array(gram, "gram")
     if values.ndim < 2 or values.shape[-1] != values.shape[-2]:
         raise ValueError(f"gram must have shape (..., n, n), got {values.shape}")
-    slope, rest = float_number(rho, "rho", strict=None), float_number(epsilon, "epsilon", strict=False)
-    if slope * slope == np.inf:
-        raise ValueError(f"rho must have a square that fits a float, got {rho!r}")
+    slope, rest = real(rho, "rho"), positive(epsilon, "epsilon", zero=True)
     return slope * slope * values + rest * np.eye(values.shape[-1])
