@@ -19,7 +19,6 @@ from theoryck.claims.collecting import (
     is_test_file,
     may_hold_claims,
     no_claim_called,
-    place,
 )
 
 CLAIM = '''
@@ -138,9 +137,9 @@ def test_where_a_claim_is_made(write, tmp_path, monkeypatch):
     path = write("proofs/made.py", id="made", name="made")
     (claim,) = collect([path])
     monkeypatch.chdir(tmp_path)
-    assert place(claim) == "proofs/made.py:4"
+    assert claim.place == "proofs/made.py:4"
     monkeypatch.chdir("/")
-    assert place(claim) == f"{path}:4".lstrip("/")
+    assert claim.place == f"{path}:4".lstrip("/")
     assert is_claim(claim)
     assert not is_claim(type(claim))
     assert belongs(claim, path)

@@ -10,8 +10,7 @@ import mpmath
 import pytest
 
 import theoryck as tc
-from theoryck.claims.arguments import ClaimError
-from theoryck.claims.constants import constant
+from theoryck.claims.arguments import ClaimError, constant
 
 NORM = tc.norm_deviation(tc.DeepNetwork("tanh", depth=1), power=2)
 PATH = tc.ScalingPath(d=tc.doubling(16, 64), width="d", input_dim="d")

@@ -43,7 +43,6 @@ class Reference:
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # differs from run to run, and seeds are made of descriptions
 
-
 # How hypothesis writes a strategy, and how people do.
 _FOR_PEOPLE = (
     (r"Activation\('([^']*)'\)", r"\1"),
@@ -150,6 +149,11 @@ class Claim:
         return inspect.getsourcefile(self.function) or "<unknown>"
 
     @property
+    def file(self) -> Path:
+        """That file, from the root of the disk."""
+        return Path(self.path).resolve()
+
+    @property
     def line(self) -> int:
         """The line where the function starts."""
         return self.function.__code__.co_firstlineno
@@ -169,7 +173,7 @@ class Claim:
     @property
     def place(self) -> str:
         """``file:line`` of the claim, relative to the current folder where that is shorter."""
-        path, here = Path(self.path).resolve(), Path.cwd()
+        path, here = self.file, Path.cwd()
         return f"{path.relative_to(here) if path.is_relative_to(here) else path}:{self.line}"
 
     def about(self) -> About:
@@ -180,7 +184,7 @@ class Claim:
             claim=self.id,
             setting=self.setting,
             details=self.doc.partition("\n")[2].strip("\n"),
-            folder=Path(self.path).resolve().parent.name if self.folder_setting else "",
+            folder=self.file.parent.name if self.folder_setting else "",
             assumptions={name: _drawn_from(strategy) for name, strategy in self.strategies.items()},
             place=self.place,
             citation={name: str(value) for name, value in known.items() if value},
@@ -300,8 +304,7 @@ def _generate(claim: Claim, found: dict[str, tuple[dict[str, Any], Statement]], 
 def for_all(**strategies: Any) -> Callable[[Callable[..., Statement]], Callable[..., Statement]]:
     """Generalise a claim over its arguments, each drawn from a hypothesis strategy of the same name.
 
-    It stands below :func:`theorem`, :func:`conjecture` or :func:`falsehood`.  Hypothesis picks the structure (activations,
-    depths,
+    It stands below :func:`theorem`, :func:`conjecture` or :func:`falsehood`.  Hypothesis picks the structure (activations, depths,
     powers) and never a Monte Carlo seed; an instance for which the function calls ``hypothesis.assume`` in vain is left out.
     Raises ClaimError for what is no strategy, and for names that are not those of the arguments.
 
@@ -318,8 +321,7 @@ def for_all(**strategies: Any) -> Callable[[Callable[..., Statement]], Callable[
     >>> tc.for_all(depth=(1, 2, 3))
     Traceback (most recent call last):
         ...
-    theoryck.claims.arguments.ClaimError: for_all: depth must be a hypothesis strategy such as integers(1, 4), got (1, 2,
-    3)
+    theoryck.claims.arguments.ClaimError: for_all: depth must be a hypothesis strategy such as integers(1, 4), got (1, 2, 3)
     """
     from hypothesis.strategies import SearchStrategy
 
@@ -354,8 +356,8 @@ def example(**parameters: Any) -> Callable[[Callable[..., Statement]], Callable[
     ... def misspelt(layer): ...
     Traceback (most recent call last):
         ...
-    theoryck.claims.arguments.ClaimError: example on misspelt(layer): nothing is given for layer; depth is not an
-    argument of misspelt
+    theoryck.claims.arguments.ClaimError: example on misspelt(layer): nothing is given for layer; depth is not
+    an argument of misspelt
     """
 
     def decorate(function: Callable[..., Statement]) -> Callable[..., Statement]:
@@ -412,13 +414,10 @@ def _claim(status: Status, identifier: str, reference: Reference | None) -> Call
 def theorem(id: str, reference: Reference | None = None) -> Callable[[Callable[..., Statement]], Claim]:
     """Register a proved statement under a permanent ``id``; it must not come out REFUTED.
 
-    The function under it takes the parameters of :func:`for_all` and :func:`example` (or none) and returns a statement:
-    Identity,
+    The function under it takes the parameters of :func:`for_all` and :func:`example` (or none) and returns a statement: Identity,
     Bound, Scaling, Limit or Law.  The first line of its docstring is the statement for people.  ``id`` is a text without spaces
-    that
-    does not start with "-"; ``reference`` is a :class:`Reference` or None.  ``theoryck check`` and pytest find the claim in its
-    file,
-    :func:`theoryck.check_claims` takes it as it is.  Raises ClaimError.
+    that does not start with "-"; ``reference`` is a :class:`Reference` or None.  ``theoryck check`` and pytest find the claim in
+    its file, :func:`theoryck.check_claims` takes it as it is.  Raises ClaimError.
 
     >>> import theoryck as tc
     >>> @tc.theorem("example/sigma-identity")

@@ -62,22 +62,12 @@ def may_hold_claims(path: Path) -> bool:
         return False
 
 
-def home(claim: Claim) -> Path:
-    """Return the file that makes the claim."""
-    return Path(claim.path).resolve()
-
-
-def place(claim: Claim) -> str:
-    """Return ``file:line`` of a claim, relative to the current folder where that is shorter."""
-    return claim.place
-
-
 def belongs(claim: Claim, path: Path) -> bool:
     """Whether a claim found in the file ``path`` is to be checked there.
 
     A claim that a file only imports is left to the file that makes it, if claims are collected from there.
     """
-    made_in = home(claim)
+    made_in = claim.file
     return made_in == path.resolve() or not (PROOFS in made_in.parts[:-1] or is_test_file(made_in))
 
 
@@ -115,8 +105,8 @@ def _claims_or_problem(file: Path, problems: list[str] | None) -> list[Claim]:
 
 def _add(found: dict[str, Claim], claim: Claim) -> None:
     first = found.setdefault(claim.id, claim)
-    if first is not claim and place(first) != place(claim):
-        raise CollectionError(f"two claims are called {claim.id!r}: at {place(first)} and at {place(claim)}; rename one of them")
+    if first is not claim and first.place != claim.place:
+        raise CollectionError(f"two claims are called {claim.id!r}: at {first.place} and at {claim.place}; rename one of them")
 
 
 def _select(claims: list[Claim], only: Sequence[str]) -> list[Claim]:
@@ -306,7 +296,7 @@ def build_once(claim: Claim) -> list[Statement]:
                 statement.prediction(parameters)
         return [statement for _, statement in instances]
     except (Exception, SystemExit) as error:  # a claim that calls sys.exit ends no program
-        raise CollectionError(f"{place(claim)}: claim {claim.id!r} cannot be built\n{explain(error, home(claim))}") from error
+        raise CollectionError(f"{claim.place}: claim {claim.id!r} cannot be built\n{explain(error, claim.file)}") from error
 
 
 def explain(error: BaseException, path: Path) -> str:

@@ -332,11 +332,9 @@ class Law(Statement):
 
     Arguments: ``statistic``, a quantity whose draws have that law; ``along`` as in :class:`Bound`; ``distribution``, a frozen
     continuous distribution of ``scipy.stats`` (or anything with ``cdf`` and ``ppf``); ``rivals``, faster rates; ``correction``,
-    ``amplitude``, ``within``, ``share`` as in :class:`theoryck.claims.Statement`.  The one ``metric``, "cramer-von-mises", is
-    the
+    ``amplitude``, ``within``, ``share`` as in :class:`theoryck.claims.Statement`.  The one ``metric``, "cramer-von-mises", is the
     SQUARED L2 distance ``int (G - F)^2 dF`` of the two distribution functions: it has an unbiased estimate, which the largest
-    distance has not.  A law that is reached at rate 1/sqrt(d) has rate="1/d" in it.  Raises ClaimError, for a law with an atom
-    too.
+    distance has not.  A law that is reached at rate 1/sqrt(d) has rate="1/d" in it.  Raises ClaimError, for a law with an atom too.
 
     >>> import scipy.stats, theoryck as tc
     >>> output = tc.wide.output(tc.DeepNetwork("tanh", depth=1))

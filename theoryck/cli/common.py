@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from theoryck.checking.profiles import PROFILES
-from theoryck.claims.collecting import CollectionError, collect, explain, home, no_claim_called, place
+from theoryck.claims.collecting import CollectionError, collect, explain, no_claim_called
 from theoryck.cli.options import Choice
 from theoryck.report.layout import Style, columns, is_dumb, shorten, style_for
 
@@ -126,7 +126,7 @@ def built_or_usage(claim: Claim) -> Iterator[None]:
     except CollectionError as error:
         raise Usage(str(error)) from error
     except (Exception, SystemExit) as error:
-        raise Usage(f"{place(claim)}: claim {claim.id!r} cannot be built\n{explain(error, home(claim))}") from error
+        raise Usage(f"{claim.place}: claim {claim.id!r} cannot be built\n{explain(error, claim.file)}") from error
 
 
 def stdout_style() -> Style:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from theoryck.claims.collecting import CollectionError, build_once, home, place
+from theoryck.claims.collecting import CollectionError, build_once
 from theoryck.cli.common import Usage, find_claims, stdout_style
 from theoryck.report.claims import clean
 from theoryck.report.layout import Style, cells, pad, wrap
@@ -67,7 +67,7 @@ def _entry(claim: Claim, error: str) -> dict[str, object]:
         "status": claim.status.value,
         "statement": claim.statement,
         "reference": str(claim.reference or ""),
-        "file": str(home(claim)),
+        "file": str(claim.file),
         "line": claim.line,
         "arguments": sorted(claim.strategies),
         "error": error or None,
@@ -76,13 +76,13 @@ def _entry(claim: Claim, error: str) -> dict[str, object]:
 
 def _in_order(claims: list[Claim]) -> list[Claim]:
     """Return the claims folder by folder, its files as the contents in the folder's docstring name them, the others after these."""
-    folders = list(dict.fromkeys(home(claim).parent for claim in claims))
-    return sorted(claims, key=lambda claim: (folders.index(home(claim).parent), _position(claim)))
+    folders = list(dict.fromkeys(claim.file.parent for claim in claims))
+    return sorted(claims, key=lambda claim: (folders.index(claim.file.parent), _position(claim)))
 
 
 def _position(claim: Claim) -> int:
     text = claim.folder_setting
-    found = re.search(rf"^\s*{re.escape(home(claim).stem)}\s", text, re.MULTILINE)
+    found = re.search(rf"^\s*{re.escape(claim.file.stem)}\s", text, re.MULTILINE)
     return found.start() if found else len(text)
 
 
@@ -90,20 +90,20 @@ def _lines(claims: list[Claim], errors: Mapping[str, str], style: Style) -> list
     reach = max(cells(claim.status.value) for claim in claims)
     indent = " " * (reach + 2)
     lines: list[str] = []
-    for folder, in_folder in groupby(claims, key=lambda claim: home(claim).parent):
+    for folder, in_folder in groupby(claims, key=lambda claim: claim.file.parent):
         entries = list(in_folder)
         main = clean(entries[0].reference or "")
         lines += ["", *wrap(main or f"without reference, in {folder.name}", style.width)]
-        for _, in_file in groupby(entries, key=home):
+        for _, in_file in groupby(entries, key=lambda claim: claim.file):
             of_file = list(in_file)
             heading = clean(of_file[0].setting.partition("\n")[0])
-            lines += ["", *wrap(f"{home(of_file[0]).stem}: {heading}" if heading else home(of_file[0]).stem, style.width)]
+            lines += ["", *wrap(f"{of_file[0].file.stem}: {heading}" if heading else of_file[0].file.stem, style.width)]
             for claim in of_file:
                 lines.append(f"{pad(claim.status.value, reach)}  {style.paint(clean(claim.id), 'head')}")
                 lines += wrap(clean(claim.statement) or "(no docstring)", style.width, first=indent)
                 if clean(claim.reference or "") != main:
                     lines += wrap(clean(claim.reference or "without reference"), style.width, first=indent)
-                lines.append(style.paint(f"{indent}{clean(Path(place(claim)))}", "dim"))
+                lines.append(style.paint(f"{indent}{clean(Path(claim.place))}", "dim"))
                 if errors[claim.id]:
                     lines += wrap(f"cannot be built: {clean(errors[claim.id])}", style.width, first=indent)
     counts = {status: sum(claim.status.value == status for claim in claims) for status in ("theorem", "conjecture", "falsehood")}

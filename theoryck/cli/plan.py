@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from theoryck.claims.collecting import build_once, home
+from theoryck.claims.collecting import build_once
 from theoryck.cli.common import (
     Usage,
     built_or_usage,
@@ -125,7 +125,7 @@ def _not_planned(claim: Claim, profile: str, seed: int) -> str:
     return (
         f"{claim.id} states {what}: planned are only exponents that draws could show (of a Scaling, or a Bound without a "
         f"constant); check it, and if it is undecided its reason says how many times the draws would decide: "
-        f"theoryck check {os.path.relpath(home(claim))} --only {claim.id} --profile {profile}"
+        f"theoryck check {os.path.relpath(claim.file)} --only {claim.id} --profile {profile}"
     )
 
 

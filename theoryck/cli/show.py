@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from theoryck.claims.collecting import build_once, place
+from theoryck.claims.collecting import build_once
 from theoryck.cli.common import built_or_usage, find_claim, profile_option, seed_option, stdout_style
 from theoryck.report import numbers
 from theoryck.report.claims import clean, instance_text
@@ -50,7 +50,7 @@ def _head(claim: Claim, style: Style) -> list[str]:
     more = inspect.cleandoc(claim.doc).partition("\n")[2].strip("\n")
     lines += [f"  {line}".rstrip() for line in more.splitlines()]
     generated = "; ".join(f"{name} from {clean(strategy)}" for name, strategy in claim.strategies.items())
-    facts = [("reference", clean(claim.reference or "")), ("made in", place(claim)), ("generated", _at_most(generated, 400))]
+    facts = [("reference", clean(claim.reference or "")), ("made in", claim.place), ("generated", _at_most(generated, 400))]
     lines += ["", *fields(facts, style, whole=("made in",))]
     if claim.setting:
         lines += ["", style.paint("Setting of the file", "head"), *(f"  {line}".rstrip() for line in claim.setting.splitlines())]
@@ -76,7 +76,7 @@ def _instances(claim: Claim, profile: str, seed: int, style: Style) -> list[str]
         return [*lines, "  none meets the assumptions: checked, the claim would be VACUOUS"]
     for number, (parameters, statement) in enumerate(instances, 1):
         lines += _instance(claim, number, parameters, statement, style)
-    file = place(claim).rpartition(":")[0]
+    file = claim.place.rpartition(":")[0]
     return [*lines, "", "Check it with", f"  theoryck check {file} --only '{claim.id}' --profile {profile} --seed {seed}"]
 
 

@@ -76,7 +76,7 @@ class ClaimModule(pytest.Module):
 
 
 def _make_item(collector: pytest.Collector, name: str, claim: Any) -> ClaimItem | None:
-    from theoryck.claims.collecting import CollectionError, belongs, build_once, place
+    from theoryck.claims.collecting import CollectionError, belongs, build_once
 
     if not belongs(claim, collector.path):
         return None
@@ -84,10 +84,10 @@ def _make_item(collector: pytest.Collector, name: str, claim: Any) -> ClaimItem 
     where = f"{collector.nodeid}::{name}"
     other, other_where = known.setdefault(claim.id, (claim, where))
     if other_where != where:
-        if other is claim or place(other) == place(claim):
+        if other is claim or other.place == claim.place:
             return None  # the same claim under a second name, or imported a second time
         raise collector.CollectError(
-            f"two claims are called {claim.id!r}: at {place(other)} and at {place(claim)}; rename one of them"
+            f"two claims are called {claim.id!r}: at {other.place} and at {claim.place}; rename one of them"
         )
     try:
         build_once(claim)
