@@ -18,6 +18,7 @@ from theoryck.records import (
     Bracket,
     Contract,
     Counts,
+    Curve,
     Enclosure,
     Estimate,
     Interval,
@@ -40,6 +41,9 @@ from theoryck.report.svg import pictures
 
 SCHEMA = schema()
 INTERVAL = Interval(-0.5, -0.52, -0.48, 0.95)
+CURVE = Curve(
+    "exact", "d", (16, 32), 1, (16.0, 32.0), (0.0, 0.1), (0.2, 0.2), (-1.4, -1.7), INTERVAL, residuals={"exact": (None, 1.0)}
+)
 RESULT = Result(
     "paper/result",
     Status.THEOREM,
@@ -53,6 +57,7 @@ RESULT = Result(
         routes=(Route("exact", Verdict.SUPPORTED, INTERVAL, reason="balls"),),
         rivals=(Rival("1/d", True),),
         flags=("heavy-tail",),
+        curves=(CURVE,),
     ),
     Prediction(Kind.BOUND, "q", "d", {"d": "16, 32"}, rate="d**(-1/2)", rivals=("1/d",), parameters={"k": "2"}),
     tuple(Point({"d": d}, Estimate(0.1, 0.01, 1000), Enclosure(Decimal("0.1"), Decimal(0))) for d in (16, 32)),
@@ -130,10 +135,11 @@ WRONG = [None, True, 0, -1, 1, 0.5, 1e300, "", "x", "inf", "1e5", [], {}, [1], {
 
 
 @given(st.sampled_from(list(places(DATA))), st.sampled_from(WRONG))
+@settings(deadline=None)
 def test_what_breaks_the_schema_is_said_and_nothing_else(path, value):
     data = damaged(path, value)
     ours, theirs = problem(data), jsonschema.Draft202012Validator(SCHEMA).is_valid(data)
-    contradicts = ours is not None and any(word in ours for word in ("is missing", "need as many", "increasing order"))
+    contradicts = ours is not None and any(word in ours for word in ("is missing", "need as many", "increasing order", "a curve has"))
     assert (ours is None) == theirs or (theirs and contradicts)
 
 

@@ -156,26 +156,10 @@ def _rows(result: Result) -> list[Any]:
 
 
 def _draw(result: Result, path: str) -> None:
-    from theoryck.auditing import curves
-    from theoryck.report.plots import PlotError, Trace, draw
+    from theoryck.report.plots import PlotError, draw, traces
 
-    traces = [
-        Trace(
-            label=", ".join(f"{name} = {size}" for name, size in curve.direction.fixed.items()),
-            points=tuple((p.sizes[curve.direction.base], p.estimate) for p in curve.direction.points if p.estimate is not None),
-            base=curve.direction.base,
-            sizes=curve.sizes,
-            centre=curve.centre,
-            low=curve.low,
-            high=curve.high,
-            claimed=curve.claimed,
-        )
-        for curve in curves(result)
-        # Of a grid, the lines along the size of the verdict: on one axis they can be told apart.
-        if not curve.direction.fixed or result.prediction is None or curve.direction.base == result.prediction.base
-    ]
     try:
-        draw(result, traces, path)
+        draw(result, traces(result), path)
     except PlotError as error:
         raise Usage(str(error)) from error
 

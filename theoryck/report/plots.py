@@ -23,6 +23,7 @@ from theoryck.report.claims import clean
 from theoryck.report.layout import shorten
 from theoryck.report.paragraphs import outcome_and_why
 from theoryck.report.svg import laws
+from theoryck.report.svg.marks import Along, growths
 
 SUFFIXES = (".png", ".svg", ".pdf")
 MOST_BANDS = 6  # lines of a grid; with more of them the bands would hide each other
@@ -50,6 +51,37 @@ class Trace:
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     claimed: tuple[float, ...] = ()
+
+
+def traces(result: Result) -> list[Trace]:
+    """Return what is drawn of a result, from its record; of a grid, the lines along the size of the verdict.
+
+    >>> import theoryck as tc
+    >>> sizes = [16, 32, 64, 128]
+    >>> (trace,) = traces(tc.audit({"d": sizes}, [3 / d for d in sizes], 0.01, rate="1/d"))
+    >>> len(trace.sizes) == len(trace.centre), trace.low[0] < trace.centre[0] < trace.high[0]
+    (True, True)
+    >>> round(trace.claimed[0] * trace.sizes[0], 1)
+    3.0
+    """
+    base = None if result.prediction is None else result.prediction.base
+    return [_along(line) for line in growths(result) if not line.fixed or base in (None, line.base)]
+
+
+def _along(line: Along) -> Trace:
+    marks = [mark for trace in line.traces for mark in trace.marks if trace.route == "montecarlo"]
+    points = ((mark.size, Estimate(float(mark.value), math.inf if mark.error is None else float(mark.error), 1)) for mark in marks)
+    curve: list[list[float]] = [line.values(column) for column in line.columns(line.fitted[0])] if line.fitted else [[], [], []]
+    return Trace(
+        label=", ".join(f"{name} = {size}" for name, size in (line.fixed or {}).items()),
+        points=tuple(points),
+        base=line.base,
+        sizes=line.grid if line.fitted else (),
+        centre=tuple(curve[0]),
+        low=tuple(map(min, curve[1], curve[2])),
+        high=tuple(map(max, curve[1], curve[2])),
+        claimed=tuple(line.values(line.claimed)) if line.claimed and line.fitted else (),
+    )
 
 
 def check_plot(path: str | os.PathLike[str]) -> None:

@@ -102,11 +102,6 @@ def _marks(found: Along, ratio: bool) -> list[tuple[Trace, list[Ends]]]:
     return [(trace, [ends(mark) for mark in trace.marks]) for trace in found.traces]
 
 
-def _values(found: Along, line: Line, ratio: bool) -> list[float]:
-    """Return a line as a picture shows it, on the grid."""
-    return [line.sign * math.exp(log + (0.0 if ratio else found.log_rate(size))) for size, log in zip(found.grid, line.logs)]
-
-
 def _growth(
     canvas: Canvas,
     result: Result,
@@ -116,13 +111,9 @@ def _growth(
     caption: str,
     ratio: bool,
 ) -> Frame:
-    curves = []
-    for curve in found.fitted:
-        heights = [curve.heights(size) for size in found.grid]
-        columns = (Line("", curve.sign, column) for column in zip(*heights))  # centre, lower and upper end
-        curves.append([_values(found, column, ratio) for column in columns])
-    claimed = [(line, _values(found, line, ratio)) for line in ([found.claimed] if found.claimed else [])]
-    rivals = [(line, _values(found, line, ratio)) for line in found.rivals]
+    curves = [[found.values(column, ratio=ratio) for column in found.columns(curve)] for curve in found.fitted]
+    claimed = [(line, found.values(line, ratio=ratio)) for line in ([found.claimed] if found.claimed else [])]
+    rivals = [(line, found.values(line, ratio=ratio)) for line in found.rivals]
     soft = [values for _, values in (*claimed, *rivals)] + [column for columns in curves for column in columns]
     scale = _scale(marks, [value for column in soft for value in column], flip, ratio)
     caption = caption if flip > 0 else f"{scales.MINUS} {caption}"
@@ -182,7 +173,7 @@ def _reach(in_noise: bool, value: float, high: float) -> float:
 
 def _place(drawn: Frame, found: Along, line: Line, *, ratio: bool) -> str:
     """Say of a line that lies beyond the axis that it does."""
-    return "" if _is_seen(drawn, found, _values(found, line, ratio)) else ", beyond the axis"
+    return "" if _is_seen(drawn, found, found.values(line, ratio=ratio)) else ", beyond the axis"
 
 
 def _is_seen(drawn: Frame, found: Along, values: Sequence[float]) -> bool:

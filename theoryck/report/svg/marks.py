@@ -79,7 +79,7 @@ def minus(value: Decimal, other: Decimal) -> Decimal:
 
 def within(value: Decimal | float) -> bool:
     """Whether a number has a place in a picture."""
-    return math.isfinite(value) and abs(value) < FARTHEST
+    return abs(float(value)) < FARTHEST
 
 
 def place(sizes: Mapping[str, int]) -> str:
@@ -210,15 +210,33 @@ class Along:
         """The logarithm of the claimed rate; 0 where it is not known."""
         return self.curves[0].log_rate(size) if self.curves else 0.0
 
+    def columns(self, curve: Curve) -> list[Line]:
+        """The centre of a curve, the lower and the upper end of its band."""
+        return [Line("", curve.sign, column) for column in zip(*(curve.heights(size) for size in self.grid))]
+
+    def values(self, line: Line, *, ratio: bool = False) -> list[float]:
+        """A line on the grid, or its ratio to the claimed rate."""
+        return [line.sign * math.exp(log + (0.0 if ratio else self.log_rate(size))) for size, log in zip(self.grid, line.logs)]
+
 
 def growth(result: Result) -> Along | None:
     """Return the growth that a result is about, along the line that decided; None if it is not about growth."""
+    return next(iter(growths(result)), None)
+
+
+def growths(result: Result) -> list[Along]:
+    """Return the growth along the path or, of a grid, along every line of it that has a curve, the one that decided first."""
     prediction = result.prediction
     if prediction is not None and prediction.kind not in GROWING and (prediction.kind is not Kind.LIMIT or prediction.rate is None):
-        return None
-    found = _along(result, [curve for curve in result.judgement.curves if curve.sign])
-    if found is None or prediction is None:
-        return found
+        return []
+    curves = [curve for curve in result.judgement.curves if curve.sign]
+    lines = {(curve.base, *sorted(curve.fixed.items())): curve for curve in reversed(curves)}
+    groups = [[c for c in curves if (c.base, c.fixed) == (one.base, one.fixed)] for one in reversed(lines.values())] or [[]]
+    found = [replace(each, of=len(groups)) for group in groups if (each := _along(result, group)) is not None]
+    return [_with_claim(each, result, prediction) for each in found] if prediction is not None else found
+
+
+def _with_claim(found: Along, result: Result, prediction: Prediction) -> Along:
     if prediction.kind is Kind.LIMIT and prediction.value is not None and within(prediction.value.midpoint):
         value = prediction.value.midpoint
         found = replace(found, subtracted=value, traces=tuple(trace.minus(value) for trace in found.traces))
@@ -239,23 +257,21 @@ def approach(result: Result) -> Along | None:
 
 
 def _along(result: Result, curves: Sequence[Curve]) -> Along | None:
-    """Return the marks along the first of the curves; without curves along the predicted base, or the first size that moves."""
+    """Return the marks along curves of one line; without curves along the predicted base, or the first size that moves."""
     points = result.points
     if not points or not points[0].sizes:
         return None
-    first = [curve for curve in curves if (curve.base, curve.fixed) == (curves[0].base, curves[0].fixed)]
-    base, fixed = (first[0].base, dict(first[0].fixed)) if first else (_base(result), {})
+    base, fixed = (curves[0].base, dict(curves[0].fixed)) if curves else (_base(result), {})
     if base not in points[0].sizes:
         return None
-    if not first and len({point.sizes[base] for point in points}) < len(points):  # a grid: one of its lines
+    if not curves and len({point.sizes[base] for point in points}) < len(points):  # a grid: one of its lines
         fixed = {name: size for name, size in points[0].sizes.items() if name != base}
     here = [point for point in points if all(point.sizes.get(name) == size for name, size in fixed.items())]
     traces, missing = read(here, base)
-    residuals = {route: column for curve in first for route, column in curve.residuals.items()}
+    residuals = {route: column for curve in curves for route, column in curve.residuals.items()}
     traces = tuple(trace.beside(residuals.get(trace.route, ())) for trace in traces)
     sizes = tuple(sorted({point.sizes[base] for point in here}))
-    lines = len({(curve.base, *sorted(curve.fixed.items())) for curve in curves})
-    return Along(base, traces, sizes, tuple(first), fixed, missing=tuple(missing), of=max(lines, 1))
+    return Along(base, traces, sizes, tuple(curves), fixed, missing=tuple(missing))
 
 
 def _base(result: Result) -> str:
