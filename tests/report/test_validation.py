@@ -139,7 +139,7 @@ WRONG = [None, True, 0, -1, 1, 0.5, 1e300, "", "x", "inf", "1e5", [], {}, [1], {
 def test_what_breaks_the_schema_is_said_and_nothing_else(path, value):
     data = damaged(path, value)
     ours, theirs = problem(data), jsonschema.Draft202012Validator(SCHEMA).is_valid(data)
-    contradicts = ours is not None and any(word in ours for word in ("is missing", "need as many", "increasing order", "a curve has"))
+    contradicts = ours is not None and any(word in ours for word in ("is missing", "need as many", "increasing order", "a curve"))
     assert (ours is None) == theirs or (theirs and contradicts)
 
 

@@ -56,7 +56,6 @@ def map_problems(folder):
 WITHOUT_MAP = {
     "theoryck.auditing",
     "theoryck.cli",
-    "theoryck.curves",
     "theoryck.fitting",
     "theoryck.judging",
     "theoryck.ledger",

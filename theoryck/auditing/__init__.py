@@ -1,6 +1,5 @@
 """Audits: what rate do measured sizes, values and error bars support?  The contract of the judge, for anyone's data."""
 
 from theoryck.auditing.audit import DEFAULT_WITHIN, audit, audit_rows
-from theoryck.auditing.curves import Curve, curves
 
-__all__ = ["DEFAULT_WITHIN", "Curve", "audit", "audit_rows", "curves"]
+__all__ = ["DEFAULT_WITHIN", "audit", "audit_rows"]

@@ -15,12 +15,12 @@ from typing import Any
 
 from theoryck.auditing.columns import measurements
 from theoryck.auditing.declared import check_constant, check_contract, check_corrections
+from theoryck.auditing.directions import Direction, as_path, slices
 from theoryck.auditing.jointly import fit_grid
 from theoryck.auditing.replicates import place
 from theoryck.auditing.rows import Gathered, gather, grouped
 from theoryck.auditing.scattered import with_scatter
 from theoryck.auditing.tables import Measurements
-from theoryck.curves.directions import Direction, as_path, slices
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge, rival_problem
 from theoryck.judging.growth import EXCESS, EXTRAPOLATED

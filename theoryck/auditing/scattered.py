@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from theoryck.curves.directions import Direction
+from theoryck.auditing.directions import Direction
 from theoryck.fitting.scatter import MIN_SCATTER_SIZES, residual_stderrs
 from theoryck.rates import Rate
 from theoryck.records import Point, Prediction

@@ -145,7 +145,7 @@ def _source(data: str) -> str:
 
 
 def _rows(result: Result) -> list[Any]:
-    from theoryck.auditing.curves import local_slopes, ratios
+    from theoryck.auditing.directions import local_slopes, ratios
     from theoryck.report.audits import Row
 
     return [

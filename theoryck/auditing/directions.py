@@ -1,13 +1,15 @@
-"""How the sizes of a table go to infinity: one path, or a grid whose slices are paths."""
+"""How the sizes of a table go to infinity: one path, or a grid whose slices are paths; and what is seen along them at once."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from theoryck.fitting.data import MIN_SIZES
-from theoryck.records import Point
+from theoryck.rates import Rate
+from theoryck.records import Point, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +68,37 @@ def slices(points: Sequence[Point]) -> list[Direction]:
         for rest, line in lines.items():
             if len({point.sizes[base] for point in line}) >= MIN_SIZES:
                 found.append(Direction(base, tuple(sorted(line, key=lambda point: point.sizes[base])), dict(rest)))
+    return found
+
+
+def ratios(result: Result) -> list[tuple[float, float] | None]:
+    """Return value/rate with its standard error at each point; None without a rate or where it is beyond the range of floats."""
+    if result.prediction is None or result.prediction.rate is None:
+        return [None] * len(result.points)
+    rate = Rate.parse(result.prediction.rate)
+    found: list[tuple[float, float] | None] = []
+    for point in result.points:
+        assert point.estimate is not None
+        log = -rate.log_value(point.sizes)
+        factor = math.exp(log) if log < 709 else math.inf
+        ratio, stderr = point.estimate.value * factor, point.estimate.stderr * factor
+        found.append((ratio, stderr) if math.isfinite(ratio) else None)
+    return found
+
+
+def local_slopes(result: Result) -> list[tuple[float, float] | None]:
+    """Return the slope of log(value) from the point before, with its standard error; None on a grid or where signs differ."""
+    path = as_path(result.points)
+    found: list[tuple[float, float] | None] = [None] * len(result.points)
+    if path is None:
+        return found
+    for i, (here, there) in enumerate(itertools.pairwise(result.points), 1):
+        a, b = here.estimate, there.estimate
+        assert a is not None
+        assert b is not None
+        gap = math.log(there.sizes[path.base] / here.sizes[path.base])
+        if gap == 0 or a.value == 0 or b.value == 0 or (a.value > 0) != (b.value > 0):
+            continue
+        slope = math.log(b.value / a.value) / gap
+        found[i] = (slope, math.hypot(a.stderr / abs(a.value), b.stderr / abs(b.value)) / abs(gap))
     return found
