@@ -14,8 +14,7 @@ import numpy as np
 
 from theoryck.montecarlo import block_generator
 from theoryck.numerics.functions.activation import Activation
-from theoryck.theory.networks.draws import PIECE, Layers, norm_chain, overlap_chain
-from theoryck.theory.networks.quantities.moments import slope
+from theoryck.theory.networks.draws import PIECE, Layers, norm_chain, overlap_chain, slope
 
 
 def best(function, repeats: int = 3) -> float:

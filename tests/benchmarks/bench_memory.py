@@ -11,7 +11,7 @@ import time
 
 from theoryck.montecarlo import Key, ProcessExecutor, SerialExecutor, sample
 from theoryck.theory.networks.model import DeepNetwork
-from theoryck.theory.networks.quantities.norms import norm_deviation
+from theoryck.theory.networks.quantities import norm_deviation
 
 
 def main() -> None:

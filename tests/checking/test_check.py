@@ -111,7 +111,7 @@ def test_a_law_and_its_twin():
 
 
 def test_exact_identities_certify_support_and_refute():
-    from theoryck.theory.networks.quantities.constants import sigma
+    from theoryck.theory.networks.quantities import sigma
 
     phi = tc.activations.erf
     [result] = check(claim_of(tc.Identity(sigma(tc.Activation("x"), 3), 1))).results

@@ -80,7 +80,7 @@ def test_hopeless_budgets_are_said_and_others_are_not():
 
 
 def test_what_has_no_exponent_is_not_planned():
-    from theoryck.theory.networks.quantities.constants import sigma
+    from theoryck.theory.networks.quantities import sigma
 
     phi = tc.activations.erf
     assert not plannable(tc.Identity(sigma(phi, 1), 1))

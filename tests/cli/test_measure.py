@@ -128,19 +128,19 @@ def test_a_file_is_written_beside_the_text(tmp_path) -> None:
 
 
 def test_a_disagreement_is_shouted_and_ends_with_status_1(monkeypatch) -> None:
-    from theoryck.theory.networks.quantities.overlaps import OverlapMoment
+    from theoryck.theory.networks.quantities import overlap_moment
 
     wrong = Enclosure(Decimal("0.30"), Decimal("1e-20"))
-    monkeypatch.setattr(OverlapMoment, "exact", lambda self, sizes, digits: wrong)
+    monkeypatch.setattr(overlap_moment, "exact", lambda self, sizes, digits: wrong)
     result = run(*LINEAR, "--widths", "8", "8")
     assert result.exit_code == 1
     assert "THE TWO ROUTES DISAGREE" in result.output
 
 
 def test_a_bracket_is_shown(monkeypatch) -> None:
-    from theoryck.theory.networks.quantities.overlaps import OverlapMoment
+    from theoryck.theory.networks.quantities import overlap_moment
 
-    monkeypatch.setattr(OverlapMoment, "exact", lambda self, sizes, digits: Bracket(0.2, 0.3))
+    monkeypatch.setattr(overlap_moment, "exact", lambda self, sizes, digits: Bracket(0.2, 0.3))
     result = run(*LINEAR, "--widths", "8", "8")
     assert result.exit_code == 0
     assert "bracket      [0.2, 0.3]" in result.output
@@ -231,10 +231,10 @@ def test_digits_of_the_exact_value_follow_its_radius(value, shown) -> None:
 
 
 def test_an_exact_value_without_information_is_not_said_to_agree(monkeypatch) -> None:
-    from theoryck.theory.networks.quantities.overlaps import OverlapMoment
+    from theoryck.theory.networks.quantities import overlap_moment
 
     vague = Enclosure(Decimal("0.26"), Decimal("0.2"))
-    monkeypatch.setattr(OverlapMoment, "exact", lambda self, sizes, digits: vague)
+    monkeypatch.setattr(overlap_moment, "exact", lambda self, sizes, digits: vague)
     result = run(*LINEAR, "--widths", "8", "8")
     assert result.exit_code == 0
     assert "exact        no information at these widths (radius 0.2, midpoint 0.26)" in result.output
@@ -262,21 +262,21 @@ def test_spellings_of_draws(written, draws) -> None:
 
 
 def test_draws_that_overflow_are_a_mistake_and_no_traceback(monkeypatch) -> None:
-    from theoryck.theory.networks.quantities.overlaps import OverlapMoment
+    from theoryck.theory.networks.quantities import overlap_moment
 
-    monkeypatch.setattr(OverlapMoment, "sampler", lambda self, sizes: lambda rng, draws: rng.random(draws) + math.inf)
+    monkeypatch.setattr(overlap_moment, "sampler", lambda self, sizes: lambda rng, draws: rng.random(draws) + math.inf)
     result = run(*LINEAR, "--widths", "8", "8", "--no-exact")
     assert result.exit_code == 2
     assert "the draws failed: the sampler returned 20000 of 20000 draws that are not finite" in " ".join(result.output.split())
 
 
 def test_ctrl_c_during_the_exact_value_ends_with_status_130(monkeypatch) -> None:
-    from theoryck.theory.networks.quantities.overlaps import OverlapMoment
+    from theoryck.theory.networks.quantities import overlap_moment
 
     def interrupted(self, sizes, digits):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(OverlapMoment, "exact", interrupted)
+    monkeypatch.setattr(overlap_moment, "exact", interrupted)
     result = CliRunner().invoke(main, ["measure", *LINEAR, "--widths", "8", "8"])
     assert (result.exit_code, result.stdout) == (130, "")
     assert "interrupted" in result.stderr

@@ -15,8 +15,7 @@ from theoryck.quantities import ExactQuantity, QuantityError, closed_form, gauss
 from theoryck.quantities.exact import as_exact
 from theoryck.records import Enclosure
 from theoryck.theory.networks.model import DeepNetwork
-from theoryck.theory.networks.quantities.constants import epsilon, eta0, gamma0, rho, sigma
-from theoryck.theory.networks.quantities.norms import norm_deviation
+from theoryck.theory.networks.quantities import epsilon, eta0, gamma0, norm_deviation, rho, sigma
 
 
 def holds(value: Enclosure, number: object, digits: int = 20) -> bool:

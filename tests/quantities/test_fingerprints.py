@@ -204,7 +204,7 @@ def test_a_quantity_of_the_library_is_its_class_version_and_the_library():
     quantity = tc.norm_deviation(tc.DeepNetwork("tanh", depth=1), power=2)
     told = quantity.fingerprint()
     assert told.code == {
-        "class": f"theoryck.theory.networks.quantities.norms.{type(quantity).__name__}",
+        "class": f"theoryck.theory.networks.quantities.{type(quantity).__name__}",
         "version": 1,
         "library": library(),
     }

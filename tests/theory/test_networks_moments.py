@@ -19,8 +19,14 @@ from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
 from theoryck.records import Bracket, Enclosure
 from theoryck.theory.networks.proved.closed_forms import linear_norm_moment, linear_overlap_moment, linear_slope, sine_frequency
-from theoryck.theory.networks.proved.moments import lyapunov_bracket, norm_moment, overlap_moment
-from theoryck.theory.networks.proved.shallow import conditional_moments, log_nodes, shallow_norm_moment
+from theoryck.theory.networks.proved.moments import (
+    conditional_moments,
+    log_nodes,
+    lyapunov_bracket,
+    norm_moment,
+    overlap_moment,
+    shallow_norm_moment,
+)
 
 IDENTITY, ERF, SIN = Activation("x"), Activation("erf"), Activation("sin")
 

@@ -16,10 +16,9 @@ from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.proved.gaussian import gaussian_expectation
 from theoryck.numerics.proved.hermite import hermite_table
 from theoryck.theory.networks.proved.closed_forms import linear_norm_moment, linear_overlap_moment
-from theoryck.theory.networks.proved.moments import norm_moment, overlap_moment
+from theoryck.theory.networks.proved.moments import conditional_moments, norm_moment, overlap_moment, shallow_norm_moment
 from theoryck.theory.networks.proved.series import cumulants_from_moments, grading, recursion_coefficient
 from theoryck.theory.networks.proved.series_chain import evaluate, is_bounded, norm_expansion, overlap_expansion
-from theoryck.theory.networks.proved.shallow import conditional_moments, shallow_norm_moment
 
 ERF, SIN, TANH, GAUSS = Activation("erf"), Activation("sin"), Activation("tanh"), Activation("x*exp(-x**2/2)")
 BITS = 120

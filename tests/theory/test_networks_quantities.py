@@ -16,11 +16,9 @@ from scipy.stats import ks_2samp
 from theoryck.montecarlo import Key, ProcessExecutor, block_generator, sample
 from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities import QuantityError
-from theoryck.theory.networks.draws import NARROW, PIECE, Layers, norm_chain, overlap_chain
+from theoryck.theory.networks.draws import NARROW, PIECE, Layers, norm_chain, overlap_chain, slope
 from theoryck.theory.networks.model import DeepNetwork, size
-from theoryck.theory.networks.quantities.moments import slope
-from theoryck.theory.networks.quantities.norms import norm_deviation
-from theoryck.theory.networks.quantities.overlaps import overlap_moment
+from theoryck.theory.networks.quantities import norm_deviation, overlap_moment
 
 SIGMA_1_ERF = 0.464559054397540  # (2/pi) asin(2/3)
 

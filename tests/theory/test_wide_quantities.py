@@ -11,8 +11,16 @@ from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities import QuantityError
 from theoryck.theory.networks.model import DeepNetwork
 from theoryck.theory.wide.proved.kernels import wide_pair
-from theoryck.theory.wide.quantities.kernels import kernel_deviation, nngp, ntk
-from theoryck.theory.wide.quantities.output_law import output, output_bias, output_cumulant, output_distance, output_kurtosis
+from theoryck.theory.wide.quantities import (
+    kernel_deviation,
+    nngp,
+    ntk,
+    output,
+    output_bias,
+    output_cumulant,
+    output_distance,
+    output_kurtosis,
+)
 
 INPUTS = ((1, 2), (2, Fraction(1, 2)))
 SIZES = {"input_dim": 16, "width": 16}

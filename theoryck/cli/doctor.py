@@ -273,7 +273,7 @@ def _part(name: str, function: Callable[[], str], *, needed: bool = True, advice
 def _draw() -> str:
     from theoryck.montecarlo import Key, SerialExecutor, sample
     from theoryck.theory.networks.model import DeepNetwork
-    from theoryck.theory.networks.quantities.norms import norm_deviation
+    from theoryck.theory.networks.quantities import norm_deviation
 
     moment = norm_deviation(DeepNetwork("tanh", depth=1, widths=(8, 8)), power=2)
     moments = sample(moment.sampler({}), Key(0, "doctor", {}, {}), draws=64, block_draws=64, executor=SerialExecutor())
@@ -300,7 +300,7 @@ def _generate() -> str:
     @for_all(power=integers(1, 3))
     def claim(power: int) -> Any:
         from theoryck.claims.statements import Identity
-        from theoryck.theory.networks.quantities.constants import sigma
+        from theoryck.theory.networks.quantities import sigma
 
         return Identity(sigma(Activation(f"x**{power}"), 1), 1)
 

@@ -214,7 +214,7 @@ def _build(chosen: Measurable, options: Mapping[str, Any]) -> Quantity:
 def _exact(measured: Quantity, digits: int) -> tuple[Enclosure | Bracket | None, str]:
     """Return the exact value, or None and why there is none."""
     from theoryck.numerics.errors import ExactError
-    from theoryck.theory.networks.quantities.moments import NetworkMoment
+    from theoryck.theory.networks.quantities import NetworkMoment
 
     if not measured.can_exact:
         return None, "this quantity has no exact route"

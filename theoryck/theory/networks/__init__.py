@@ -1,10 +1,12 @@
 """Deep random networks: widths and sizes, constants, moments of norms and overlaps.
 
+Source: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
+
 draws       Markov chains that have the law of deep random networks without a weight matrix, in cache-sized pieces
 limits      Limits of scaled moments as all widths grow in fixed proportions: the constants of the d_min^(-k/2) laws
 model       Deep random networks: which widths, in which sizes; no number is drawn here
 proved      Proved values of networks
-quantities  What can be measured of networks
+quantities  What can be measured: moments of norms and overlaps, and the constants of their limits
 strategies  Hypothesis strategies for structure: activations that satisfy the main theorem or miss one hypothesis, and width
             patterns
 """
@@ -28,20 +30,14 @@ __all__, __getattr__, __dir__ = lazily(
             "network_constants",
         ),
         "proved.moments": ("norm_moment",),
-        "quantities.constants": (
+        "quantities": (
             "epsilon",
             "eta0",
             "gamma0",
+            "norm_deviation",
+            "overlap_moment",
             "rho",
             "sigma",
-        ),
-        "quantities.norms": (
-            "NormDeviation",
-            "norm_deviation",
-        ),
-        "quantities.overlaps": (
-            "OverlapMoment",
-            "overlap_moment",
         ),
     },
 )

@@ -15,12 +15,16 @@ float32, but 24 bits would leave an error of 1e-7 sqrt(d) relative to the differ
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from theoryck.numerics.functions.activation import Activation
+    from theoryck.theory.networks.model import DeepNetwork
 
 Array = NDArray[np.float64]
 
@@ -60,6 +64,28 @@ class Layers:
 
 def _rebuilt(recipe: tuple[Any, ...] | None, slope: float | None, widths: tuple[int, ...]) -> Layers:
     return Layers(None if recipe is None else _shared(recipe[0], recipe[1]), slope, widths)
+
+
+@functools.lru_cache(maxsize=256)
+def slope(activation: Activation) -> float | None:
+    """Return c when phi(x) = c x identically, else None.
+
+    sympy cancels x in the quotient of c*x by x at once; an expression it cannot cancel takes the general route, which is
+    slower and right all the same.
+    """
+    from theoryck.numerics.functions.expression import x
+
+    quotient = activation.expression / x
+    return float(quotient) if quotient.is_number else None
+
+
+def layers_of(network: DeepNetwork, sizes: Mapping[str, int]) -> Layers:
+    """Return a network at ``sizes`` as the chains see it."""
+    widths, linear = network.layer_widths(sizes), slope(network.activation)
+    if linear is not None or network.depth == 0:
+        # The activation is never applied: leaving it out spares the workers from loading it.
+        return Layers(None, 1.0 if linear is None else linear, widths)
+    return Layers(network.activation, None, widths)
 
 
 def norm_chain(layers: Layers, rng: np.random.Generator, draws: int) -> Array:

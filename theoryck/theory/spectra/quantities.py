@@ -19,8 +19,8 @@ from theoryck.quantities.base import NANOSECONDS_PER_NUMBER, Quantity, QuantityE
 from theoryck.quantities.formulas import formula
 from theoryck.records import Enclosure
 from theoryck.records.arguments import exact_number
+from theoryck.theory.networks.draws import slope
 from theoryck.theory.networks.model import as_width, width_at
-from theoryck.theory.networks.quantities.moments import slope
 from theoryck.theory.spectra.draws import EigenvalueSampler, GapSampler, Kernel, TraceSampler
 from theoryck.theory.spectra.limits.conjugate import conjugate_kernel, edges
 from theoryck.theory.spectra.limits.marchenko_pastur import marchenko_pastur

@@ -1,8 +1,10 @@
 """Wide networks: the kernels of infinite width (NNGP, NTK), and what a finite width adds to kernels and outputs.
 
+draws       Draws of wide networks: kernels at finite width, and statistics of the output
 limits      Infinitely wide networks: the kernel of the output's Gaussian law (NNGP) and of gradient descent (NTK), in float64
+model       Two inputs and a wide network above them, all widths but one; no number is drawn here
 proved      Proved values of wide
-quantities  What can be measured of wide
+quantities  What can be measured of wide networks: kernels between two inputs, and the law of the output on one random input
 """
 
 from theoryck._lazy import lazily
@@ -21,12 +23,10 @@ __all__, __getattr__, __dir__ = lazily(
             "output_distance_limit",
             "output_kurtosis_limit",
         ),
-        "quantities.kernels": (
+        "quantities": (
             "kernel_deviation",
             "nngp",
             "ntk",
-        ),
-        "quantities.output_law": (
             "output",
             "output_bias",
             "output_cumulant",

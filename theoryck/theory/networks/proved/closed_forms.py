@@ -1,7 +1,6 @@
 """Moments of the Gram chain in closed form: the input layer, linear networks (rational numbers), one sine layer.
 
-Camilli, Tieplova, Bergamin, Barbier (2025) state the moment bounds; the formulas here are elementary consequences of chi-square and
-Wishart moments and hold at every width, so everything is rigorous.
+The formulas are elementary consequences of chi-square and Wishart moments and hold at every width, so everything is rigorous.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The constants of a deep network: sigma_l, rho_l, eps_l, eta_0 and gamma_0, as balls pushed through the recursion.
 
 sigma_0 = 1, sigma_l = E phi(sqrt(sigma_{l-1}) Z)^2, rho_l = E phi'(sqrt(sigma_{l-1}) Z), eps_l = sigma_l - sigma_{l-1} rho_l^2,
-eta_0 = prod_i rho_i, gamma_0 = sum_j eps_j prod_{i>j} rho_i^2  (Camilli, Tieplova, Bergamin, Barbier 2025).
+eta_0 = prod_i rho_i, gamma_0 = sum_j eps_j prod_{i>j} rho_i^2.
 """
 
 from __future__ import annotations

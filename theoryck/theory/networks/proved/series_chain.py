@@ -21,12 +21,17 @@ from theoryck.numerics.balls import maximum, plus_minus, precision
 from theoryck.numerics.errors import ExactError, NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.proved.hermite import expression_of, hermite_table
-from theoryck.theory.networks.proved.series import Grading, Index, Vector, conditional_expectation, grading, monomial
-from theoryck.theory.networks.proved.series_tables import (
+from theoryck.theory.networks.proved.series import (
+    Grading,
     HermiteTable,
+    Index,
+    Vector,
+    conditional_expectation,
     derivative_table,
+    grading,
     gram_cumulants,
     input_cumulants,
+    monomial,
     norm_cumulants,
     orders_needed,
 )
