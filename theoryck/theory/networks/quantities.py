@@ -139,7 +139,7 @@ class norm_deviation(NetworkMoment):
 
     >>> from theoryck.theory.networks import DeepNetwork
     >>> q = norm_deviation(DeepNetwork("x", depth=1), power=2)
-    >>> draws = q.draw(np.random.default_rng(0), 10_000, {"input_dim": 4, "width": 4})
+    >>> draws = q.sampler({"input_dim": 4, "width": 4})(np.random.default_rng(0), 10_000)
     >>> bool(abs(draws.mean() - 1.25) < 5 * draws.std() / 100)  # (1 + 2/4)^2 - 1
     True
     >>> q = norm_deviation(DeepNetwork("x", depth=0), power=2)
@@ -215,7 +215,7 @@ class overlap_moment(NetworkMoment):
 
     >>> from theoryck.theory.networks import DeepNetwork
     >>> q = overlap_moment(DeepNetwork("x", depth=1), power=2)
-    >>> draws = q.draw(np.random.default_rng(0), 20_000, {"input_dim": 8, "width": 8})
+    >>> draws = q.sampler({"input_dim": 8, "width": 8})(np.random.default_rng(0), 20_000)
     >>> bool(abs(draws.mean() - 0.265625) < 5 * draws.std() / 20_000**0.5)  # 1/8 (1 + 1/8) + 1/8
     True
     >>> q.name, overlap_moment(DeepNetwork("x", depth=0)).exact({"input_dim": 8}).midpoint  # E (x . y)^2 = 1/d_0
