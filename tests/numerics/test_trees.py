@@ -31,11 +31,10 @@ from sympy import (
 
 from theoryck.numerics.balls import precision
 from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.calculus import parity
+from theoryck.numerics.functions.expression import x
 from theoryck.numerics.functions.pieces import Unsplit, as_polynomial, pieces, polynomial_pieces, zeros
-from theoryck.numerics.functions.trees import COMPLEX, DECIMAL, REAL, Tree, constant_ball, parity, tree_of
-from theoryck.numerics.functions.trees import x as the_symbol
-
-x = sympy.Symbol("x", real=True)
+from theoryck.numerics.functions.trees import COMPLEX, DECIMAL, REAL, Tree, constant_ball, tree_of
 
 CASES = [
     (sin(x) * cos(2 * x) + tanh(x) ** 3, lambda u: mpmath.sin(u) * mpmath.cos(2 * u) + mpmath.tanh(u) ** 3),
@@ -119,12 +118,6 @@ def test_strangers_are_refused():
         Tree((Abs(x),)).at(COMPLEX[True], acb(1))
     with pytest.raises(ExactError, match="constant"), precision(64):
         constant_ball(sympy.GoldenRatio)
-
-
-def test_the_symbol_is_that_of_the_models():
-    from theoryck.numerics.functions.expression import x as of_models
-
-    assert the_symbol == of_models == x
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
-"""Derivatives almost everywhere, written in forms that stay accurate where floating point overflows."""
+"""What is read off the tree: derivatives almost everywhere, in forms that stay accurate where floating point overflows; parity."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import sympy
@@ -96,3 +97,41 @@ def _extremum(e: Any, known: dict[Any, Any]) -> Any:
         gap = argument - rest if isinstance(e, sympy.Max) else rest - argument
         total += _derivative(argument, known) * sympy.Heaviside(gap)
     return total
+
+
+_ODD = (sympy.sin, sympy.tan, sympy.tanh, sympy.sinh, sympy.atan, sympy.asinh, sympy.erf, sympy.sign)
+_EVEN = (sympy.cos, sympy.cosh, sympy.sech, sympy.Abs)
+
+
+@functools.lru_cache(maxsize=512)
+def parity(expression: Any) -> int:
+    """Return 1 for an even function of x, -1 for an odd one, 0 where neither is certain; zero counts as even.
+
+    >>> parity(x*sympy.exp(-x**2/2)), parity(sympy.cos(sympy.tanh(x))), parity(sympy.Max(0, x)), parity(sympy.Max(x, -x))
+    (-1, 1, 0, 1)
+    """
+    found = parity_of_parts(expression)
+    if found:
+        return found
+    mirrored = expression.xreplace({x: -x})
+    return 1 if mirrored == expression else -1 if mirrored == -expression else 0
+
+
+def parity_of_parts(e: Any) -> int:
+    """Return the parity that follows from those of the parts, as :func:`parity` does."""
+    if not e.has(x):
+        return 1
+    if e == x:
+        return -1
+    parts = [parity_of_parts(argument) for argument in e.args]
+    if isinstance(e, sympy.Mul):
+        return 0 if 0 in parts else (-1) ** parts.count(-1)
+    if isinstance(e, sympy.Pow) and e.exp.is_Integer:
+        return parts[0] ** (int(e.exp) % 2 or 2)
+    if all(part == 1 for part in parts) and not isinstance(e, sympy.Piecewise):
+        return 1
+    if isinstance(e, sympy.Add) and all(part == -1 for part in parts):
+        return -1
+    if isinstance(e, _ODD):
+        return parts[0]
+    return abs(parts[0]) if isinstance(e, _EVEN) else 0

@@ -3,22 +3,22 @@
 The tree becomes a list of elementwise operations on registers; register 0 is the caller's buffer, a block of it at a time, so that
 temporaries stay in cache whatever the size of the array.  A one-operation program (tanh, sin, erf, arctan) is one ufunc call.
 Programs whose intermediate values may overflow although the function is finite keep the input of a block and evaluate the few
-affected entries again with mpmath.
+affected entries again in high precision.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from fractions import Fraction
+import functools
+from collections.abc import Sequence
 from typing import Any
 
-import mpmath
 import numpy as np
 import scipy.special
 import sympy
 from numpy.typing import NDArray
 
 from theoryck.numerics.functions.expression import x
+from theoryck.numerics.functions.trees import high_precision
 
 BLOCK_BYTES = 262144
 """Size of a block: it and its few temporaries stay in a second-level cache."""
@@ -309,51 +309,18 @@ class Program:
             block[index] = float(high_precision(self.expression, float(before[index])))
 
 
-_MPMATH: dict[Any, Callable[..., Any]] = {
-    sympy.sin: mpmath.sin,
-    sympy.cos: mpmath.cos,
-    sympy.tan: mpmath.tan,
-    sympy.sinh: mpmath.sinh,
-    sympy.cosh: mpmath.cosh,
-    sympy.tanh: mpmath.tanh,
-    sympy.sech: mpmath.sech,
-    sympy.exp: mpmath.exp,
-    sympy.log: mpmath.log,
-    sympy.atan: mpmath.atan,
-    sympy.asinh: mpmath.asinh,
-    sympy.erf: mpmath.erf,
-    sympy.erfc: mpmath.erfc,
-    sympy.Abs: abs,
-    sympy.sign: mpmath.sign,
-    sympy.Max: max,
-    sympy.Min: min,
-}
+@functools.lru_cache(maxsize=256)
+def program_of(expression: Any) -> Program:
+    """Return the (cached) program of an expression."""
+    return Program(expression)
 
 
-def high_precision(expression: Any, point: float | Fraction | Any, digits: int = 30) -> Any:
-    """Return the value of ``expression`` at ``point`` as an mpmath number, computed with ``digits`` digits."""
-    with mpmath.workdps(digits):
-        if isinstance(point, Fraction):
-            point = mpmath.mpf(point.numerator) / point.denominator
-        return _mp(expression, mpmath.mpf(point))
+def values_of(expression: Any, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values of ``expression`` at float64 ``points``; what overflows or has no value is inf or nan, without a warning.
 
-
-def _mp(e: Any, point: Any) -> Any:
-    if e == x:
-        return point
-    if e.is_Rational:
-        return mpmath.mpf(int(e.p)) / int(e.q)
-    if e is sympy.pi:
-        return +mpmath.pi
-    if e is sympy.E:
-        return +mpmath.e
-    arguments = [_mp(argument, point) for argument in e.args]
-    if isinstance(e, sympy.Add):
-        return mpmath.fsum(arguments)
-    if isinstance(e, sympy.Mul):
-        return mpmath.fprod(arguments)
-    if isinstance(e, sympy.Pow):
-        return arguments[0] ** arguments[1]
-    if isinstance(e, sympy.Heaviside):
-        return mpmath.mpf("0.5") if arguments[0] == 0 else mpmath.mpf(int(arguments[0] > 0))
-    return _MPMATH[type(e)](*arguments)
+    >>> values_of(sympy.sqrt(x), np.array([4.0, -1.0]))
+    array([ 2., nan])
+    """
+    values = np.array(points, dtype=np.float64)
+    program_of(expression).run(values)
+    return values

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import mpmath
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from theoryck.numerics.functions.compiled import Program, high_precision
+from theoryck.numerics.functions.compiled import values_of
 from theoryck.numerics.functions.expression import ExpressionError, read_text, x
 from theoryck.numerics.functions.ranges import is_positive, never_zero
+from theoryck.numerics.functions.trees import high_precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +116,7 @@ def grid() -> NDArray[np.float64]:
 
 def _violation(condition: Condition) -> float | None:
     points = grid()
-    values = points.copy()
-    Program(condition.subject).run(values)
+    values = values_of(condition.subject, points)
     usable = ~np.isnan(values)
     suspects = points[usable & np.array([condition.broken(value) for value in values])]
     for point in suspects[np.argsort(np.abs(suspects))][:50]:
@@ -122,9 +124,7 @@ def _violation(condition: Condition) -> float | None:
         # A value that rounds to 0 far out (1 - tanh 40) is not a zero; one at a moderate point is.
         if condition.broken(exact) and (exact != 0 or abs(point) <= 20):
             return float(point)
-    if condition.kind == "nonzero":
-        return _sign_change(condition.subject, points[usable], values[usable])
-    return None
+    return _sign_change(condition.subject, points[usable], values[usable]) if condition.kind == "nonzero" else None
 
 
 def _sign_change(subject: Any, points: NDArray[np.float64], values: NDArray[np.float64]) -> float | None:
@@ -133,12 +133,20 @@ def _sign_change(subject: Any, points: NDArray[np.float64], values: NDArray[np.f
     if flips.size == 0:
         return None
     index = flips[np.argmin(np.abs(points[flips]))]
-    low, high = float(points[index]), float(points[index + 1])
-    sign = high_precision(subject, low) > 0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        if (high_precision(subject, middle) > 0) == sign:
+    with mpmath.workdps(30):
+        ends = (mpmath.mpf(float(point)) for point in points[index : index + 2])
+        return float(bisected(lambda point: high_precision(subject, point), *ends))
+
+
+def bisected(value: Callable[[mpmath.mpf], mpmath.mpf], low: mpmath.mpf, high: mpmath.mpf) -> mpmath.mpf:
+    """Return where ``value`` changes sign between two ends of different signs, to mpmath's working precision."""
+    positive = value(low) > 0
+    for _ in range(mpmath.mp.prec + 8):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if (value(middle) > 0) == positive:
             low = middle
         else:
             high = middle
-    return 0.5 * (low + high)
+    return (low + high) / 2

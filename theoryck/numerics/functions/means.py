@@ -6,8 +6,8 @@ from typing import Any
 
 import sympy
 
+from theoryck.numerics.functions.calculus import parity
 from theoryck.numerics.functions.expression import x
-from theoryck.numerics.functions.parity import parity
 
 
 def exact_mean(expression: Any, variance: Any) -> Any:

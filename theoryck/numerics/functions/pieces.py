@@ -1,7 +1,8 @@
 """Kinks: an expression with Abs, Max, Heaviside, sign or Piecewise as analytic expressions on intervals.
 
 On an interval between two kinks every switch has one position, so that the expression equals one without switches; that one is
-analytic near the interval's interior and is what gets integrated.
+analytic near the interval's interior and is what gets integrated.  Kinks that cannot be written down are located in floating
+point, which proves nothing: a sign change of what turns a switch on a grid, or between grid points at an extremum, is bisected.
 """
 
 from __future__ import annotations
@@ -12,18 +13,30 @@ from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Any
 
+import mpmath
+import numpy as np
 import sympy
 from flint import arb, fmpq
+from numpy.typing import NDArray
 from sympy import Expr
 
 from theoryck.numerics.balls import precision
 from theoryck.numerics.errors import ExactError
-from theoryck.numerics.functions.trees import REAL, constant_ball, holds, tree_of, x
+from theoryck.numerics.functions.calculus import derivative
+from theoryck.numerics.functions.compiled import values_of
+from theoryck.numerics.functions.domain import bisected, grid
+from theoryck.numerics.functions.expression import x
+from theoryck.numerics.functions.ranges import enclose, never_zero
+from theoryck.numerics.functions.trees import DECIMAL, REAL, constant_ball, holds, tree_of
+
+Floats = NDArray[np.float64]
 
 SWITCHES = (sympy.Abs, sympy.sign, sympy.Heaviside, sympy.Max, sympy.Min, sympy.Piecewise)
 _MONOTONE_THROUGH_ZERO = (sympy.tanh, sympy.sinh, sympy.atan, sympy.asinh, sympy.erf)
 _POSITIVE = (sympy.exp, sympy.cosh, sympy.sech, sympy.erfc)
 _SORTING_BITS = 400
+GRID = 200_001  # points; odd, so that 0 is one: kinks at 0 are common
+MAX_KINKS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +82,12 @@ def _innermost(expression: Expr) -> Expr | None:
 
 
 def _gates(switch: Expr) -> list[Expr]:
-    """The expressions whose zeros are where ``switch`` turns."""
+    """Return the expressions whose zeros are where ``switch`` turns."""
     if isinstance(switch, sympy.Max | sympy.Min):
         return [a - b for a, b in combinations(switch.args, 2)]
     if isinstance(switch, sympy.Piecewise):
-        return [part.lhs - part.rhs for branch in switch.args for part in branch.cond.atoms(sympy.core.relational.Relational)]
+        relations = {part for branch in switch.args for part in branch.cond.atoms(sympy.core.relational.Relational)}
+        return [part.lhs - part.rhs for part in sorted(relations, key=str)]
     return [switch.args[0]]
 
 
@@ -163,6 +177,15 @@ def zeros(gate: Expr) -> list[Expr]:
     >>> zeros(x**2 - 2), zeros(sympy.tanh(2 * x - 1) * sympy.exp(x))
     ([-sqrt(2), sqrt(2)], [1/2])
     """
+    try:
+        return _zeros(gate)
+    except Unsplit:
+        if never_zero(gate):
+            return []
+        raise
+
+
+def _zeros(gate: Expr) -> list[Expr]:
     if not gate.has(x):
         return []
     if gate.is_polynomial(x):
@@ -243,3 +266,150 @@ def polynomial_pieces(expression: Expr) -> tuple[tuple[Expr | None, Expr | None,
             return None
         found.append((part.left, part.right, coefficients))
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Kinks:
+    """Points where a function may fail to be analytic, in increasing order; ``exact`` when these are proved to be all of them."""
+
+    points: tuple[Any, ...]
+    exact: bool
+
+
+@lru_cache(maxsize=512)
+def find_kinks(expression: Expr) -> Kinks:
+    """Return the ends of the pieces and where bases of fractional powers vanish; else what is located on -60 < x < 60.
+
+    >>> find_kinks(sympy.Max(-1, sympy.Min(1, x))), find_kinks(sympy.tanh(x)).points
+    (Kinks(points=(-1, 1), exact=True), ())
+    """
+    try:
+        points, exact = {part.left for part in pieces(expression)[1:]} | branch_points(expression), True
+    except Unsplit:
+        points, exact = set(), False
+        for gate in [*gates_of(expression), *(node.base for node in _fractional_powers(expression))]:
+            try:
+                points |= set(zeros(gate))
+            except Unsplit:
+                near = grid()[np.abs(grid()) <= 60]
+                with mpmath.workdps(30):
+                    points |= {sympy.Float(float(zero), 15) for zero in _crossings(gate, mpmath.mpf(1), near, len(near))[0]}
+    return Kinks(tuple(sorted(points, key=lambda point: float(point))), exact)
+
+
+def branch_points(expression: Expr) -> set[Expr]:
+    """Return the exact zeros of bases of fractional powers; raises :class:`Unsplit`."""
+    found: set[Expr] = set()
+    for part in pieces(expression):
+        zero_sets = (zeros(node.base) for node in _fractional_powers(part.expression))
+        found |= {z for each in zero_sets for z in each if z in (part.left, part.right) or _between(part.left, z, part.right)}
+    return found
+
+
+def _fractional_powers(expression: Expr) -> list[Expr]:
+    powers = (node for node in sympy.preorder_traversal(expression) if isinstance(node, sympy.Pow) and node.base.has(x))
+    return [node for node in powers if not node.exp.is_Integer]
+
+
+def jump_order(expression: Expr, highest: int = 2) -> tuple[int, Any] | None:
+    """Return (order, point) of the lowest derivative, up to ``highest``, that jumps between pieces, or None when none does.
+
+    A jump is declared when an enclosure of the difference excludes 0, and absence of a jump when the difference simplifies to 0.
+    Raises ArithmeticError where neither can be shown.
+    """
+    orders = []
+    for left, right in pairwise(pieces(expression)):
+        order = _first_jump(left.expression, right.expression, right.left, highest)
+        if order is not None:
+            orders.append((order, right.left))
+    return min(orders, key=lambda found: found[0]) if orders else None
+
+
+def _first_jump(left: Any, right: Any, point: Any, highest: int) -> int | None:
+    for order in range(highest + 1):
+        gap = (right - left).subs(x, point)
+        if gap != 0:
+            low, high = enclose(gap)
+            if low > 0 or high < 0:
+                return order
+            if not gap.is_number or sympy.simplify(gap) != 0:
+                raise ArithmeticError(f"the two sides of the derivative of order {order} at {point} cannot be compared")
+        left, right = derivative(left), derivative(right)
+    return None
+
+
+def gates_of(expression: Expr) -> list[Expr]:
+    """Return what changes sign where a switch of ``expression`` turns, inner switches included.
+
+    >>> gates_of(sympy.Max(sympy.sin(x), 0))
+    [sin(x)]
+    """
+    found: dict[Expr, None] = {}
+    for node in sympy.postorder_traversal(expression):
+        if isinstance(node, SWITCHES) and node.has(x):
+            for gate in _gates(node):
+                if gate.has(x) and -gate not in found:
+                    found[gate] = None
+    return list(found)
+
+
+def located_kinks(expression: Expr, root: mpmath.mpf, cut: mpmath.mpf) -> tuple[tuple[mpmath.mpf, ...], bool]:
+    """Return the z in (-cut, cut) where a switch of e(root z) turns, to mpmath's working precision, and whether all were searched.
+
+    >>> [mpmath.nstr(z, 8) for z in located_kinks(sympy.Max(sympy.tanh(x), sympy.Rational(1, 3)), mpmath.mpf(1), mpmath.mpf(9))[0]]
+    ['0.34657359']
+    """
+    points: set[mpmath.mpf] = set()
+    resolved = True
+    for gate in gates_of(expression):
+        found, complete = _crossings(gate, root, np.linspace(-float(cut), float(cut), GRID), MAX_KINKS)
+        points.update(found)
+        resolved &= complete
+    # Kinks of different gates that coincide up to rounding are one kink.
+    apart = mpmath.mpf(10) ** (5 - mpmath.mp.dps)
+    merged: list[mpmath.mpf] = []
+    for point in sorted(points):
+        if not merged or point - merged[-1] > apart * (1 + abs(point)):
+            merged.append(point)
+    return (tuple(merged), resolved) if len(merged) <= MAX_KINKS else ((), False)
+
+
+def _crossings(gate: Expr, root: mpmath.mpf, grid: Floats, most: int) -> tuple[list[mpmath.mpf], bool]:
+    values = values_of(gate, float(root) * grid)
+    tree = tree_of((gate,))
+
+    def value(z: mpmath.mpf) -> mpmath.mpf:
+        return mpmath.re(tree.at(DECIMAL, root * z))
+
+    finite = np.isfinite(values)
+    signs = np.where(finite, np.sign(values), np.nan)
+    crossings = [(float(grid[i]), float(grid[i + 1])) for i in np.flatnonzero(signs[:-1] * signs[1:] < 0)]
+    zeros = [mpmath.mpf(float(grid[i])) for i in np.flatnonzero(signs == 0)]
+    sizes = np.abs(values)
+    # A dip of |gate| between points of one sign may hide two sign changes.  A parabola or a cusp that reaches 0 between grid points
+    # has a second difference above its least value; a dip of rounding noise on a plateau has not.
+    left, middle_size, right = sizes[:-2], sizes[1:-1], sizes[2:]
+    same = (signs[:-2] == signs[1:-1]) & (signs[1:-1] == signs[2:])
+    with np.errstate(invalid="ignore"):
+        deep = left + right - 2 * middle_size > 0.1 * middle_size
+    dips = np.flatnonzero((middle_size <= left) & (middle_size <= right) & same & deep)
+    if len(crossings) + len(zeros) > most or len(dips) > most:
+        return [], False
+    for i in dips + 1:
+        middle = _bottom(gate, float(root), float(grid[i - 1]), float(grid[i + 1]))
+        if np.sign(float(value(mpmath.mpf(middle)))) == -signs[i]:
+            crossings += [(float(grid[i - 1]), middle), (middle, float(grid[i + 1]))]
+    return [*zeros, *(bisected(value, mpmath.mpf(a), mpmath.mpf(b)) for a, b in crossings)], bool(finite.all())
+
+
+def _bottom(gate: Expr, root: float, low: float, high: float) -> float:
+    """Return where |gate| is least on [low, high], by grids of 33 points that shrink sixteenfold each time."""
+    points = np.linspace(low, high, 33)
+    for _ in range(10):
+        values = values_of(gate, root * points)
+        crossed = np.flatnonzero(np.sign(values) == -np.sign(values[0]))
+        best = int(crossed[0]) if len(crossed) else int(np.argmin(np.abs(values)))
+        if len(crossed):
+            return float(points[best])
+        points = np.linspace(points[max(best - 1, 0)], points[min(best + 1, 32)], 33)
+    return float(points[16])

@@ -9,20 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import sympy
 
-from theoryck.numerics.functions.calculus import derivative
-from theoryck.numerics.functions.compiled import Program
+from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.calculus import derivative, parity, parity_of_parts
+from theoryck.numerics.functions.compiled import values_of
 from theoryck.numerics.functions.domain import check_total, grid
 from theoryck.numerics.functions.expression import ExpressionError, canonical, x
 from theoryck.numerics.functions.growth import growth
-from theoryck.numerics.functions.kinks import Kinks, branch, find_kinks, jump_order
 from theoryck.numerics.functions.means import exact_mean
-from theoryck.numerics.functions.parity import parity
+from theoryck.numerics.functions.pieces import Kinks, Unsplit, branch_points, find_kinks, jump_order, pieces
 from theoryck.numerics.functions.ranges import enclose, is_positive
 
 _PROBES = (sympy.Rational(1, 2), sympy.Integer(1), sympy.Rational(5, 3), sympy.Integer(3))
@@ -77,7 +76,7 @@ class ActivationProperties:
 
     def _parity(self, sign: int, word: str) -> Property:
         e = self.expression
-        if e == 0 or parity(e) == sign:
+        if e == 0 or parity_of_parts(e) == sign:
             return Property(True, True, f"every part of the formula is such that the whole is {word}")
         mirror = e.subs(x, -x)
         difference = mirror - sign * e
@@ -87,8 +86,8 @@ class ActivationProperties:
                 return Property(False, True, f"phi(-x) {'-' if sign == 1 else '+'} phi(x) is not 0 at x = {point}")
         if _vanishes(difference):
             return Property(True, True, f"phi(-x) {'-' if sign == 1 else '+'} phi(x) is 0 by algebra")
-        values = _evaluate(difference)
-        size = np.abs(_evaluate(e)) + 1
+        values = values_of(difference, grid())
+        size = np.abs(values_of(e, grid())) + 1
         same = bool(np.nanmax(np.abs(values) / size) < 1e-12)
         return Property(same, False, f"phi(-x) {'-' if sign == 1 else '+'} phi(x) was compared with 0 on a grid")
 
@@ -106,7 +105,7 @@ class ActivationProperties:
             low, high = enclose(gap)
             if low > 0 or high < 0:
                 return Property(False, True, f"phi({high_point})/{high_point} differs from phi({low_point})/{low_point}")
-        slope = _evaluate(e) - grid() * float(e.subs(x, 1))
+        slope = values_of(e, grid()) - grid() * float(e.subs(x, 1))
         return Property(bool(np.nanmax(np.abs(slope) / (1 + np.abs(grid()))) < 1e-12), False, "compared with a line on a grid")
 
     @cached_property
@@ -126,12 +125,12 @@ class ActivationProperties:
         if not kinks.points and kinks.exact:
             how = "" if self.total else "; that the formula has no singularity was checked on a grid only"
             return Property(True, self.total, "the formula is composed of analytic functions" + how)
-        # The two sides can be compared exactly only at an exact point, and only where each side is smooth at that point.
-        if any(point.has(sympy.Float) for point in kinks.points) or _fractional_zeros(self.expression) & set(kinks.points):
-            return self._jump_numerically()
         try:
-            found = jump_order(self.expression, kinks)
-        except (ArithmeticError, ExpressionError):
+            # The two sides can be compared exactly only at an exact point, and only where each side is smooth at that point.
+            if not kinks.exact or branch_points(self.expression):
+                return self._jump_numerically()
+            found = jump_order(self.expression)
+        except (ArithmeticError, ExactError, ExpressionError):
             return self._jump_numerically()
         if found is not None:
             return found
@@ -141,8 +140,7 @@ class ActivationProperties:
     def _jump_numerically(self) -> Property:
         step = 1e-3
         points = np.array([float(point) for point in self.kinks.points])
-        stencil = points[:, None] + step * np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
-        Program(self.expression).run(stencil)
+        stencil = values_of(self.expression, points[:, None] + step * np.array([-2.0, -1.0, 0.0, 1.0, 2.0]))
         second = np.abs(stencil[:, 0] + stencil[:, 4] - 2 * stencil[:, 2]) / (2 * step) ** 2
         finer = np.abs(stencil[:, 1] + stencil[:, 3] - 2 * stencil[:, 2]) / step**2
         # A bounded second difference quotient does not double when the step is halved; that of |x| does.
@@ -243,8 +241,7 @@ def gaussian_mean(expression: Any, variance: float, kinks: tuple[Any, ...] = ())
     half = np.diff(edges)[:, None] / 2
     z = (edges[:-1] + edges[1:])[:, None] / 2 + half * nodes
     density = half * weights * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-    values = scale * z
-    Program(expression).run(values)
+    values = values_of(expression, scale * z)
     return float(np.sum(density * values)), float(np.sqrt(np.sum(density * values**2)))
 
 
@@ -253,31 +250,17 @@ def _representable(point: Any) -> bool:
 
 
 def _vanishes(e: Any) -> bool:
-    """Whether e = 0 everywhere is shown by expansion, on each piece between its kinks when it has any."""
-    if e == 0 or sympy.expand(e) == 0:
+    """Whether e = 0 everywhere is shown by expansion, on each of its pieces when it has kinks."""
+    if sympy.expand(e) == 0:
         return True
-    kinks = find_kinks(e)
-    if not kinks.points or not kinks.exact:
+    try:
+        return all(sympy.expand(piece.expression) == 0 for piece in pieces(e))
+    except Unsplit:
         return False
-    ends = [kinks.points[0] - 2, *kinks.points, kinks.points[-1] + 2]
-    return all(sympy.expand(branch(e, float(a + b) / 2)) == 0 for a, b in pairwise(ends))
-
-
-def _evaluate(e: Any) -> Any:
-    values = grid().copy()
-    Program(e).run(values)
-    return values
-
-
-def _fractional_zeros(e: Any) -> set[Any]:
-    roots = [
-        node for node in sympy.preorder_traversal(e) if isinstance(node, sympy.Pow) and node.has(x) and not node.exp.is_Integer
-    ]
-    return {point for node in roots for point in find_kinks(node).points}
 
 
 def _bounded_on_grid(e: Any, name: str) -> Property:
-    values = np.abs(_evaluate(e))
+    values = np.abs(values_of(e, grid()))
     inner = float(np.nanmax(values[np.abs(grid()) <= 100]))
     outer = float(np.nanmax(values))
     grows = not np.isfinite(outer) or outer > 2 * inner + 1e-9

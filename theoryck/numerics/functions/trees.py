@@ -26,6 +26,7 @@ from theoryck.numerics.functions.expression import x
 ANALYTIC = {
     sympy.sin: "sin",
     sympy.cos: "cos",
+    sympy.tan: "tan",
     sympy.tanh: "tanh",
     sympy.sinh: "sinh",
     sympy.cosh: "cosh",
@@ -360,42 +361,11 @@ def constant_ball(expression: Expr) -> arb:
     return tree_of((sympy.sympify(expression, strict=True),)).at(REAL, arb(0))
 
 
-_ODD = {"sin", "tanh", "sinh", "atan", "asinh", "erf", "sign"}
-_EVEN = {"cos", "cosh", "sech", "abs"}
+def high_precision(expression: Expr, point: Any, digits: int = 30) -> Any:
+    """Return the value of ``expression`` at ``point`` as an mpmath number, computed with ``digits`` digits; nothing is proved.
 
-
-@lru_cache(maxsize=512)
-def parity(expression: Expr) -> int:
-    """Return 1 for an even function of x, -1 for an odd one, 0 where neither is certain (read off the tree).
-
-    >>> parity(sympy.tanh(x) * x), parity(sympy.tanh(x)), parity(sympy.exp(x))
-    (1, -1, 0)
+    >>> mpmath.nstr(high_precision(sympy.tanh(x), 1, 20), 20)
+    '0.76159415595576488812'
     """
-    tree = tree_of((expression,))
-    marks: list[int] = []
-    for instruction in tree.instructions:
-        parts = [marks[position] for position in instruction.args]
-        marks.append(_mark(instruction, parts))
-    if marks[-1] == 0 and expression.free_symbols:
-        mirrored = expression.xreplace({x: -x})
-        marks[-1] = 1 if mirrored == expression else -1 if mirrored == -expression else 0
-    return marks[-1]
-
-
-def _mark(instruction: Instruction, parts: list[int]) -> int:
-    kind = instruction.kind
-    if instruction.constant:
-        return 1
-    if kind == "x":
-        return -1
-    if kind == "add":
-        return parts[0] if all(part == parts[0] for part in parts) else 0
-    if kind == "mul":
-        return 0 if 0 in parts else (-1) ** parts.count(-1)
-    if kind == "power":
-        return parts[0] ** (instruction.payload % 2 or 2)
-    if all(part == 1 for part in parts) and kind != "piecewise":
-        return 1
-    if kind in _ODD:
-        return parts[0]
-    return abs(parts[0]) if kind in _EVEN else 0
+    with mpmath.workdps(digits):
+        return tree_of((expression,)).at(DECIMAL, mpmath.mpf(point))

@@ -15,13 +15,11 @@ from itertools import pairwise
 
 import numpy as np
 import scipy.special
-import sympy
 from numpy.typing import NDArray
 
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.functions.expression import x
 from theoryck.numerics.functions.growth import growth
-from theoryck.numerics.functions.kinks import branch
+from theoryck.numerics.functions.pieces import polynomial_pieces
 
 Array = NDArray[np.float64]
 
@@ -242,20 +240,11 @@ def polynomial_branches(phi: Activation) -> Branches | None:
     >>> polynomial_branches(Activation("relu"))
     ((-inf, 0.0, (0.0,)), (0.0, inf, (0.0, 1.0)))
     """
-    kinks = phi.properties.kinks
-    if not kinks.exact:
+    parts = polynomial_pieces(phi.expression)
+    if parts is None or len(parts) == 1 or max(len(coefficients) for _, _, coefficients in parts) > 9:
         return None
-    points = sorted(float(point) for point in kinks.points)
-    if not points:
-        return None
-    inside = [points[0] - 1, *((a + b) / 2 for a, b in pairwise(points)), points[-1] + 1]
-    found = []
-    for low, high, at in zip([-math.inf, *points], [*points, math.inf], inside):
-        piece = branch(phi.expression, at)
-        if not piece.is_polynomial(x) or len(coefficients := sympy.Poly(piece, x).all_coeffs()) > 9:
-            return None
-        found.append((low, high, tuple(float(c) for c in reversed(coefficients))))
-    return tuple(found)
+    ends = [-math.inf, *(float(left) for left, _, _ in parts if left is not None), math.inf]
+    return tuple((low, high, tuple(map(float, part[2]))) for (low, high), part in zip(pairwise(ends), parts))
 
 
 def _piecewise_mean(parts: Branches, mean: Array, spread: float) -> Array:

@@ -11,8 +11,6 @@ unless it says ``rigorous=False``.
     integral     Gaussian expectations by rigorous adaptive integration (acb.integral), piece by piece between kinks, with proved
                  tails
     kernel       The two-point kernel h(s1, s2, c) = E phi(u) phi(v) of Gaussian u, v with variances s1, s2 and covariance c
-    kinks        Kinks that cannot be written down, found in floating point; and dense sums that see what quadratures with few nodes
-                 may miss
     majorants    Numbers and majorants for the strip rules: the same rules run in floats (to choose a strip) and in balls (to prove
                  a bound)
     plane        The two-point kernel by a product of two trapezoidal rules, with a proved error: for correlations close to 1

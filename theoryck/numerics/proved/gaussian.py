@@ -20,8 +20,9 @@ from sympy import Expr
 
 from theoryck.numerics.balls import BITS_PER_DIGIT, bits_for, check_digits, from_ball, plus_minus, precision, proved_digits, to_ball
 from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.calculus import parity
 from theoryck.numerics.functions.pieces import Unsplit, pieces, polynomial_pieces
-from theoryck.numerics.functions.trees import REAL, parity, tree_of
+from theoryck.numerics.functions.trees import REAL, tree_of
 from theoryck.numerics.proved.agreement import agreed_mean
 from theoryck.numerics.proved.integral import integral_mean
 from theoryck.numerics.proved.polynomials import polynomial_mean

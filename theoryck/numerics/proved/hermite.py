@@ -13,8 +13,9 @@ from sympy import Expr
 
 from theoryck.numerics.balls import plus_minus, precision
 from theoryck.numerics.errors import ExactError, NotConverged
+from theoryck.numerics.functions.calculus import parity
 from theoryck.numerics.functions.pieces import pieces, polynomial_pieces
-from theoryck.numerics.functions.trees import REAL, parity, tree_of
+from theoryck.numerics.functions.trees import REAL, tree_of
 from theoryck.numerics.proved.gaussian import expression_of, is_one_piece, variance_ball
 from theoryck.numerics.proved.integral import hermite_factor, integral_mean, value_at_zero
 from theoryck.numerics.proved.majorants import Growth

@@ -19,8 +19,8 @@ from sympy import Expr
 
 from theoryck.numerics.balls import BITS_PER_DIGIT, bits_for, check_digits, from_ball, plus_minus, precision, proved_digits, to_ball
 from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.expression import x
 from theoryck.numerics.functions.pieces import polynomial_pieces
-from theoryck.numerics.functions.trees import x
 from theoryck.numerics.proved.agreement import agreed_kernel
 from theoryck.numerics.proved.gaussian import (
     AGREEMENT,

@@ -13,7 +13,8 @@ from flint import arb
 from sympy import Expr
 
 from theoryck.numerics.balls import plus_minus, precision
-from theoryck.numerics.functions.trees import REAL, parity, tree_of
+from theoryck.numerics.functions.calculus import parity
+from theoryck.numerics.functions.trees import REAL, tree_of
 from theoryck.numerics.proved.majorants import Growth
 from theoryck.numerics.proved.strips import NoBound, strip_size
 from theoryck.numerics.proved.trapezoid import (

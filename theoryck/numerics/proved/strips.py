@@ -21,7 +21,8 @@ from typing import Any
 import sympy
 from sympy import Expr
 
-from theoryck.numerics.functions.trees import Instruction, Tree, tree_of, x
+from theoryck.numerics.functions.expression import x
+from theoryck.numerics.functions.trees import Instruction, Tree, tree_of
 from theoryck.numerics.proved.majorants import BALLS, Growth
 
 

@@ -16,8 +16,9 @@ from sympy import Expr
 
 from theoryck.numerics.balls import BITS_PER_DIGIT, bits_for, check_digits, from_ball, precision, proved_digits
 from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.expression import x
 from theoryck.numerics.functions.pieces import polynomial_pieces
-from theoryck.numerics.functions.trees import constant_ball, x
+from theoryck.numerics.functions.trees import constant_ball
 from theoryck.numerics.proved.gaussian import (
     AGREEMENT,
     CLOSED,

@@ -19,8 +19,8 @@ from typing import Any
 import sympy
 from flint import Ordering, fmpq, fmpq_mpoly_ctx, fmpq_poly
 
+from theoryck.numerics.functions.expression import x
 from theoryck.numerics.functions.pieces import as_polynomial, polynomial_pieces
-from theoryck.numerics.functions.trees import x
 from theoryck.numerics.proved.hermite import expression_of
 
 MAX_NORM_DEGREE = 200  # power * degree^depth, the highest moment of |x_0|^2 that enters; a few seconds at most

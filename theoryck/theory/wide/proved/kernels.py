@@ -22,7 +22,7 @@ from sympy import Expr
 from theoryck.numerics.balls import bits_for, check_digits, from_ball, precision, proved_digits, to_ball
 from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.functions.trees import x
+from theoryck.numerics.functions.expression import x
 from theoryck.numerics.proved.gaussian import gaussian_expectation
 from theoryck.numerics.proved.kernel import gaussian_kernel
 from theoryck.records import Enclosure
