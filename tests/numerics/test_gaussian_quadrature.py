@@ -8,7 +8,6 @@ import pytest
 
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.gaussian import quadrature as kernel_quadrature
-from theoryck.numerics.gaussian.kernel_forms import geometric_mean
 from theoryck.numerics.gaussian.kernels import DeepKernel, layer_kernel
 from theoryck.numerics.gaussian.quadrature import largest_variance, mesh, pair_mean
 from theoryck.numerics.proved.gaussian import gaussian_expectation
@@ -157,7 +156,6 @@ def test_what_the_kernels_of_a_wide_network_take() -> None:
             wide_kernels("tanh", gram)
     with pytest.raises(ValueError, match="weight_std must be at most"):
         wide_kernels("tanh", [[1.0]], weight_std=1e200)
-    assert geometric_mean(np.array([1e-200, 3e300]), np.array([1e-200, 3e300])).tolist() == [1e-200, 3e300]
 
 
 def test_what_a_gaussian_process_takes() -> None:

@@ -15,10 +15,9 @@ from sympy import Abs, Heaviside, Max, Min, erf, exp, log, sign, sin, sqrt, tanh
 
 from theoryck.numerics.balls import precision, to_ball
 from theoryck.numerics.errors import ExactError
-from theoryck.numerics.proved import plane
+from theoryck.numerics.proved import kernel
 from theoryck.numerics.proved.gaussian import gaussian_expectation
-from theoryck.numerics.proved.kernel import gaussian_kernel, mehler
-from theoryck.numerics.proved.plane import plane_mean
+from theoryck.numerics.proved.kernel import gaussian_kernel, mehler, plane_mean
 from theoryck.numerics.proved.strips import NoBound
 from theoryck.numerics.proved.trapezoid import Grid, choose_grid
 from theoryck.records import Enclosure
@@ -148,7 +147,7 @@ def test_a_coarse_rule_in_one_direction_errs_within_its_radius(monkeypatch, phi,
                 return chosen
             return Grid(chosen.v, 4 * chosen.step, chosen.count // 4 + 1)
 
-        monkeypatch.setattr(plane, "choose_grid", grid)
+        monkeypatch.setattr(kernel, "choose_grid", grid)
         wide = plane_mean(phi, arb(1), arb(1), arb("0.5"), 60)
         assert wide.overlaps(fine)
         assert abs(arb(wide.mid()) - fine) > arb(2) ** -50

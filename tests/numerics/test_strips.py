@@ -9,8 +9,7 @@ from sympy import Abs, Heaviside, Max, Min, Rational, asinh, atan, cos, cosh, er
 
 from theoryck.numerics.balls import precision
 from theoryck.numerics.functions.trees import tree_of
-from theoryck.numerics.proved.majorants import BALLS, FLOATS, Growth
-from theoryck.numerics.proved.strips import NoBound, Strip, line_size, quadratic, strip_size
+from theoryck.numerics.proved.strips import BALLS, FLOATS, Growth, NoBound, Strip, line_size, quadratic, strip_size
 
 x = sympy.Symbol("x", real=True)
 

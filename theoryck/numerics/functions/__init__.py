@@ -6,7 +6,6 @@ calculus    What is read off the tree: derivatives almost everywhere, in forms t
 catalogue   Activations by name: ``tc.activations.tanh``, ``catalogue["he2"]``, and ``smooth_odd`` for the main theorem
 compiled    A small compiler from expression trees to numpy: in-place ufunc calls over cache-sized blocks
 domain      Whether an expression is real and finite on the whole line: proved, seen on a grid, or refuted at a named point
-entries     The catalogue as text: names and formulas, with no computation, so that every module of the room may read it
 expression  From text to a sympy expression in ``x`` and back, by a whitelist over ``ast``: no text is ever executed
 growth      How fast an expression grows as x -> +oo or -oo, read off its tree
 means       Exact Gaussian means E f(sqrt(s) Z) of the expressions whose mean has a closed form; the rest is None

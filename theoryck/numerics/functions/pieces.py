@@ -84,7 +84,7 @@ def _innermost(expression: Expr) -> Expr | None:
 def _gates(switch: Expr) -> list[Expr]:
     """Return the expressions whose zeros are where ``switch`` turns."""
     if isinstance(switch, sympy.Max | sympy.Min):
-        return [a - b for a, b in combinations(switch.args, 2)]
+        return [b if a == 0 else a - b for a, b in combinations(switch.args, 2)]
     if isinstance(switch, sympy.Piecewise):
         relations = {part for branch in switch.args for part in branch.cond.atoms(sympy.core.relational.Relational)}
         return [part.lhs - part.rhs for part in sorted(relations, key=str)]

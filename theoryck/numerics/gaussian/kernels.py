@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.gaussian.kernel_forms import closed_form, correlation, geometric_mean
+from theoryck.numerics.gaussian.kernel_forms import closed_form, correlation
 from theoryck.numerics.gaussian.quadrature import Mesh, mesh, pair_mean, panels, split
 from theoryck.numerics.proved.formulas import real_array
 
@@ -43,7 +43,7 @@ DEGREES = (24, 36, 54, 80)
 PANEL_WIDTH = 0.6
 """Width of a panel in standard deviations: 24 nodes resolve the oscillation, of wave number sqrt(k) <= 49, of h_k exp(-z^2/4)."""
 
-EXPONENTS = (-600, 900)
+EXPONENTS = (-200, 200)
 """Octaves of the variance that are tabulated."""
 
 SYMMETRY_ROUNDING = 1e-9
@@ -310,7 +310,7 @@ class _Series:
 
     def entries(self, s1: Array, s2: Array, c: Array, skip_diagonal: bool) -> Array:
         """Return h (B, n, m) for variances (B, n), (B, m) and covariances (B, n, m)."""
-        r = correlation(c, geometric_mean(s1[:, :, None], s2[:, None, :]))
+        r = correlation(c, np.sqrt(s1[:, :, None] * s2[:, None, :]))
         if skip_diagonal:
             index = np.arange(r.shape[-1])
             r[:, index, index] = 0.0

@@ -186,8 +186,6 @@ def split(edges: Array, width: float) -> Array:
 def pair_mean(phi: Activation, kinks: tuple[float, ...], one: tuple[Mesh, float], two: tuple[Mesh, float], r: float) -> float:
     """Return E phi(u) phi(v) for correlation r != 0 and (mesh, variance) of u and v: an integral over u of phi(u) E[phi(v) | u]."""
     size1, size2, spread = math.sqrt(one[1]), math.sqrt(two[1]), math.sqrt((1 - r) * (1 + r))
-    if spread * REACH < 1e-300:
-        spread = 0.0
     reach = LARGEST_REACH * math.sqrt(2) if one[0].wide or two[0].wide else CONDITIONAL_REACH
     own, other = one[0].edges / size1, np.sort(two[0].edges / (size2 * r))
     low, high = max(own[0], -reach), min(own[-1], reach)

@@ -11,11 +11,9 @@ unless it says ``rigorous=False``.
     integral     Gaussian expectations by rigorous adaptive integration (acb.integral), piece by piece between kinks, with proved
                  tails
     kernel       The two-point kernel h(s1, s2, c) = E phi(u) phi(v) of Gaussian u, v with variances s1, s2 and covariance c
-    majorants    Numbers and majorants for the strip rules: the same rules run in floats (to choose a strip) and in balls (to prove
-                 a bound)
-    plane        The two-point kernel by a product of two trapezoidal rules, with a proved error: for correlations close to 1
     polynomials  Piecewise polynomials in closed form: E[P(Z) He_m(Z) 1(a < Z < b)] by recurrences, with rounding as the only error
-    strips       Strip majorants: how large an expression can be on |Im z| <= v, read off its tree
+    strips       Strip majorants: how large an expression can be on |Im z| <= v, read off its tree; the rules run in
+                 floats (to choose a strip) and in balls (to prove a bound)
     trapezoid    The infinite trapezoidal rule for Gaussian expectations, with a proved error
 """
 

@@ -18,9 +18,8 @@ from theoryck.numerics.functions.pieces import pieces, polynomial_pieces
 from theoryck.numerics.functions.trees import REAL, tree_of
 from theoryck.numerics.proved.gaussian import expression_of, is_one_piece, variance_ball
 from theoryck.numerics.proved.integral import hermite_factor, integral_mean, value_at_zero
-from theoryck.numerics.proved.majorants import Growth
 from theoryck.numerics.proved.polynomials import Parts, polynomial_table
-from theoryck.numerics.proved.strips import NoBound, strip_size
+from theoryck.numerics.proved.strips import Growth, NoBound, strip_size
 from theoryck.numerics.proved.trapezoid import (
     BOUND_BITS,
     Grid,

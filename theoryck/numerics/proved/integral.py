@@ -12,8 +12,7 @@ from sympy import Expr
 from theoryck.numerics.balls import plus_minus, precision
 from theoryck.numerics.functions.pieces import Piece, number_ball, pieces
 from theoryck.numerics.functions.trees import COMPLEX, REAL, Tree, tree_of
-from theoryck.numerics.proved.majorants import Growth
-from theoryck.numerics.proved.strips import NoBound, line_size
+from theoryck.numerics.proved.strips import Growth, NoBound, line_size
 from theoryck.numerics.proved.trapezoid import BOUND_BITS, cut_for, tail_of_growth
 
 Factor = Callable[[acb], acb]

@@ -17,8 +17,8 @@ from flint import arb
 from sympy import Expr
 
 from theoryck.numerics.balls import precision
-from theoryck.numerics.proved.majorants import BALLS, FLOATS, Growth
-from theoryck.numerics.proved.strips import NoBound, line_size, strip_size
+from theoryck.numerics.errors import ExactError
+from theoryck.numerics.proved.strips import BALLS, FLOATS, Growth, NoBound, line_size, strip_size
 
 MAX_NODES = 200_000
 BOUND_BITS = 64  # bounds need few digits
@@ -93,8 +93,9 @@ def choose_grid(expression: Expr, variance: arb, bits: float, degree: int = 0, p
     Expressions in ``also`` (power 1, no Hermite factor) must fit the same grid.  Only a choice: the error is proved afterwards by
     :func:`grid_error` and :func:`tail_of_growth`.  Raises :class:`NoBound`.
     """
-    # Majorants grow with the variance: one that floats cannot hold is chosen for as if it were 1e-250.
-    s = max(float(variance.mid()), 1e-250)
+    s = float(variance.mid())
+    if not 1e-200 < s < 1e200:
+        raise ExactError(f"variances must lie between 1e-200 and 1e200 where there is no closed form, got {s:.3g}")
     target = bits * math.log(2)
     key = (expression, round(8 * math.log2(s)), round(bits / 8), degree, power)
     v = _strips.get(key)
@@ -118,8 +119,7 @@ def choose_grid(expression: Expr, variance: arb, bits: float, degree: int = 0, p
     count = math.ceil(cut / math.ldexp(step, -exponent)) + 1
     if count > MAX_NODES:
         raise NoBound(f"the strip is so narrow that {count} nodes would be needed")
-    half_width = arb(v) if s > 1e-250 else arb(y) * arb(variance.upper()).sqrt()
-    return Grid(half_width, arb(step) * arb(2) ** (-exponent), count)
+    return Grid(arb(v), arb(step) * arb(2) ** (-exponent), count)
 
 
 def _step(expression: Expr, s: float, target: float, degree: int, power: int, y: float) -> float:
