@@ -11,7 +11,6 @@ from sympy import (
     Heaviside,
     Max,
     Min,
-    Piecewise,
     Rational,
     asinh,
     atan,
@@ -112,8 +111,6 @@ def test_strangers_are_refused():
         Tree((sympy.gamma(x),))
     with pytest.raises(ExactError, match="unknown symbol y"):
         Tree((sympy.Symbol("y") + x,))
-    with pytest.raises(ExactError, match="split"), precision(64):
-        Tree((Piecewise((x, x > 0), (0, True)),)).at(REAL, arb(1))
     with pytest.raises(ExactError, match="not analytic"), precision(64):
         Tree((Abs(x),)).at(COMPLEX[True], acb(1))
     with pytest.raises(ExactError, match="constant"), precision(64):
@@ -152,8 +149,6 @@ def test_parity(expression, expected):
         (Max(x, 0) ** 2, [0], {-1: 0, 2: 4}),
         (Abs(Abs(x) - 1), [-1, 0, 1], {-3: 2, Rational(-1, 2): Rational(1, 2), 3: 2}),
         (Max(-1, Min(1, x)), [-1, 1], {-2: -1, Rational(1, 4): Rational(1, 4), 9: 1}),
-        (Piecewise((x, x > 2), (x**2, x <= -1), (7, True)), [-1, 2], {-2: 4, 0: 7, 3: 3}),
-        (Piecewise((1, (x > 0) & (x < 1)), (0, True)), [0, 1], {-1: 0, Rational(1, 2): 1, 2: 0}),
         (Max(x, x**2, 1 - x), None, {-3: 9, Rational(1, 4): Rational(3, 4), Rational(9, 10): Rational(9, 10), 2: 4}),
         (sign(tanh(x)) * x, [0], {-2: 2, 2: 2}),
         (Heaviside(x - sqrt(2)), [sqrt(2)], {1: 0, 2: 1}),

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from theoryck.numerics.errors import NotConverged
-from theoryck.numerics.proved.formulas import evaluate, exact_number
+from theoryck.numerics.proved.formulas import evaluate
 from theoryck.records import Enclosure
+from theoryck.records.arguments import exact_number
 from theoryck.theory.learning.limits.linear import (
     deep_linear_error_limit,
     deep_linear_gap_limit,

@@ -22,6 +22,7 @@ from flint import arb, fmpq
 from theoryck.numerics.errors import ExactError, NotIntegrable
 from theoryck.numerics.functions.trees import constant_ball
 from theoryck.records import Enclosure
+from theoryck.records.arguments import integer
 
 MAX_DIGITS = 10_000
 BITS_PER_DIGIT = math.log2(10)
@@ -56,9 +57,7 @@ def check_digits(digits: Any) -> int:
         ...
     theoryck.numerics.errors.ExactError: digits must be an integer between 1 and 10000, got 0
     """
-    if isinstance(digits, bool) or not hasattr(digits, "__index__") or not 1 <= digits.__index__() <= MAX_DIGITS:
-        raise ExactError(f"digits must be an integer between 1 and {MAX_DIGITS}, got {digits!r}")
-    return int(digits.__index__())
+    return integer(digits, "digits", 1, MAX_DIGITS, ExactError)
 
 
 def bits_for(digits: int, guard: int = 24) -> int:
@@ -141,11 +140,6 @@ def proved_digits(ball: arb) -> float:
         return math.inf
     bits = ball.rel_accuracy_bits()
     return max(0.0, (bits - 1) / BITS_PER_DIGIT)
-
-
-def upper(ball: arb) -> arb:
-    """Return the exact upper end of ``ball``."""
-    return ball.upper()
 
 
 def maximum(*balls: arb) -> arb:

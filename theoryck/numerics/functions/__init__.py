@@ -10,7 +10,7 @@ expression  From text to a sympy expression in ``x`` and back, by a whitelist ov
 growth      How fast an expression grows as x -> +oo or -oo, read off its tree
 means       Exact Gaussian means E f(sqrt(s) Z) of the expressions whose mean has a closed form; the rest is None
 properties  What is known of an activation: parity, smoothness, bounded derivatives, Gaussian mean; proved or only seen
-pieces      Kinks: an expression with Abs, Max, Heaviside, sign or Piecewise as analytic expressions on intervals
+pieces      Kinks: an expression with Abs, Max, Min, Heaviside or sign as analytic expressions on intervals
 ranges      Enclosures of an expression's values over an interval of x, and what they prove about signs
 trees       Expression trees as straight-line programs: one sympy expression (or several that share parts) evaluated over
             columns of numbers

@@ -13,6 +13,7 @@ from theoryck.numerics.functions.compiled import FLOATS, Program
 from theoryck.numerics.functions.domain import check_total
 from theoryck.numerics.functions.expression import ExpressionError, canonical, problem_of, read_text, x
 from theoryck.numerics.functions.properties import ActivationProperties, Property
+from theoryck.records.arguments import integer
 
 ENTRIES: dict[str, str] = {
     "identity": "x",
@@ -132,10 +133,8 @@ class Activation:
         >>> Activation("relu").derivative(), Activation("sin(2*x)").derivative(2)
         (Activation('heaviside(x)'), Activation('-4*sin(2*x)'))
         """
-        if type(order) is not int or order < 0:
-            raise ValueError(f"order must be an integer >= 0, got {order!r}")
         result = self
-        for _ in range(order):
+        for _ in range(integer(order, "order")):
             if "slope" not in result.__dict__:
                 result.__dict__["slope"] = Activation(calculus.derivative(result.expression))
             result = result.__dict__["slope"]

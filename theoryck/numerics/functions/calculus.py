@@ -9,9 +9,6 @@ import sympy
 
 from theoryck.numerics.functions.expression import x
 
-KINKED: tuple[Any, ...] = (sympy.Abs, sympy.sign, sympy.Heaviside, sympy.Max, sympy.Min)
-"""Node types that are not differentiable where their argument (or a difference of arguments) vanishes."""
-
 
 def derivative(expression: Any) -> Any:
     """Return d/dx of ``expression`` at every point that is not a kink; the value at a kink is a convention.
@@ -128,7 +125,7 @@ def parity_of_parts(e: Any) -> int:
         return 0 if 0 in parts else (-1) ** parts.count(-1)
     if isinstance(e, sympy.Pow) and e.exp.is_Integer:
         return parts[0] ** (int(e.exp) % 2 or 2)
-    if all(part == 1 for part in parts) and not isinstance(e, sympy.Piecewise):
+    if all(part == 1 for part in parts):
         return 1
     if isinstance(e, sympy.Add) and all(part == -1 for part in parts):
         return -1

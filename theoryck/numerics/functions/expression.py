@@ -75,6 +75,12 @@ FUNCTIONS: dict[str, _Function] = {
 }
 CONSTANTS: dict[str, tuple[Any, float]] = {"pi": (sympy.pi, math.pi), "e": (sympy.E, math.e)}
 
+NAMES: dict[Any, str] = {form: name for name, (_, form, _) in reversed(FUNCTIONS.items()) if isinstance(form, type)}
+"""Node type and the name by which texts, flint and mpmath know it."""
+
+KINKED: tuple[Any, ...] = (sympy.Abs, sympy.sign, sympy.Heaviside, sympy.Max, sympy.Min)
+"""Node types that are not differentiable where their argument (or a difference of arguments) vanishes."""
+
 NODE_TYPES: tuple[Any, ...] = (
     sympy.Symbol,
     sympy.Rational,
@@ -83,8 +89,7 @@ NODE_TYPES: tuple[Any, ...] = (
     sympy.Add,
     sympy.Mul,
     sympy.Pow,
-    *(sympy.sin, sympy.cos, sympy.tan, sympy.sinh, sympy.cosh, sympy.tanh, sympy.sech, sympy.exp, sympy.log),
-    *(sympy.atan, sympy.asinh, sympy.erf, sympy.erfc, sympy.Abs, sympy.sign, sympy.Heaviside, sympy.Max, sympy.Min),
+    *NAMES,
 )
 """The only node types an activation's tree may contain."""
 

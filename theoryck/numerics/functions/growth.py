@@ -15,7 +15,7 @@ from typing import Any
 import sympy
 
 from theoryck.numerics.functions.compiled import constant
-from theoryck.numerics.functions.expression import x
+from theoryck.numerics.functions.expression import FUNCTIONS, x
 
 _MARGIN = 1e-9
 
@@ -232,21 +232,7 @@ def _exponential_of_scale(e: Any, g: Growth) -> Growth | None:
     return Growth(1.0, Fraction(rate).limit_denominator(1000), exact=False) if g.log == 1 and abs(rate) > 0.01 else None
 
 
-_AT: dict[Any, Any] = {
-    sympy.sin: math.sin,
-    sympy.cos: math.cos,
-    sympy.tan: math.tan,
-    sympy.tanh: math.tanh,
-    sympy.sinh: math.sinh,
-    sympy.cosh: math.cosh,
-    sympy.sech: lambda value: 1 / math.cosh(value),
-    sympy.exp: math.exp,
-    sympy.atan: math.atan,
-    sympy.asinh: math.asinh,
-    sympy.erf: math.erf,
-    sympy.erfc: math.erfc,
-    sympy.log: math.log,
-}
+_AT = {form: number for _, form, number in FUNCTIONS.values()}
 _SLOPE_AT_ZERO = {sympy.sin: 1.0, sympy.tan: 1.0, sympy.tanh: 1.0, sympy.sinh: 1.0, sympy.atan: 1.0, sympy.asinh: 1.0}
 _SLOPE_AT_ZERO[sympy.erf] = 2 / math.sqrt(math.pi)
 _LIMITS = {sympy.tanh: 1.0, sympy.erf: 1.0, sympy.atan: math.pi / 2}

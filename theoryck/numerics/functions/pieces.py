@@ -1,4 +1,4 @@
-"""Kinks: an expression with Abs, Max, Heaviside, sign or Piecewise as analytic expressions on intervals.
+"""Kinks: an expression with Abs, Max, Min, Heaviside or sign as analytic expressions on intervals.
 
 On an interval between two kinks every switch has one position, so that the expression equals one without switches; that one is
 analytic near the interval's interior and is what gets integrated.  Kinks that cannot be written down are located in floating
@@ -25,13 +25,12 @@ from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.calculus import derivative
 from theoryck.numerics.functions.compiled import values_of
 from theoryck.numerics.functions.domain import bisected, grid
-from theoryck.numerics.functions.expression import x
+from theoryck.numerics.functions.expression import KINKED, x
 from theoryck.numerics.functions.ranges import enclose, never_zero
-from theoryck.numerics.functions.trees import DECIMAL, REAL, constant_ball, holds, tree_of
+from theoryck.numerics.functions.trees import DECIMAL, REAL, constant_ball, tree_of
 
 Floats = NDArray[np.float64]
 
-SWITCHES = (sympy.Abs, sympy.sign, sympy.Heaviside, sympy.Max, sympy.Min, sympy.Piecewise)
 _MONOTONE_THROUGH_ZERO = (sympy.tanh, sympy.sinh, sympy.atan, sympy.asinh, sympy.erf)
 _POSITIVE = (sympy.exp, sympy.cosh, sympy.sech, sympy.erfc)
 _SORTING_BITS = 400
@@ -76,7 +75,7 @@ def _split(expression: Expr, left: Expr | None, right: Expr | None) -> Iterator[
 
 def _innermost(expression: Expr) -> Expr | None:
     for node in sympy.postorder_traversal(expression):
-        if isinstance(node, SWITCHES) and node.has(x):
+        if isinstance(node, KINKED) and node.has(x):
             return node
     return None
 
@@ -85,9 +84,6 @@ def _gates(switch: Expr) -> list[Expr]:
     """Return the expressions whose zeros are where ``switch`` turns."""
     if isinstance(switch, sympy.Max | sympy.Min):
         return [b if a == 0 else a - b for a, b in combinations(switch.args, 2)]
-    if isinstance(switch, sympy.Piecewise):
-        relations = {part for branch in switch.args for part in branch.cond.atoms(sympy.core.relational.Relational)}
-        return [part.lhs - part.rhs for part in sorted(relations, key=str)]
     return [switch.args[0]]
 
 
@@ -99,11 +95,6 @@ def _branch(switch: Expr, point: sympy.Rational) -> Expr:
         return sympy.Integer(_sign_at(switch.args[0], point))
     if isinstance(switch, sympy.Heaviside):
         return sympy.Integer(max(_sign_at(switch.args[0], point), 0))
-    if isinstance(switch, sympy.Piecewise):
-        for branch in switch.args:
-            if holds(branch.cond, lambda difference: _sign_at(difference, point)):
-                return branch.expr
-        raise ExactError(f"{switch} has no value at x = {point}")
     best = switch.args[0]
     for other in switch.args[1:]:
         larger = _sign_at(other - best, point) > 0
@@ -346,7 +337,7 @@ def gates_of(expression: Expr) -> list[Expr]:
     """
     found: dict[Expr, None] = {}
     for node in sympy.postorder_traversal(expression):
-        if isinstance(node, SWITCHES) and node.has(x):
+        if isinstance(node, KINKED) and node.has(x):
             for gate in _gates(node):
                 if gate.has(x) and -gate not in found:
                     found[gate] = None

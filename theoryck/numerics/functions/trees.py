@@ -21,24 +21,9 @@ from flint import acb, arb, fmpq
 from sympy import Expr
 
 from theoryck.numerics.errors import ExactError
-from theoryck.numerics.functions.expression import x
+from theoryck.numerics.functions.expression import KINKED, NAMES, x
 
-ANALYTIC = {
-    sympy.sin: "sin",
-    sympy.cos: "cos",
-    sympy.tan: "tan",
-    sympy.tanh: "tanh",
-    sympy.sinh: "sinh",
-    sympy.cosh: "cosh",
-    sympy.sech: "sech",
-    sympy.exp: "exp",
-    sympy.log: "log",
-    sympy.atan: "atan",
-    sympy.asinh: "asinh",
-    sympy.erf: "erf",
-    sympy.erfc: "erfc",
-}
-KINKED = {sympy.Abs: "abs", sympy.sign: "sign", sympy.Heaviside: "heaviside", sympy.Max: "max", sympy.Min: "min"}
+ANALYTIC = [name for form, name in NAMES.items() if form not in KINKED]
 ATOMS = {sympy.pi: arb.pi, sympy.E: arb.const_e, sympy.EulerGamma: arb.const_euler, sympy.Catalan: arb.const_catalan}
 
 
@@ -62,7 +47,7 @@ class RealArithmetic:
 
     name = "arb"
     functions: dict[str, Callable[..., Any]] = {  # noqa: RUF012
-        **{name: getattr(arb, name) for name in ANALYTIC.values()},
+        **{name: getattr(arb, name) for name in ANALYTIC},
         "abs": abs,
         "max": lambda *items: _fold(arb.max, items),
         "min": lambda *items: _fold(arb.min, items),
@@ -130,7 +115,7 @@ def _asinh(value: acb) -> acb:
     return (value + (1 + value * value).sqrt()).log() if value.real > 0 else value.asinh()
 
 
-_plain_functions: dict[str, Callable[..., Any]] = {**{name: getattr(acb, name) for name in ANALYTIC.values()}, "asinh": _asinh}
+_plain_functions: dict[str, Callable[..., Any]] = {**{name: getattr(acb, name) for name in ANALYTIC}, "asinh": _asinh}
 _analytic_functions: dict[str, Callable[..., Any]] = {
     **_plain_functions,
     "log": lambda value: value.log(analytic=True),
@@ -144,7 +129,7 @@ class DecimalArithmetic:
 
     name = "mpf"
     functions: dict[str, Callable[..., Any]] = {  # noqa: RUF012
-        **{name: getattr(mpmath, name) for name in ANALYTIC.values()},
+        **{name: getattr(mpmath, name) for name in ANALYTIC},
         "abs": mpmath.fabs,
         "max": max,
         "min": min,
@@ -228,13 +213,11 @@ class Tree:
             if exponent.is_Rational:
                 return step("root", base, payload=Fraction(int(exponent.p), int(exponent.q)))
             return step("general_power", base, exponent)
-        if isinstance(expression, sympy.Piecewise):
-            return step("piecewise", *(part for branch in expression.args for part in _branch_parts(branch)), payload=expression)
         if isinstance(expression, sympy.exp):
             return step("exp", expression.exp)
         if not expression.args and expression.is_number:
             return step("number", payload=expression)
-        name = {**ANALYTIC, **KINKED}.get(expression.func)
+        name = NAMES.get(expression.func)
         if name is None:
             raise ExactError(f"{expression.func.__name__} is not a function of the activation language: {expression}")
         parts = expression.args[:1] if name == "heaviside" else expression.args
@@ -282,8 +265,6 @@ class Tree:
             return _fold(lambda left, right: _zip(operator.add if kind == "add" else operator.mul, left, right), args)
         if kind == "general_power":
             return _zip(arithmetic.power, *args)
-        if kind == "piecewise":
-            return _piecewise(payload, arithmetic, points)
         if kind == "power":
             return _each(lambda value: _integer_power(value, payload), args[0])
         if kind == "root":
@@ -307,43 +288,6 @@ def _balanced(expression: Expr) -> tuple[Expr, ...]:
     if len(fixed) > 1 and moving:
         return (expression.func(*fixed, evaluate=False), *moving)
     return (*fixed, *moving)
-
-
-def _branch_parts(branch: Any) -> tuple[Expr, ...]:
-    return (branch.expr,)
-
-
-def _piecewise(expression: Any, arithmetic: Any, points: list[Any] | None) -> list[Any]:
-    """Values of a Piecewise at mpmath points, where every condition can be decided."""
-    if arithmetic is not DECIMAL or points is None:
-        raise ExactError(f"split {expression} at its kinks before enclosing it")
-    return [tree_of((_branch_at(expression, point),)).at(DECIMAL, point) for point in points]
-
-
-def _branch_at(expression: Any, point: Any) -> Expr:
-    for branch in expression.args:
-        if holds(branch.cond, lambda difference: tree_of((difference,)).at(DECIMAL, point)):
-            return branch.expr
-    raise ExactError(f"{expression} has no value at {point}")
-
-
-def holds(condition: Any, value: Callable[[Expr], Any]) -> bool:
-    """Decide a condition built from comparisons with and, or, not; ``value`` gives the sign of lhs - rhs."""
-    if condition in (True, sympy.true):
-        return True
-    if condition in (False, sympy.false):
-        return False
-    if isinstance(condition, sympy.And):
-        return all(holds(part, value) for part in condition.args)
-    if isinstance(condition, sympy.Or):
-        return any(holds(part, value) for part in condition.args)
-    if isinstance(condition, sympy.Not):
-        return not holds(condition.args[0], value)
-    compare = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne}
-    symbol = getattr(condition, "rel_op", None)
-    if symbol not in compare:
-        raise ExactError(f"the condition {condition} is not a comparison")
-    return bool(compare[symbol](value(condition.lhs - condition.rhs), 0))
 
 
 @lru_cache(maxsize=512)

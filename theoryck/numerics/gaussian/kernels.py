@@ -15,7 +15,6 @@ import functools
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +23,7 @@ from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.gaussian.kernel_forms import closed_form, correlation
 from theoryck.numerics.gaussian.quadrature import Mesh, mesh, pair_mean, panels, split
 from theoryck.numerics.proved.formulas import real_array
+from theoryck.records.arguments import integer
 
 Array = NDArray[np.float64]
 
@@ -157,8 +157,7 @@ class DeepKernel:
     def __post_init__(self) -> None:
         if not isinstance(self.activation, Activation):
             object.__setattr__(self, "activation", Activation(self.activation))
-        if isinstance(self.depth, bool) or not hasattr(self.depth, "__index__") or self.depth < 0:
-            raise ValueError(f"depth must be an integer >= 0, got {self.depth!r}")
+        integer(self.depth, "depth")
 
     def __call__(self, gram: ArrayLike) -> Array:
         """Return the Gram matrix of layer ``depth`` for that of the inputs (..., n, n)."""
@@ -413,13 +412,3 @@ def _horner(a: Array, b: Array, power: Array) -> Array:
         result *= power
         result += term
     return np.asarray(result)
-
-
-def describe(activation: Activation | str) -> dict[str, Any]:
-    """Return how the kernel of ``activation`` is computed: whether by a closed form, and the kinks where its series is slow.
-
-    >>> describe("tanh"), describe("erf")
-    ({'closed form': False, 'kinks': 0}, {'closed form': True, 'kinks': 0})
-    """
-    phi = layer_kernel(activation).activation
-    return {"closed form": closed_form(phi) is not None, "kinks": len(phi.kinks)}

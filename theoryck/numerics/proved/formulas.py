@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from theoryck.numerics.errors import NotConverged
 from theoryck.records import Enclosure
-from theoryck.records.arguments import exact_number as exact_number
+from theoryck.records.arguments import integer
 
 FLOAT_DIGITS = 17
 MAX_DIGITS = 1000
@@ -40,9 +40,7 @@ def evaluate(formula: Callable[..., Any], arguments: tuple[Fraction | Enclosure,
     >>> evaluate(lambda iv, x: iv.log(1 + x) - x, (Fraction(1, 10**12),))
     -4.9999999999966...e-25
     """
-    wanted = FLOAT_DIGITS if digits is None else digits
-    if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= MAX_DIGITS:
-        raise ValueError(f"digits must be an integer between 1 and {MAX_DIGITS}, got {digits!r}")
+    wanted = FLOAT_DIGITS if digits is None else integer(digits, "digits", 1, MAX_DIGITS)
     bits, found = math.ceil(3.33 * wanted) + 30, None
     for _ in range(ATTEMPTS):
         context = MPIntervalContext()

@@ -6,6 +6,7 @@ He_m are the probabilists' Hermite polynomials, not normalised: E He_m(Z)^2 = m!
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from flint import arb, arb_mat
@@ -95,23 +96,28 @@ def _polynomial(parts: Parts, variance: Any, powers: int, orders: int, prec: int
         guard, last = 2 * guard + 32, worst
 
 
+def _table(mark: int, powers: int, orders: int, entry: Callable[[int, int], arb]) -> list[list[arb]]:
+    """Return the table of ``entry(j, m)``: row 0 is E He_m, and what is the mean of an odd function is 0."""
+
+    def at(j: int, m: int) -> arb:
+        if j == 0:
+            return arb(int(m == 0))
+        return arb(0) if _vanishes(mark, j, m) else entry(j, m)
+
+    return [[at(j, m) for m in range(orders + 1)] for j in range(powers + 1)]
+
+
 def _integrated_table(expression: Expr, variance: Any, powers: int, orders: int, prec: int) -> list[list[arb]]:
-    mark = parity(expression)
     with precision(prec + 48):
         s = variance_ball(variance)
-        table = [[arb(int(m == 0)) for m in range(orders + 1)]]
-        for j in range(1, powers + 1):
-            row = []
-            for m in range(orders + 1):
-                if _vanishes(mark, j, m):
-                    row.append(arb(0))
-                    continue
-                try:
-                    row.append(integral_mean(expression**j, s, prec, hermite_factor(m), m))
-                except NoBound as error:
-                    raise ExactError(f"E[phi^{j} He_{m}] cannot be proved for {expression}: {error}") from error
-            table.append(row)
-    return table
+
+        def entry(j: int, m: int) -> arb:
+            try:
+                return integral_mean(expression**j, s, prec, hermite_factor(m), m)
+            except NoBound as error:
+                raise ExactError(f"E[phi^{j} He_{m}] cannot be proved for {expression}: {error}") from error
+
+        return _table(parity(expression), powers, orders, entry)
 
 
 def _agreed_table(expression: Expr, s: arb, powers: int, orders: int, prec: int) -> list[list[arb]] | None:
@@ -137,11 +143,7 @@ def _agreed_table(expression: Expr, s: arb, powers: int, orders: int, prec: int)
                 break
         else:
             return None
-        table = [[arb(0)] * (orders + 1) for _ in range(powers + 1)]
-        table[0][0] = arb(1)
-        for j, m in wanted:
-            table[j][m] = fine[j, m] + plus_minus(10 * gaps[j, m])
-        return table
+        return _table(mark, powers, orders, lambda j, m: fine[j, m] + plus_minus(10 * gaps[j, m]))
 
 
 AGREEMENT_HALVINGS = 5
@@ -158,20 +160,8 @@ def _smooth_table(expression: Expr, s: arb, powers: int, orders: int, prec: int)
         sums = _sums(expression, s, grid, powers, orders)
     with precision(BOUND_BITS):
         errors = _errors(expression, s, grid, powers, orders)
-    mark = parity(expression)
-    table: list[list[arb]] = []
     with precision(prec + 24):
-        for j in range(powers + 1):
-            row: list[arb] = []
-            for m in range(orders + 1):
-                if j == 0:
-                    row.append(arb(int(m == 0)))
-                elif _vanishes(mark, j, m):
-                    row.append(arb(0))
-                else:
-                    row.append(sums[j, m] + plus_minus(errors[j][m]))
-            table.append(row)
-    return table
+        return _table(parity(expression), powers, orders, lambda j, m: sums[j, m] + plus_minus(errors[j][m]))
 
 
 def guard_bits(grid: Grid, orders: int) -> int:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.numerics.proved.formulas import exact_number
 from theoryck.quantities.arguments import LARGEST, positive
+from theoryck.records.arguments import exact_number
 
 Array = NDArray[np.float64]
 

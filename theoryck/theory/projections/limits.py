@@ -23,8 +23,9 @@ from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
 from theoryck.numerics.gaussian.means import TAIL, adaptive, enclosed, float_of, image, kinks_of, nodes_of, panel_edges
-from theoryck.numerics.proved.formulas import Number, exact_number
+from theoryck.numerics.proved.formulas import Number
 from theoryck.quantities.arguments import LARGEST
+from theoryck.records.arguments import exact_number
 from theoryck.theory.projections.model import ERF, Array, coordinate, erf_kernel, read_activation
 
 CANCELLED = 1e-3

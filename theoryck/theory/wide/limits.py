@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.gaussian.kernels import LayerKernel
-from theoryck.numerics.proved.formulas import exact_number, real_array
+from theoryck.numerics.proved.formulas import real_array
+from theoryck.records.arguments import exact_number
 
 Array = NDArray[np.float64]
 

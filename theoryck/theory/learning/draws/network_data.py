@@ -35,7 +35,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.numerics.gaussian.kernels import DeepKernel, LayerKernel, describe
+from theoryck.numerics.gaussian.kernel_forms import closed_form
+from theoryck.numerics.gaussian.kernels import DeepKernel, LayerKernel
 from theoryck.theory.learning.draws.network_target import NetworkTarget, last_layer, tilt
 from theoryck.theory.learning.problem import Problem
 
@@ -84,7 +85,7 @@ def fit_controls(values: Array, controls: Array) -> tuple[tuple[float, ...], flo
 def input_nanoseconds(problem: Problem) -> float:
     """Return about how many nanoseconds one X takes in T: kernels and two Cholesky factors."""
     n, d = problem.n, problem.widths[0]
-    one = 3000.0 + 8.0 * n * d + 100.0 * n * n + 0.6 * n**3 + (0.0 if describe(problem.activation)["closed form"] else 1.5e4)
+    one = 3000.0 + 8.0 * n * d + 100.0 * n * n + 0.6 * n**3 + (0.0 if closed_form(problem.activation) else 1.5e4)
     return one * (1.0 if problem.depth == 1 else 4.0 * problem.depth)
 
 
@@ -343,7 +344,7 @@ def candidate_nanoseconds(problem: Problem) -> float:
     """Return about how many nanoseconds one candidate takes: weights, kernel and its eigenvalues; fitted to measurements."""
     n = problem.n
     numbers = n * (problem.widths[0] + 2) + sum(rows * (columns + n) for rows, columns in zip(problem.widths[1:], problem.widths))
-    kernel = 1000.0 + 60.0 * n * n + (0.0 if describe(problem.activation)["closed form"] else 8.0e3)
+    kernel = 1000.0 + 60.0 * n * n + (0.0 if closed_form(problem.activation) else 8.0e3)
     return 2000.0 + problem.depth * kernel + 10.0 * numbers + 2.0 * n**3
 
 

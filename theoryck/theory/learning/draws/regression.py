@@ -37,7 +37,8 @@ from numpy.typing import NDArray
 
 from theoryck.montecarlo.seeds import block_generator
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.gaussian.kernels import DeepKernel, LayerKernel, describe
+from theoryck.numerics.gaussian.kernel_forms import closed_form
+from theoryck.numerics.gaussian.kernels import DeepKernel, LayerKernel
 from theoryck.theory.learning.draws.network_data import fit_controls, linear_covariance, pilot_key
 from theoryck.theory.learning.draws.network_target import last_layer
 from theoryck.theory.learning.problem import Problem
@@ -214,7 +215,7 @@ class LinearTerm:
 def linear_nanoseconds(problem: Problem, new: int) -> float:
     """Return about how many nanoseconds one X with ``new`` new inputs takes."""
     n, d = problem.n, problem.widths[0]
-    entry = 75.0 if describe(problem.activation)["closed form"] else 150.0 + 4000.0 / d
+    entry = 75.0 if closed_form(problem.activation) else 150.0 + 4000.0 / d
     one = 3000.0 + entry * n * (n + new)
     if problem.depth == 1:
         return one

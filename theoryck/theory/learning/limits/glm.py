@@ -16,7 +16,8 @@ from scipy.optimize import brentq
 
 from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.proved.formulas import Number, evaluate, exact_number
+from theoryck.numerics.proved.formulas import Number, evaluate
+from theoryck.records.arguments import exact_number
 from theoryck.theory.learning.limits.channels import Channel, GaussianChannel, Integrals, SignChannel
 from theoryck.theory.learning.limits.linear import linear_error, linear_information
 from theoryck.theory.learning.model import TeacherStudent

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from theoryck.numerics.proved.formulas import Number, evaluate, exact_number
+from theoryck.numerics.proved.formulas import Number, evaluate
+from theoryck.records.arguments import exact_number
 from theoryck.theory.spectra.limits.marchenko_pastur import gram_resolvent, resolvent, tau_formula
 
 

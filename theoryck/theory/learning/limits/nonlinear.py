@@ -14,9 +14,10 @@ from typing import Any
 
 from theoryck.numerics.balls import bits_for, from_ball, precision
 from theoryck.numerics.functions.activation import Activation
-from theoryck.numerics.proved.formulas import FLOAT_DIGITS, Number, evaluate, exact_number
+from theoryck.numerics.proved.formulas import FLOAT_DIGITS, Number, evaluate
 from theoryck.numerics.proved.hermite import hermite_table
 from theoryck.records import Enclosure
+from theoryck.records.arguments import exact_number
 from theoryck.theory.learning.limits.linear import scalar_mode, share_squared
 from theoryck.theory.spectra.limits.marchenko_pastur import resolvent, tau_formula
 

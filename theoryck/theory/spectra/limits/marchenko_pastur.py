@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theoryck.numerics.proved.formulas import Number, evaluate, exact_number, real_array
+from theoryck.numerics.proved.formulas import Number, evaluate, real_array
 from theoryck.quantities.arguments import positive
+from theoryck.records.arguments import exact_number
 
 SMALL_ROOT = 0.3
 SMALL_TERMS = 34
