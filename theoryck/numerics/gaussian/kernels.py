@@ -43,8 +43,8 @@ DEGREES = (24, 36, 54, 80)
 PANEL_WIDTH = 0.6
 """Width of a panel in standard deviations: 24 nodes resolve the oscillation, of wave number sqrt(k) <= 49, of h_k exp(-z^2/4)."""
 
-EXPONENTS = (-200, 200)
-"""Octaves of the variance that are tabulated."""
+SMALLEST, LARGEST = 1e-60, 1e60
+"""Variances are squares of scales, which lie within 1e-30..1e30."""
 
 SYMMETRY_ROUNDING = 1e-9
 """A Gram matrix may differ from its transpose by this times its largest diagonal entry."""
@@ -189,6 +189,9 @@ def _diagonal(gram: Array) -> Array:
 def _checked_variances(s: Array) -> Array:
     if not np.all(np.isfinite(s)) or np.any(s < 0):
         raise ValueError(f"variances must be finite numbers >= 0, got {s[~(np.isfinite(s) & (s >= 0))][0]!r}")
+    outside = (s > LARGEST) | ((s > 0) & (s < SMALLEST))
+    if np.any(outside):
+        raise ValueError(f"variances must be 0 or lie between {SMALLEST:g} and {LARGEST:g}, got {s[outside][0]!r}: change the unit")
     return s
 
 
@@ -225,10 +228,6 @@ class _Series:
     def mesh(self, j: int) -> Mesh:
         """Return the panels for the variances 2^j <= s <= 2^(j+1)."""
         if j not in self.meshes:
-            if not EXPONENTS[0] <= j < EXPONENTS[1]:
-                raise ValueError(
-                    f"variances must lie in [2^{EXPONENTS[0]}, 2^{EXPONENTS[1]}) for {self.activation}, got about 2^{j}"
-                )
             self.meshes[j] = mesh(self.activation, self.kinks, 2.0 ** (j + 1))
         return self.meshes[j]
 

@@ -25,7 +25,6 @@ FLOAT_DIGITS = 17
 MAX_DIGITS = 1000
 ATTEMPTS = 7
 _PLACES = 3 * MAX_DIGITS
-_WIDE = Context(prec=_PLACES)  # operators on Decimal would round to 28 digits
 
 Number = int | float | Fraction | Decimal | str | Enclosure
 """What a formula takes: exact numbers, a float (the decimal that it prints as), a text such as "1/3", or an Enclosure."""
@@ -41,26 +40,34 @@ def evaluate(formula: Callable[..., Any], arguments: tuple[Fraction | Enclosure,
     -4.9999999999966...e-25
     """
     wanted = FLOAT_DIGITS if digits is None else integer(digits, "digits", 1, MAX_DIGITS)
-    bits, found = math.ceil(3.33 * wanted) + 30, None
+    bits = math.ceil(3.33 * wanted) + 30
     for _ in range(ATTEMPTS):
         context = MPIntervalContext()
         context.prec = bits
-        value = formula(context, *(_interval(context, argument) for argument in arguments))
-        found = _ends(value)
-        width, size = _WIDE.subtract(found[1], found[0]), max(found[0].copy_abs(), found[1].copy_abs())
-        if width <= size * Decimal(10) ** -wanted:
+        low, high = _ends(formula(context, *(_interval(context, argument) for argument in arguments)))
+        width, size = high - low, max(abs(low), abs(high))
+        if width * 10**wanted <= size:
             break
         bits *= 2
-    inexact = any(isinstance(argument, Enclosure) and argument.radius for argument in arguments)
-    assert found is not None
-    if width > size * Decimal(10) ** -min(12, wanted) and not (inexact and digits is not None) and size > Decimal(10) ** -300:
+    inexact = digits is not None and any(isinstance(argument, Enclosure) and argument.radius for argument in arguments)
+    # What is that small is 0, which no number of bits tells from its neighbours.
+    if not inexact and width * 10 ** min(12, wanted) > size > Fraction(1, 10**300):
         raise NotConverged(
-            f"the value lies in [{found[0]:.6g}, {found[1]:.6g}], which was not narrowed at {bits} bits: give more digits"
+            f"the value lies in [{float(low):.6g}, {float(high):.6g}], which was not narrowed at {bits} bits: give more digits"
         )
     if digits is None:
-        return float(_WIDE.divide(_WIDE.add(*found), Decimal(2)))
+        return float((low + high) / 2)
+    context, up = Context(prec=digits + 8), Context(prec=_PLACES, rounding=ROUND_CEILING)
+    # Binary fractions end in decimals too.
+    ends = [_quotient(Context(prec=_PLACES, rounding=way), end) for way, end in ((ROUND_FLOOR, low), (ROUND_CEILING, high))]
+    midpoint = context.divide(context.add(*ends), Decimal(2))
+    radius = max(up.subtract(ends[1], midpoint), up.subtract(midpoint, ends[0]))
     rigorous = all(argument.rigorous for argument in arguments if isinstance(argument, Enclosure))
-    return _enclosure(*found, digits, rigorous)
+    return Enclosure(midpoint, Context(prec=3, rounding=ROUND_CEILING).plus(radius), rigorous)
+
+
+def _quotient(context: Context, value: Fraction) -> Decimal:
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 def _interval(context: Any, value: Fraction | Enclosure) -> Any:
@@ -71,33 +78,11 @@ def _interval(context: Any, value: Fraction | Enclosure) -> Any:
     return context.mpf(value.numerator) / context.mpf(value.denominator)
 
 
-def _ends(interval: Any) -> tuple[Decimal, Decimal]:
-    """The exact decimal expansions of the two ends (binary fractions end)."""
-    # The raw ends: converting them to mpmath numbers would round them to the precision of another context.
-    low, high = (_decimal(end, rounding) for end, rounding in zip(interval._mpi_, (ROUND_FLOOR, ROUND_CEILING)))
-    if low is None or high is None:
+def _ends(interval: Any) -> list[Fraction]:
+    """The two ends: raw, since as mpmath numbers they would be rounded to the precision of another context."""
+    if any(exponent and not mantissa for _, mantissa, exponent, _ in interval._mpi_):  # infinite, or no number
         raise NotConverged(f"the value lies in {interval}: the arguments are too uncertain")
-    return low, high
-
-
-def _decimal(raw: Any, rounding: str) -> Decimal | None:
-    sign, mantissa, exponent, _ = raw
-    if not mantissa:
-        return None if exponent else Decimal(0)
-    # The sign is put back last, so a negative number is rounded the other way.
-    away = {ROUND_FLOOR: ROUND_CEILING, ROUND_CEILING: ROUND_FLOOR}[rounding] if sign else rounding
-    power = Decimal(1 << abs(exponent))
-    context = Context(prec=_PLACES, rounding=away)
-    scaled = (context.multiply if exponent >= 0 else context.divide)(Decimal(int(mantissa)), power)
-    return scaled.copy_negate() if sign else scaled
-
-
-def _enclosure(low: Decimal, high: Decimal, digits: int, rigorous: bool) -> Enclosure:
-    context = Context(prec=digits + 8)
-    midpoint = context.divide(context.add(low, high), Decimal(2))
-    up = Context(prec=_PLACES, rounding=ROUND_CEILING)
-    radius = max(up.subtract(high, midpoint), up.subtract(midpoint, low))
-    return Enclosure(midpoint, Context(prec=3, rounding=ROUND_CEILING).plus(radius), rigorous)
+    return [(-1) ** sign * int(mantissa) * Fraction(2) ** exponent for sign, mantissa, exponent, _ in interval._mpi_]
 
 
 def real_array(value: ArrayLike, name: str) -> NDArray[np.float64]:
