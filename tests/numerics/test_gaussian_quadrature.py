@@ -141,7 +141,7 @@ def test_what_the_kernels_of_a_wide_network_take() -> None:
     for layers in (70, 190):
         assert wide_kernels("relu", [[1.0]], layers).nngp[0, 0] == 2.0**-layers
     for layers, std in ((300, 1), (100, 3)):
-        with pytest.raises(ValueError, match="variances must be 0 or lie between 1e-60 and 1e\\+60, got .*: change the unit"):
+        with pytest.raises(ValueError, match=r"variances must be 0 or lie between 1e-60 and 1e\+60, got .*: change the unit"):
             wide_kernels("relu", [[1.0]], layers, weight_std=std)
     exact = wide_kernels("tanh", [[1.0]], weight_std=Fraction(3, 2), bias_std="1")
     assert np.array_equal(exact, wide_kernels("tanh", [[1.0]], weight_std=1.5, bias_std=1.0))
