@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from theoryck.judging.evidence import Series
-from theoryck.judging.logarithms import log_resolution, without_logs
+from theoryck.judging.growth import log_resolution, without_logs
 from theoryck.rates import Rate, RateError
 
 

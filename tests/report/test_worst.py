@@ -4,11 +4,10 @@ from decimal import Decimal
 
 import pytest
 
-from theoryck.judging.case import CONSTANT_TOLERANCE
+from theoryck.judging.case import CONSTANT_TOLERANCE, Case
 from theoryck.judging.decisions import IDENTITY_TOLERANCE
 from theoryck.judging.evidence import read_routes
 from theoryck.judging.numbers import limit_tolerance
-from theoryck.judging.verdict import opened
 from theoryck.records import (
     Contract,
     Enclosure,
@@ -188,7 +187,7 @@ def test_the_sum_counts_claims_by_their_worst_instance():
 def test_what_is_tolerated_of_a_limit_is_what_the_judge_tolerates(claimed, tolerance):
     prediction = Prediction(Kind.LIMIT, "q", base="d", value=Enclosure(Decimal(claimed), Decimal(0)), tolerance=tolerance)
     points = tuple(Point({"d": d}, exact=Enclosure(Decimal("0.4") + Decimal(1) / d, Decimal(0))) for d in (16, 32, 64))
-    case = opened(prediction, points, Contract(), 1, True)
+    case = Case.read(prediction, points, Contract(), routes=1)
     result = Result("c", Status.THEOREM, {}, Judgement(Verdict.REFUTED, ""), prediction, points, Contract(), 1e-3, 0, 0.0, 0)
     assert tolerated(result) == pytest.approx(limit_tolerance(case, read_routes(points)[0]["exact"][0]), rel=1e-12)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -154,7 +155,7 @@ def audit_rows(
     flags = tuple(dict.fromkeys((*gathered.flags, *judgement.flags)))
     if rate is None:  # these flags are about growth beyond a claim
         flags = tuple(flag for flag in flags if flag not in (EXCESS, EXTRAPOLATED))
-    judgement = replace(judgement, flags=flags, reason=judgement.reason.removeprefix("Monte Carlo "))
+    judgement = replace(judgement, flags=flags)
     return Result(
         claim=f"audit/{name}",
         status=Status.CONJECTURE,
@@ -273,7 +274,7 @@ def _along(direction: Direction, template: Prediction, contract: Contract) -> tu
     points = direction.points
     prediction = _prediction(direction, template)
     if template.rate is not None:
-        found = judge(prediction, points, contract)
+        found = judge(prediction, points, contract, drawn=False)
         # The rivals of a scaling are judged as exponents, and shown as they were written.
         rivals = tuple(Rival(text, rival.rejected) for text, rival in zip(template.rivals, found.rivals))
         written = dict(zip(prediction.rivals, template.rivals))
@@ -282,9 +283,9 @@ def _along(direction: Direction, template: Prediction, contract: Contract) -> tu
             for curve in found.curves
         )
         return replace(found, rivals=rivals, curves=curves), prediction
-    found = judge(prediction, points, contract)
+    found = judge(prediction, points, contract, drawn=False)
     found = replace(found, curves=tuple(replace(curve, fixed=direction.fixed) for curve in found.curves))
-    trouble = "" if found.exponent is not None else f"; no exponent was found: {found.reason.removeprefix('Monte Carlo ')}"
+    trouble = "" if found.exponent is not None else f"; no exponent was found: {found.reason}"
     routes = tuple(replace(route, verdict=Verdict.INCONCLUSIVE, reason="") for route in found.routes)
     reason = f"{NO_RATE}{trouble}"
     found = replace(found, verdict=Verdict.INCONCLUSIVE, reason=reason, claimed_exponent=None, constant=None, routes=routes)
@@ -339,7 +340,7 @@ def _size_by_size(
     """Judge a bound of numbers at every point of a grid; what grows along no path has no exponent, its lines have curves."""
     base = next(name for name in points[0].sizes if len({point.sizes[name] for point in points}) > 1)
     prediction = replace(template, base=base)
-    found = judge(prediction, points, contract)
+    found = judge(prediction, points, contract, drawn=False)
     routes = tuple(replace(route, exponent=None) for route in found.routes)
     ordered = sorted(lines, key=lambda line: line.base != base)
     curves = tuple(curve for line in ordered for curve in _along(line, template, contract)[0].curves)
@@ -368,10 +369,10 @@ def _on_grid(
         return Judgement(Verdict.VACUOUS, reason, rivals=rivals, flags=("rival-cannot-be-rejected",)), template
     line, worst, prediction = min(judged, key=lambda case: _rank(case[1]))
     rejected = {rival.rate for _, found, _ in judged for rival in found.rivals if rival.rejected}
-    counts = [f"{sum(found.verdict is verdict for _, found, _ in judged)} {verdict.value}" for verdict in Verdict]
-    said = ", ".join(text for text in counts if not text.startswith("0 "))
+    counts = Counter(found.verdict for _, found, _ in judged)
+    listed = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
     where = f"{line.base} at {place(line.fixed)}"
-    reason = f"{len(lines)} lines of the grid: {said}; the worst is along {where}: {worst.reason.removeprefix('Monte Carlo ')}"
+    reason = f"{len(lines)} lines of the grid: {listed}; the worst is along {where}: {worst.reason}"
     if template.rate is None:
         reason = f"{NO_RATE}; of {len(lines)} lines of the grid the one along {where} is shown"
     tight = {found.tightness for _, found, _ in judged}

@@ -28,14 +28,14 @@ So it is for limits and for the constants of scalings (there at ``false_refute_r
 interval must be, not that another number would do.  A ``tolerance`` that is declared does say so and belongs to what is claimed;
 ``within`` never does, nor any tolerance of an identity, which is refuted by whatever difference is told from 0.
 
-Monte Carlo decides nothing where a few draws carry the mean at half of the sizes (``carried`` in theoryck/rates/evidence.py): its
+Monte Carlo decides nothing where a few draws carry the mean at half of the sizes (``carried`` in theoryck/judging/evidence.py): its
 route is then INCONCLUSIVE, and other routes decide.  A rival that nothing could reject makes the check VACUOUS (``rival_problem``).
 
 If two routes disagree where both were taken, the verdict is REFUTED with the flag "routes-disagree" and a reason that starts "the
 two routes disagree": it means a bug in one of them, so it must fail the run, and a falsehood is not rightly refuted by it.
 """
 
-from theoryck.judging.rivals import rival_problem
+from theoryck.judging.claimed import rival_problem
 from theoryck.judging.verdict import judge
 
 __all__ = ["judge", "rival_problem"]

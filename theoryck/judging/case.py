@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from theoryck.judging.claimed import Claimed
 from theoryck.judging.decisions import Decision, pointwise
 from theoryck.judging.evidence import Series
 from theoryck.judging.outcomes import Outcome
 from theoryck.judging.ratios import EXACT, Growth, Reach, advice, factor_to_decide, fit_growth
-from theoryck.judging.rivals import base_of, claimed_exponent, coincides
 from theoryck.rates import Rate
-from theoryck.rates.parsing import to_fraction
 from theoryck.records import Contract, Kind, Point, Prediction
 
 CONSTANT_TOLERANCE = 0.05  # relative: what a constant may be off by unless the prediction says otherwise
@@ -27,23 +26,35 @@ _ROUTE_NAMES = {
 
 @dataclass(frozen=True)
 class Case:
-    """A prediction with everything about it that does not depend on the route."""
+    """A prediction with everything about it that does not depend on the route.
+
+    ``final`` says that no look follows, ``drawn`` that estimates are Monte Carlo means: an audit is given its values.
+    """
 
     prediction: Prediction
+    claimed: Claimed
     points: tuple[Point, ...]
     contract: Contract
     final: bool
+    drawn: bool
     base: str
-    rate: Rate | None
     claimed_exponent: float | None
 
     @classmethod
-    def read(cls, prediction: Prediction, points: Sequence[Point], contract: Contract, final: bool) -> Case:
-        """Read a prediction; ValueError if it lacks what its kind needs."""
-        sizes = [point.sizes for point in points]
-        base = base_of(prediction, sizes)
-        rate = Rate.parse(prediction.rate, **prediction.parameters) if prediction.rate is not None else None
-        if prediction.kind is Kind.BOUND and rate is None:
+    def read(
+        cls,
+        prediction: Prediction,
+        points: Sequence[Point],
+        contract: Contract,
+        *,
+        routes: int,
+        final: bool = True,
+        drawn: bool = True,
+    ) -> Case:
+        """Read a prediction at the share of the error rates of each of ``routes``; ValueError if it lacks what its kind needs."""
+        sizes, claimed = [point.sizes for point in points], Claimed.of(prediction)
+        base = claimed.base(sizes)
+        if prediction.kind is Kind.BOUND and claimed.rate is None:
             raise ValueError(f"a bound needs a rate, got rate=None for {prediction.quantity}")
         if prediction.kind is Kind.SCALING and prediction.exponent is None:
             raise ValueError(f"a scaling needs an exponent, got exponent=None for {prediction.quantity}")
@@ -55,8 +66,18 @@ class Case:
             raise ValueError(
                 f"constant must be a {'positive ' if grows else ''}finite number, got {constant!r}: {prediction.quantity}"
             )
-        claimed = prediction.exponent if prediction.kind is Kind.SCALING else claimed_exponent(prediction, rate, sizes)
-        return cls(prediction, tuple(points), contract, final, base, rate, claimed)
+        compared = any(sum(route is not None for route in (p.exact, p.estimate, p.bracket)) > 1 for p in points)
+        shared = replace(
+            contract,
+            false_refute_rate=contract.false_refute_rate / (routes + compared),
+            false_support_rate=contract.false_support_rate / routes,
+        )
+        return cls(prediction, claimed, tuple(points), shared, final, drawn, base, claimed.exponent(sizes))
+
+    @property
+    def rate(self) -> Rate | None:
+        """The claimed rate."""
+        return self.claimed.rate
 
     @property
     def within(self) -> float:
@@ -75,12 +96,11 @@ class Case:
 
     def tolerance(self, default: float) -> float:
         """The declared tolerance, or the default."""
-        text = self.prediction.tolerance
-        return default if text is None else float(to_fraction(text, "tolerance"))
+        return default if self.claimed.tolerance is None else self.claimed.tolerance
 
     def coincides(self, rival: str) -> bool:
         """Whether no evidence on these sizes can tell the rival from the claim."""
-        return coincides(self.prediction, rival, [point.sizes for point in self.points])
+        return self.claimed.coincides(rival, [point.sizes for point in self.points])
 
     def assuming(self, best: Outcome) -> str:
         """The window and the corrections that the verdict rests on."""
@@ -122,14 +142,10 @@ class Case:
         drawn = series.route != "exact" and not series.exact_to(EXACT)
         factors = (factor_to_decide(reach, gap) for reach in reaches if drawn)
         factor = next((factor for factor in factors if math.isfinite(factor)), math.inf)
-        text = advice(factor, series.base(self.base), self.prediction.correction is not None)
-        return text if drawn else text.removeprefix("more draws will not do in practice: ")
+        return advice(factor if drawn else None, series.base(self.base), self.prediction.correction is not None)
 
-    def sentence(self, series: Series, decision: Decision) -> str:
-        """Return the clause of a decision with the route and the window it is about."""
-        place = f" on {self.base} = {min(series.base(self.base))}..{max(series.base(self.base))}" if self.base else ""
-        return f"{_ROUTE_NAMES[series.route]}{place}: {decision.clause}"
-
-    def rival_rate(self, rival: str) -> Rate:
-        """Return the rate that a rival text means at this instance."""
-        return Rate.parse(rival, **self.prediction.parameters)
+    def sentence(self, series: Series, clause: str) -> str:
+        """Return a clause with the route and the window it is about."""
+        place = f"on {self.base} = {min(series.base(self.base))}..{max(series.base(self.base))}" if self.base else ""
+        name = _ROUTE_NAMES[series.route] if self.drawn else ""
+        return f"{' '.join(filter(None, (name, place)))}: {clause}"

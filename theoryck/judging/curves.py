@@ -15,8 +15,6 @@ from theoryck.judging.evidence import Series
 from theoryck.judging.numbers import limit_tolerance
 from theoryck.judging.outcomes import Fitted, Outcome, shifted
 from theoryck.judging.ratios import Growth, quantile
-from theoryck.judging.rivals import decimal_number
-from theoryck.rates.parsing import to_fraction
 from theoryck.records import Kind
 from theoryck.records.curves import Curve
 
@@ -129,10 +127,10 @@ def _rival_rates(case: Case, sizes: Sequence[Mapping[str, int]], log_rates: Sequ
         return found
     for rival in case.prediction.rivals:
         if case.prediction.kind is Kind.SCALING:
-            power = float(to_fraction(rival, "a rival"))
+            power = case.claimed.rival_exponents[rival]
             logs = [power * math.log(where[case.base]) for where in sizes]
         else:
-            rate = case.rival_rate(rival)
+            rate = case.claimed.rival_rates[rival]
             logs = [rate.log_value(where) for where in sizes]
         ratios = [log - claimed for log, claimed in zip(logs, log_rates)]
         found[rival] = _rounded([ratio - ratios[-1] for ratio in ratios])
@@ -154,7 +152,7 @@ def _approach(case: Case, outcomes: Sequence[Outcome]) -> list[Curve]:
         sizes=tuple(where[case.base] for where in _sizes(case)),
         sign=0,
         tolerance=limit_tolerance(case, first.series),
-        rivals={rival: (float(decimal_number(rival) - value),) for rival in case.prediction.rivals},
+        rivals={rival: (float(case.claimed.rival_numbers[rival] - value),) for rival in case.prediction.rivals},
     )
     usable = [(outcome, each) for outcome, each in limits if not each.fit.reason]
     if not usable:

@@ -97,7 +97,7 @@ class Series:
     @property
     def trusted(self) -> bool:
         """Whether the errors cannot be too small: not so for means of heavy-tailed draws."""
-        return not any("heavy" in flag for flag in self.flags)
+        return not any(flag == "heavy-tail" for flag in self.flags)
 
     def __len__(self) -> int:
         return len(self.values)

@@ -1,8 +1,10 @@
-"""Growth along a path: BOUND, LAW, SCALING."""
+"""Growth along a path: BOUND, LAW, SCALING, and whether the logarithm of a rate can be told from none."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from theoryck.fitting.data import MIN_SIZES
 from theoryck.judging.case import CONSTANT_TOLERANCE, Case
@@ -17,10 +19,19 @@ from theoryck.judging.decisions import (
     worst_of,
 )
 from theoryck.judging.evidence import Series, log_rates, with_error
-from theoryck.judging.logarithms import log_resolution
 from theoryck.judging.outcomes import INSIDE, Fitted, Outcome, shifted
-from theoryck.judging.ratios import Growth, closing, draws_can_help, error_if, quantile, refuting, seen_to_rise, supporting
-from theoryck.rates.parsing import to_fraction
+from theoryck.judging.ratios import (
+    Growth,
+    closing,
+    draws_can_help,
+    error_if,
+    fit_growth,
+    quantile,
+    refuting,
+    seen_to_rise,
+    supporting,
+)
+from theoryck.rates.rate import Rate
 from theoryck.records import Interval, Kind, Tightness, Verdict
 
 EXCESS = "excess established"
@@ -55,7 +66,8 @@ def grown(case: Case, series: Series) -> Outcome:
     return Outcome(
         name=series.route,
         verdict=decision.verdict,
-        reason=case.sentence(series, decision),
+        reason=case.sentence(series, decision.clause),
+        clause=decision.clause,
         rejected=tuple(_rejects(case, series, growth, rival) for rival in prediction.rivals),
         exponent=shifted(interval, claimed) if finite and claimed is not None else None,
         slack=slack if finite and prediction.kind is Kind.BOUND else None,
@@ -83,7 +95,7 @@ def _offsets(case: Case, growth: Growth) -> tuple[float, ...]:
     if case.prediction.kind is not Kind.SCALING:
         return (float(growth.fit.sign),) * (1 + len(case.prediction.rivals))
     claimed = float(case.prediction.exponent or 0)
-    others = (growth.excess + claimed - float(to_fraction(rival, "a rival")) for rival in case.prediction.rivals)
+    others = (growth.excess + claimed - case.claimed.rival_exponents[rival] for rival in case.prediction.rivals)
     return (growth.excess, *others)
 
 
@@ -91,11 +103,12 @@ def _zero(case: Case, series: Series) -> Outcome:
     """Zero is within every bound, of whatever rate; draws that all vanished do not prove that the mean does."""
     proved = series.route == "exact" and series.rigorous
     verdict = Verdict.CERTIFIED if proved else Verdict.SUPPORTED
-    sizes = series.base(case.base)
+    sizes, clause = series.base(case.base), "the quantity is exactly 0 at every size, which satisfies any bound"
     return Outcome(
         name=series.route,
         verdict=verdict,
-        reason=case.sentence(series, Decision(verdict, "the quantity is exactly 0 at every size, which satisfies any bound")),
+        reason=case.sentence(series, clause),
+        clause=clause,
         rejected=(False,) * len(case.prediction.rivals),
         tightness=None if case.prediction.kind is not Kind.BOUND else Tightness.LOOSE if proved else Tightness.UNDETERMINED,
         rigorous=proved,
@@ -185,9 +198,9 @@ def _rejects(case: Case, series: Series, growth: Growth, rival: str) -> bool:
     if case.prediction.kind is Kind.LIMIT or case.coincides(rival):
         return False  # the rivals of a limit are values, not rates: they are put to the limit itself
     if case.prediction.kind is Kind.SCALING:
-        offset = float(to_fraction(rival, "a rival")) - float(case.prediction.exponent or 0)
+        offset = case.claimed.rival_exponents[rival] - float(case.prediction.exponent or 0)
         return two_sided(growth.fit, case.within, *case.rates, offset=offset) is Verdict.REFUTED
-    other = case.rival_rate(rival)
+    other = case.claimed.rival_rates[rival]
     if case.prediction.constant is not None and case.pointwise(series, other).verdict is Verdict.REFUTED:
         return True
     rates = log_rates(other, series)
@@ -298,3 +311,88 @@ def _budget(case: Case, series: Series, growth: Growth) -> str:
     ]
     # If the nearer one would stay open for ever, the other may still be decided.
     return case.advice(series, reaches if true else reaches[::-1], case.within)
+
+
+# -- logarithms in rates ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LogResolution:
+    """The exponents of quantity/rate with the logarithmic factor and without it, and whether the data tell the two apart."""
+
+    factor: str
+    with_log: Interval
+    without: Interval
+    reason: str = ""
+
+    @property
+    def shift(self) -> float:
+        """By how much the factor changes the exponent on this window."""
+        return self.without.estimate - self.with_log.estimate
+
+    @property
+    def resolved(self) -> bool:
+        """Whether the shift is larger than the half-width of either interval: then at most one of the two can be without growth."""
+        return not self.reason and abs(self.shift) > max(self.with_log.half_width, self.without.half_width)
+
+    @property
+    def text(self) -> str:
+        """What is to be said of it; empty if the factor is resolved."""
+        return "" if self.resolved else f"the factor {self.factor} cannot be resolved on this window"
+
+
+def log_resolution(
+    series: Series,
+    base: str,
+    rate: Rate,
+    *,
+    correction: float | None = None,
+    amplitude: float | None = None,
+    level: float = 0.95,
+) -> LogResolution | None:
+    """Say whether ``series`` tells ``rate`` from the same rate without logarithms of sizes that vary; None if it has none.
+
+    A factor log(d)**r looks on a window like a power r / log(d), which corrections to scaling imitate: it is resolved if the
+    exponent of quantity/rate moves by more than its interval when the factor is left out.  Raises RateError on a rate that names
+    no size of the series.
+
+    >>> from decimal import Decimal
+    >>> sizes = tuple({"d": 2**j} for j in range(4, 11))
+    >>> values = tuple(Decimal(size["d"]) ** -1 for size in sizes)
+    >>> series = Series("montecarlo", sizes, values, tuple(value / 20 for value in values))
+    >>> log_resolution(series, "d", Rate.parse("sqrt(log(d))/d")).text
+    'the factor log(d)^(1/2) cannot be resolved on this window'
+    """
+    varying = {name for name in rate.names if len({sizes[name] for sizes in series.sizes}) > 1}
+    factors = _factors(rate, varying)
+    if not factors:
+        return None
+    exponents, reason = [], ""
+    for each in (rate, without_logs(rate, varying)):
+        growth = fit_growth(series, base, log_rates(each, series), correction=correction, amplitude=amplitude, level=level)
+        exponents.append(growth.fit.exponent)
+        reason = reason or growth.fit.reason
+    return LogResolution(" and ".join(factors), exponents[0], exponents[1], reason)
+
+
+def without_logs(rate: Rate, names: set[str] | None = None) -> Rate:
+    """Return ``rate`` with the logarithms of ``names`` (of all sizes, if not given) left out of every term.
+
+    >>> str(without_logs(Rate.parse("sqrt(log(d)/d) + 2/d")))
+    '2*d**(-1) + d**(-1/2)'
+    """
+    terms = (
+        replace(term, logs=tuple(log for log in term.logs if names is not None and log[0] not in names)) for term in rate.terms
+    )
+    return Rate(tuple(sorted(terms, key=lambda term: (term.powers, term.logs, term.roots))))
+
+
+def _factors(rate: Rate, varying: set[str]) -> list[str]:
+    found: dict[str, None] = {}
+    for term in rate.terms:
+        found.update({f"log({name}){_power(power)}": None for name, power in term.logs if name in varying})
+    return list(found)
+
+
+def _power(power: Fraction) -> str:
+    return "" if power == 1 else f"^{power}" if power.denominator == 1 and power > 0 else f"^({power})"

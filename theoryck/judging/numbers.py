@@ -12,9 +12,10 @@ from theoryck.judging.evidence import Series, with_error
 from theoryck.judging.growth import EXCESS, grown
 from theoryck.judging.outcomes import Fitted, Outcome, shifted, side_of
 from theoryck.judging.ratios import closing, draws_can_help, quantile
-from theoryck.judging.rivals import decimal_number
 from theoryck.rates import Rate
 from theoryck.records import Verdict
+
+ONE = Rate.parse("1")
 
 
 def number(case: Case, series: Series) -> Outcome:
@@ -22,7 +23,7 @@ def number(case: Case, series: Series) -> Outcome:
 
     def decide(bound: float) -> Decision:
         tolerance, level = case.tolerance(CONSTANT_TOLERANCE), case.contract.level
-        return pointwise(series, Rate.parse("1"), bound, tolerance, *case.rates, level=level, what=what)
+        return pointwise(series, ONE, bound, tolerance, *case.rates, level=level, what=what)
 
     constant = float(case.prediction.constant or 0)
     # A number that bounds another is subtracted from it before anything is measured.
@@ -31,8 +32,8 @@ def number(case: Case, series: Series) -> Outcome:
     return Outcome(
         name=series.route,
         verdict=decision.verdict,
-        reason=case.sentence(series, decision),
-        rejected=tuple(decide(float(decimal_number(rival))).verdict is Verdict.REFUTED for rival in case.prediction.rivals),
+        reason=case.sentence(series, decision.clause),
+        rejected=tuple(decide(float(rival)).verdict is Verdict.REFUTED for rival in _numbers(case)),
         rigorous=decision.rigorous,
         improvable=series.route != "exact",
     )
@@ -47,20 +48,20 @@ def limiting(case: Case, series: Series) -> Outcome:
     apart = difference_established(case, series, fit)
     decisions = [_limit_decision(case, series, fit, apart)]
     excess = apart and case.prediction.tolerance is None  # a tolerance that is declared belongs to what is claimed
-    outcome = Outcome(series.route, Verdict.INCONCLUSIVE, "", ())
+    outcome = Outcome(series.route, Verdict.INCONCLUSIVE)
     if case.rate is not None:
         outcome = grown(case, replace(gaps, route=series.route))
         # One end of a bracket that decays too slowly says that it does not close, not that the value is wrong.
         verdict = Verdict.INCONCLUSIVE if side and outcome.verdict is Verdict.REFUTED else outcome.verdict
-        decisions.append(Decision(verdict, outcome.reason.split(": ", 1)[-1]))
+        decisions.append(Decision(verdict, outcome.clause))
     decision = worst_of(decisions)
     reach = quantile(case.rates[0] / 2) * fit.stderr
-    beyond = [fit.estimate - _offset(case, rival) for rival in prediction.rivals]
+    beyond = [fit.estimate - float(rival - prediction.value.midpoint) for rival in _numbers(case)]
     excluded = [not case.coincides(rival) and abs(gap) > reach and gap * side >= 0 for rival, gap in zip(prediction.rivals, beyond)]
     return replace(
         outcome,
         verdict=decision.verdict,
-        reason=case.sentence(series, decision),
+        reason=case.sentence(series, decision.clause),
         rejected=tuple(excluded),
         improvable=series.route != "exact" and draws_can_help(fit),
         limit=None if fit.reason else shifted(fit.interval(case.contract.level), float(prediction.value)),
@@ -140,10 +141,9 @@ def limit_scale(case: Case, series: Series) -> float:
     return abs(float(case.prediction.value or 0)) or abs(float(series.values[0]))
 
 
-def _offset(case: Case, rival: str) -> float:
-    """The rival value minus the claimed one."""
-    assert case.prediction.value is not None
-    return float(decimal_number(rival) - case.prediction.value.midpoint)
+def _numbers(case: Case) -> list[Decimal]:
+    """Return the rivals, one number each."""
+    return [case.claimed.rival_numbers[rival] for rival in case.prediction.rivals]
 
 
 def identity(case: Case, series: Series) -> Outcome:
@@ -153,13 +153,13 @@ def identity(case: Case, series: Series) -> Outcome:
     decisions = [_same(case, series.at(i), value.midpoint, value.radius, value.rigorous) for i in range(len(series))]
     decision = worst_of(decisions)
     rejected = []
-    for rival in case.prediction.rivals:
-        tests = [_same(case, series.at(i), decimal_number(rival), Decimal(0), True).verdict for i in range(len(series))]
+    for rival, other in zip(case.prediction.rivals, _numbers(case)):
+        tests = [_same(case, series.at(i), other, Decimal(0), True).verdict for i in range(len(series))]
         rejected.append(Verdict.REFUTED in tests and not case.coincides(rival))
     return Outcome(
         name=series.route,
         verdict=decision.verdict,
-        reason=case.sentence(series, decision),
+        reason=case.sentence(series, decision.clause),
         rejected=tuple(rejected),
         rigorous=decision.rigorous,
         complete=len(series) == len(case.points),

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from theoryck.fitting.limit import LimitFit
 from theoryck.judging.evidence import Series
 from theoryck.judging.ratios import Growth
-from theoryck.records import Interval, Tightness, Verdict
+from theoryck.records import Interval, Route, Tightness, Verdict
 
 INSIDE = (Verdict.SUPPORTED, Verdict.CERTIFIED)
 F = TypeVar("F", Growth, LimitFit)
@@ -26,21 +26,20 @@ class Fitted(Generic[F]):
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one route says: ``complete`` if it covers every point, ``improvable`` if more draws could sharpen it."""
+class Outcome(Route):
+    """What one route says, with all that the judgement takes from it or weighs it by.
 
-    name: str
-    verdict: Verdict
-    reason: str
-    rejected: tuple[bool, ...]
-    exponent: Interval | None = None
+    ``clause`` is the reason without route and window; ``rejected`` has one entry a rival.
+    """
+
+    clause: str = ""
+    rejected: tuple[bool, ...] = ()
     slack: Interval | None = None
     constant: Interval | None = None
     limit: Interval | None = None
     tightness: Tightness | None = None
-    rigorous: bool = False
-    complete: bool = True
-    improvable: bool = False
+    complete: bool = True  # whether it covers every point
+    improvable: bool = False  # whether more draws could sharpen it
     correction: str = ""
     window: tuple[int, int] | None = None
     flags: tuple[str, ...] = ()
@@ -49,6 +48,11 @@ class Outcome:
     trusted: bool = True  # whether the error bars are, which a few draws may have made
     growths: tuple[Fitted[Growth], ...] = ()
     limits: tuple[Fitted[LimitFit], ...] = ()
+
+    @property
+    def route(self) -> Route:
+        """What is shown of it."""
+        return Route(self.name, self.verdict, self.exponent, self.rigorous, self.reason)
 
 
 def deciding(outcomes: Sequence[Outcome]) -> Outcome:

@@ -189,12 +189,16 @@ def seen_to_rise(series: Series, base: str, log_rates: Sequence[float], sign: in
     return sign * sum(w * (a - centre) * value for w, a, (_, value, _) in zip(weights, x, points)) > 0
 
 
-def advice(factor: float, sizes: Sequence[int], declared: bool) -> str:
-    """Say what would decide: a wider window if it is narrow, ``factor`` times the draws if that is feasible, else larger sizes."""
+def advice(factor: float | None, sizes: Sequence[int], declared: bool) -> str:
+    """Say what would decide: a wider window if it is narrow, ``factor`` times the draws if that is feasible, else larger sizes.
+
+    ``factor`` is None where nothing is drawn.
+    """
     first, last, count = min(sizes), max(sizes), len(set(sizes))
     if count <= MIN_SIZES or last < MIN_SPAN * first:
         return f"widen the window: {count} sizes from {first} to {last} hardly tell an exponent from corrections"
-    return more_draws(factor, "take larger sizes" if declared else "take larger sizes or declare the correction")
+    other = "take larger sizes" if declared else "take larger sizes or declare the correction"
+    return other if factor is None else more_draws(factor, other)
 
 
 def more_draws(factor: float, other: str = "take larger sizes") -> str:

@@ -7,20 +7,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from theoryck.judging.case import Case
+from theoryck.judging.claimed import rival_problem
 from theoryck.judging.curves import curves
-from theoryck.judging.evidence import compare_routes, read_routes
-from theoryck.judging.outcomes import INSIDE, Outcome, deciding, narrowest
-from theoryck.judging.rivals import rival_problem
-from theoryck.judging.routes import outcome
-from theoryck.records import Contract, Judgement, Point, Prediction, Rival, Route, Tightness, Verdict
+from theoryck.judging.decisions import slack_seen, tightness
+from theoryck.judging.evidence import Series, compare_routes, read_routes, with_error
+from theoryck.judging.growth import EXCESS, grown
+from theoryck.judging.numbers import identity, limiting, number
+from theoryck.judging.outcomes import INSIDE, Outcome, between, both, deciding, narrowest
+from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Rival, Tightness, Verdict
 
 
-def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *, final: bool = True) -> Judgement:
+def judge(
+    prediction: Prediction, points: Sequence[Point], contract: Contract, *, final: bool = True, drawn: bool = True
+) -> Judgement:
     """Return the verdict on ``prediction`` given the measured ``points``, at the error rates of ``contract``.
 
     ``final=False`` marks an interim look (whose contract carries the share of the error rates spent on it): the same tests, without
-    the search for the budget that would decide.  Raises RateError on a rate that names no size of the points, ValueError on values
-    that are not finite and on a prediction that lacks what its kind needs.
+    the search for the budget that would decide.  ``drawn=False`` says that the estimates are somebody's own, not Monte Carlo means.
+    Raises RateError on a rate that names no size of the points, ValueError on values that are not finite and on a prediction that
+    lacks what its kind needs.
 
     >>> from theoryck.records import Estimate, Kind
     >>> points = [Point({"d": d}, Estimate(2 / d, 1e-4 / d, 10**8)) for d in (16, 32, 64, 128, 256, 512, 1024)]
@@ -43,8 +48,8 @@ def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *
     routes, flags = read_routes(points)
     if not routes:
         return Judgement(Verdict.VACUOUS, "nothing was measured: no point has a value with an error bar", flags=flags)
-    case = opened(prediction, points, contract, len(routes), final)
-    outcomes = [outcome(case, name, series) for name, series in routes.items()]
+    case = Case.read(prediction, points, contract, routes=len(routes), final=final, drawn=drawn)
+    outcomes = [_outcome(case, name, series) for name, series in routes.items()]
     disagreement = compare_routes(points, case.contract.false_refute_rate)
     if disagreement is not None and disagreement.found:
         best = narrowest(outcomes)
@@ -60,17 +65,6 @@ def judge(prediction: Prediction, points: Sequence[Point], contract: Contract, *
             settled=True,
         )
     return _assemble(case, outcomes, deciding(outcomes), flags)
-
-
-def opened(prediction: Prediction, points: Sequence[Point], contract: Contract, routes: int, final: bool) -> Case:
-    """Return the case at the share of the error rates that each of ``routes`` routes has; ValueError as :meth:`Case.read`."""
-    compared = any(sum(route is not None for route in (p.exact, p.estimate, p.bracket)) > 1 for p in points)
-    shared = replace(
-        contract,
-        false_refute_rate=contract.false_refute_rate / (routes + compared),
-        false_support_rate=contract.false_support_rate / routes,
-    )
-    return Case.read(prediction, points, shared, final)
 
 
 def _out_of_reach(case: Case) -> str:
@@ -89,7 +83,6 @@ def _assemble(case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tup
     rejected = tuple(any(outcome.rejected[i] for outcome in outcomes) for i in range(len(case.prediction.rivals)))
     open_questions = verdict is Verdict.INCONCLUSIVE or best.tightness is Tightness.UNDETERMINED or not all(rejected)
     settled = verdict is Verdict.REFUTED or not (open_questions and any(outcome.improvable for outcome in outcomes))
-    routes = tuple(Route(o.name, o.verdict, o.exponent, o.rigorous, o.reason) for o in outcomes)
     return Judgement(
         verdict=verdict,
         reason=best.reason + (_out_of_reach(case) if verdict is Verdict.INCONCLUSIVE and best.name == "montecarlo" else ""),
@@ -99,11 +92,61 @@ def _assemble(case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tup
         slack=best.slack,
         constant=best.constant,
         window=best.window,
-        routes=routes,
+        routes=tuple(outcome.route for outcome in outcomes),
         rivals=tuple(Rival(text, done) for text, done in zip(case.prediction.rivals, rejected)),
         assuming=case.assuming(best),
         flags=tuple(dict.fromkeys((*flags, *(flag for outcome in outcomes for flag in outcome.flags)))),
         settled=settled,
         limit=best.limit,
         curves=curves(case, outcomes, best) if case.final or settled else (),  # no record is made of a look that others follow
+    )
+
+
+# -- one route ------------------------------------------------------------------------------------------------------------------
+
+
+def _outcome(case: Case, name: str, parts: tuple[Series, ...]) -> Outcome:
+    """Judge one route; a bracket has two series, and a verdict needs both."""
+    judges = {Kind.IDENTITY: identity, Kind.LIMIT: limiting}
+    if case.one_number:
+        judges = {Kind.BOUND: number}
+    if len(parts) > 1:  # the errors of brackets allow for skewness
+        parts = tuple(series.widened(min(case.rates)) for series in parts)
+    outcomes = [judges.get(case.prediction.kind, grown)(case, series) for series in parts]
+    combine = between if case.prediction.kind in (Kind.IDENTITY, Kind.LIMIT) else both
+    found = _with_tightness(case, replace(outcomes[0] if len(outcomes) == 1 else combine(outcomes), name=name))
+    doubtful = next((series for series in parts if series.carried), None)
+    return found if doubtful is None else _untrusted(case, doubtful, found)
+
+
+def _with_tightness(case: Case, found: Outcome) -> Outcome:
+    """Judge the slack of the whole route, which is what is shown, and say where it is neither 0 nor shown to be more."""
+    slack = found.slack
+    if slack is None:
+        return found
+    found = replace(found, tightness=tightness(slack, case.within))
+    if found.verdict not in INSIDE or not slack_seen(slack, case.within):
+        return found
+    shown = with_error(slack.estimate, slack.half_width)
+    note = f"its slack, {shown}, is not 0, yet within the tolerated {case.within:g}: neither tight nor shown to be loose"
+    return replace(found, reason=f"{found.reason}; {note}")
+
+
+def _untrusted(case: Case, series: Series, found: Outcome) -> Outcome:
+    """Take back all that rests on error bars that a few draws made."""
+    return replace(
+        found,
+        verdict=Verdict.INCONCLUSIVE,
+        reason=case.sentence(series, series.carried),
+        rejected=(False,) * len(found.rejected),
+        exponent=None,
+        slack=None,
+        constant=None,
+        limit=None,
+        tightness=None,
+        rigorous=False,
+        improvable=True,
+        contradicts=False,
+        trusted=False,
+        flags=tuple(flag for flag in found.flags if flag != EXCESS),
     )
