@@ -20,7 +20,6 @@ The engine, for anyone with a table or a sampler; it knows no network:
     quantities     What can be measured: the base, samplers of users, formulas, exact values, fingerprints
     claims         Identity, Bound, Scaling, Limit, Law; theorem, conjecture, falsehood; finding claims in files
     ledger         Draws that are kept in a file
-    curves         Fitted curves and what was measured, as pictures show them
     checking       Where claims meet measurement: profiles, budgets, sessions, hunts
     auditing       Tables of other people's measurements against a rate
 

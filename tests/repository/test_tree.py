@@ -60,11 +60,6 @@ WITHOUT_MAP = {
     "theoryck.judging",
     "theoryck.ledger",
     "theoryck.pytest_plugin",
-    "theoryck.records",
-    "theoryck.report",
-    "theoryck.report.formula",
-    "theoryck.report.html",
-    "theoryck.report.svg",
 }
 
 

@@ -3,6 +3,12 @@
 Nothing here imports another room of theoryck or a numerical library, so a record can be read, judged again and rendered
 again years later without measuring anything.  ``to_json`` gives plain ``dict``/``list``/``str``/``float`` data that follow the
 schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact values travel as decimal strings.
+
+    values     verdicts and kinds, intervals, estimates, enclosures, brackets, measured points
+    curves     fitted curves, evaluated where a picture needs them
+    results    predictions, contracts, judgements and results of one instance
+    reports    all results of a session, with what is written about their claims
+    arguments  what functions of every room ask of their arguments
 """
 
 from theoryck.records.curves import Curve

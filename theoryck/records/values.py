@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from enum import StrEnum
 from statistics import NormalDist
 from typing import Any
@@ -72,18 +71,6 @@ class Kind(StrEnum):
     SCALING = "scaling"
     LIMIT = "limit"
     LAW = "law"
-
-
-@contextmanager
-def wide() -> Iterator[None]:
-    """Let decimal numbers have any power of ten, which they do where exact values come from.
-
-    >>> with wide():
-    ...     Decimal("1e999999").scaleb(2)
-    Decimal('1E+1000001')
-    """
-    with localcontext(Emin=MIN_EMIN, Emax=MAX_EMAX):
-        yield
 
 
 def as_number(value: float | None) -> float | str | None:
@@ -228,7 +215,7 @@ class Enclosure:
         return self._end(self.radius, ROUND_CEILING)
 
     def _end(self, shift: Decimal, rounding: str) -> Decimal:
-        with wide(), localcontext() as context:
+        with localcontext() as context:
             context.prec = max(28, len(self.midpoint.as_tuple().digits) + 10)
             context.rounding = rounding
             return self.midpoint + shift

@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import Any
 
 from theoryck.records import Enclosure, Interval, Kind, Point, Report, Result, Status, Verdict
-from theoryck.records.values import wide
 
 EXPONENT, CONSTANT, VALUE = "exponent", "constant", "value"
 CONSTANT_TOLERANCE = 0.05  # relative: that of the judge, where a claim declares no other
@@ -53,7 +52,6 @@ def decisive(result: Result) -> str:
 
 
 @lru_cache(maxsize=1024)
-@wide()
 def declared(text: str | None) -> float | None:
     """Return a declared tolerance as a number, or None where there is none.
 
@@ -139,7 +137,6 @@ def _value(result: Result) -> float | None:
     return max((_over(gap, most or 0.0) for gap in gaps), default=None)
 
 
-@wide()
 def _gap(point: Point, claimed: Enclosure) -> float | None:
     """Exact values are subtracted before they are rounded."""
     if point.exact is not None:

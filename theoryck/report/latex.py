@@ -129,8 +129,8 @@ def _verdict(row: ClaimRow) -> str:
 def _number(text: str) -> str:
     r"""A number of the table as a formula: its sign and its power of ten as mathematicians write them.
 
-    >>> print(_number("-0.502(8)"), _number("=3.00(4)e+300"), _number("1e-300 +/- inf"))
-    $-0.502(8)$ $=3.00(4)\cdot 10^{300}$ $10^{-300} \pm \infty$
+    >>> print(_number("-0.502(8)"), _number("=3.00(4)e+30"), _number("1e-30 +/- inf"))
+    $-0.502(8)$ $=3.00(4)\cdot 10^{30}$ $10^{-30} \pm \infty$
     """
     if text == NOTHING:
         return NOTHING

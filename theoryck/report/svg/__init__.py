@@ -1,4 +1,15 @@
-"""Pictures of a result as compact SVG, rendered from its record alone: nothing is measured, an old file gives the same picture."""
+"""Pictures of a result as compact SVG, rendered from its record alone: nothing is measured, an old file gives the same picture.
+
+marks   what is shown: marks of every route, curves and lines along one path
+growth  values against sizes, their ratio to the claimed rate, residuals
+limits  values that approach a limit
+values  numbers beside the number that is claimed
+laws    the histogram of a statistic beside the claimed law
+words   labels, and sentences that say what is seen
+frame   axes, ticks, marks and curves within them
+scales  where a number lies on an axis, and which have labels
+canvas  SVG elements, their style and the legend
+"""
 
 from __future__ import annotations
 

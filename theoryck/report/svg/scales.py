@@ -181,8 +181,8 @@ def _alike(values: Sequence[Decimal]) -> list[str]:
 def number(value: Decimal) -> str:
     """Write a number of an axis: plainly from 0.01 to 9999, else with a power of ten.
 
-    >>> number(Decimal("0.250")), number(Decimal("-1e-7")), number(Decimal("2.5e300")), number(Decimal("65536"))
-    ('0.25', '−10⁻⁷', '2.5·10³⁰⁰', '65536')
+    >>> number(Decimal("0.250")), number(Decimal("-1e-7")), number(Decimal("2.5e30")), number(Decimal("65536"))
+    ('0.25', '−10⁻⁷', '2.5·10³⁰', '65536')
     """
     if value == 0:
         return "0"
