@@ -12,7 +12,7 @@ import click
 
 import theoryck
 from theoryck.checking.interrupts import once, once_for_good
-from theoryck.cli.streams import BROKEN_PIPE, hush, prepare, told
+from theoryck.cli.streams import BROKEN_PIPE, discard_output, prepare, refusal
 
 INTERRUPTED = 130  # as a shell reports a program that Ctrl-C stopped
 
@@ -68,7 +68,7 @@ class LazyGroup(click.Group):
                 sys.stdout.flush()  # while what cannot be written can still be said
                 raise
         except OSError as error:
-            message = told(error)
+            message = refusal(error)
         with suppress(OSError):
             click.echo(f"Error: {message}", err=True)
         sys.exit(2)
@@ -82,7 +82,7 @@ class LazyGroup(click.Group):
             click.echo("interrupted: nothing was finished", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
-            hush()
+            discard_output()
             ctx.exit(BROKEN_PIPE)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

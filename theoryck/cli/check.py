@@ -142,7 +142,7 @@ def _measure(claims: Sequence[Claim], **options: Any) -> Report:
         with make_executor(options.pop("workers")) as executor:
             if options["draws"] is None:
                 settings = profile_named(options["profile"]), options["seed"], executor, options["sharing"] or len(claims)
-                _say_what_is_hopeless(buildable, Session(*settings))
+                _warn_of_hopeless(buildable, Session(*settings))
             with _Line() as line:
                 return check_claims(claims, executor=executor, progress=line.following(len(claims)), **options)
     except KeyboardInterrupt:
@@ -218,7 +218,7 @@ def _ledger(path: str | None) -> Iterator[Ledger | None]:
         raise Usage(str(error)) from error
 
 
-def _say_what_is_hopeless(claims: Sequence[Claim], session: Session) -> None:
+def _warn_of_hopeless(claims: Sequence[Claim], session: Session) -> None:
     """Write a line for each claim that the budget cannot settle on standard error, before anything is drawn."""
     from theoryck.checking.prospects import hopeless
     from theoryck.report.progress import looked_ahead
@@ -226,9 +226,9 @@ def _say_what_is_hopeless(claims: Sequence[Claim], session: Session) -> None:
     with _Line() as line:
         for number, claim in enumerate(claims, 1):
             line.write(looked_ahead(number, len(claims)))
-            for said in hopeless([claim], session):
+            for warning in hopeless([claim], session):
                 line.write("")
-                click.echo(f"theoryck: {said}", err=True)
+                click.echo(f"theoryck: {warning}", err=True)
 
 
 def _advice(report: Report, claims: Sequence[Claim], paths: Sequence[str], settings: Mapping[str, object], chosen: bool) -> str:

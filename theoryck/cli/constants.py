@@ -127,17 +127,17 @@ def rows(constants: NetworkConstants) -> list[tuple[str, Enclosure]]:
 
 
 def remark(value: Enclosure) -> str:
-    """Return what must be said of a value: that it is not proved, or that it may be 0.
+    """Return what must be remarks of a value: that it is not proved, or that it may be 0.
 
     >>> from decimal import Decimal
     >>> from theoryck.records import Enclosure
     >>> remark(Enclosure(Decimal("1e-40"), Decimal("1e-39"))), remark(Enclosure(Decimal(1), Decimal("1e-9"), rigorous=False))
     ('not separated from 0', 'not proved')
     """
-    said = [] if value.rigorous else ["not proved"]
+    remarks = [] if value.rigorous else ["not proved"]
     if abs(value.midpoint) <= value.radius != 0:
-        said.append("not separated from 0")
-    return ", ".join(said)
+        remarks.append("not separated from 0")
+    return ", ".join(remarks)
 
 
 def shown(value: Enclosure, digits: int) -> str:

@@ -100,11 +100,11 @@ def command(
         if json_path is not None:
             write_json_data({**outcome.to_json(), **_how_to_repeat(outcome, wanted, again)}, json_path)
         if json_path != "-":
-            click.echo("\n".join(told(outcome, wanted, again, stdout_style())), color=True)
+            click.echo("\n".join(report_lines(outcome, wanted, again, stdout_style())), color=True)
         sys.exit(outcome.exit_code)
 
 
-def told(outcome: Hunt, claim: Claim, again: str, style: Style) -> list[str]:
+def report_lines(outcome: Hunt, claim: Claim, again: str, style: Style) -> list[str]:
     """Return the lines that tell people of a hunt."""
     lines = _found(outcome, claim, style) if outcome.found is not None else _nothing(outcome, style)
     for trouble in outcome.troubles[:MOST_TROUBLES]:
@@ -137,10 +137,10 @@ def _nothing(outcome: Hunt, style: Style) -> list[str]:
     found = f"{what} {clean(outcome.claim)}{' was found' * bool(outcome.judged)}"
     lines = [style.paint(f"{'interrupted: ' * outcome.interrupted}{found}", "head" if outcome.judged else "open")]
     tried = f"{_plural(outcome.tried, 'instance')} tried, on small budgets" if outcome.tried else "no instance could be tried"
-    said = [f"That {'proves' if outcome.judged else 'says'} nothing: {tried}.", _what_ended(outcome)]
+    sentences = [f"That {'proves' if outcome.judged else 'says'} nothing: {tried}.", _what_ended(outcome)]
     if outcome.judged:
-        said.append("A larger --time, another --seed or a larger --profile looks further.")
-    lines += wrap(" ".join(filter(None, said)), style.width, first="  ")
+        sentences.append("A larger --time, another --seed or a larger --profile looks further.")
+    lines += wrap(" ".join(filter(None, sentences)), style.width, first="  ")
     if outcome.closest is not None:
         text = f"Nearest to a refutation: {instance_text(dict(outcome.closest[0]))}"
         lines += wrap(text, style.width, first="  ")

@@ -115,9 +115,9 @@ def prune_command(
         write_json_data({"ledger": str(path), "dry_run": dry_run, **sizes, "deleted": entries}, json_path)
     if json_path != "-":
         done = "would be deleted" if dry_run else "deleted"
-        said = f"{done}: {_count(pruned.blocks, 'block')}, {numbers.count(pruned.draws)} draws"
+        text = f"{done}: {_count(pruned.blocks, 'block')}, {numbers.count(pruned.draws)} draws"
         size = "" if dry_run else f"; the file had {_bytes(pruned.before)}, it has {_bytes(pruned.after)}"
-        click.echo("\n".join([*_table(pruned.entries, stdout_style()), said + size]))
+        click.echo("\n".join([*_table(pruned.entries, stdout_style()), text + size]))
 
 
 def _table(entries: Sequence[Entry], style: Style) -> list[str]:
@@ -150,8 +150,8 @@ def _printable(text: str) -> str:
 def _total(path: Path, entries: Sequence[Entry], size: int) -> str:
     blocks, draws = sum(entry.blocks for entry in entries), sum(entry.draws for entry in entries)
     stale = sum(entry.draws for entry in entries if entry.state == "stale")
-    said = f", {numbers.count(stale)} of them by code that has changed (theoryck ledger prune {path} --stale)" if stale else ""
-    return f"{path}: {_bytes(size)}, {_count(blocks, 'block')}, {numbers.count(draws)} draws{said}"
+    outdated = f", {numbers.count(stale)} of them by code that has changed (theoryck ledger prune {path} --stale)" if stale else ""
+    return f"{path}: {_bytes(size)}, {_count(blocks, 'block')}, {numbers.count(draws)} draws{outdated}"
 
 
 def _count(number: int, what: str) -> str:

@@ -305,8 +305,8 @@ class Measured:
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready dict."""
         routes = {"exact": self.exact, "estimate": self.estimate, "bracket": self.bracket}
-        told = {name: None if route is None else route.to_json() for name, route in routes.items()}
-        return {"quantity": self.name, "instance": self.instance, **told, "seed": self.seed}
+        found = {name: None if route is None else route.to_json() for name, route in routes.items()}
+        return {"quantity": self.name, "instance": self.instance, **found, "seed": self.seed}
 
     def lines(self) -> list[str]:
         """Return the text for people."""

@@ -50,7 +50,7 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
     return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4)), error.end
 
 
-def hush() -> None:
+def discard_output() -> None:
     """Throw away what cannot be written to standard output, so that the end of the program does not try again."""
     with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -58,7 +58,7 @@ def hush() -> None:
         os.close(nowhere)
 
 
-def told(error: OSError) -> str:
+def refusal(error: OSError) -> str:
     """Return what the system refused, where, and what to do; nobody handled it closer to the cause."""
     from theoryck.report.targets import reason
 
@@ -67,7 +67,7 @@ def told(error: OSError) -> str:
     except OSError:
         return "the current folder no longer exists: go to one that does (cd FOLDER)"
     if error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG):
-        hush()
+        discard_output()
         return f"standard output cannot be written: {reason(error)}; send it to a place that takes it"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "theoryck" in Path(frame.filename).parts]
     where = f" (in {Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""

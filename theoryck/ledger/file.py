@@ -217,8 +217,8 @@ def _verify(path: Path, db: sqlite3.Connection) -> None:
 
 def _wrong_rows(db: sqlite3.Connection) -> Iterator[str]:
     for row, (stream, described, files, check) in enumerate(db.execute("SELECT * FROM streams")):
-        told = isinstance(described, bytes) and hashlib.sha256(described).digest() == stream
-        if not (told and _fits(stream, 0, 0, 0.0, files, check)):
+        named = isinstance(described, bytes) and hashlib.sha256(described).digest() == stream
+        if not (named and _fits(stream, 0, 0, 0.0, files, check)):
             yield f"row {row} of streams"
     for stream, block, draws, made, body, check in db.execute("SELECT stream, block, draws, made, body, checksum FROM blocks"):
         if not _fits(stream, block, draws, made, body, check):

@@ -78,20 +78,20 @@ class Ledger:
     def shelf(self, quantity: Quantity) -> Shelf:
         """Return where the blocks of a quantity are kept; its ``refusal`` says why they are not, where its code cannot be told."""
         try:
-            told = quantity.fingerprint()
+            fingerprint = quantity.fingerprint()
             parameters = canonical(quantity.parameters, "parameters")
         except TypeError as error:
             refusal = f"{quantity.name}: {error}; give that value as plain data, or make it inside the sampler"
             if refusal not in self.refusals:
                 self.refusals.append(refusal)
             return Shelf(self, {}, "", refusal)
-        drawn = {"quantity": quantity.name, "parameters": parameters, "code": told.code}
-        return Shelf(self, drawn, written(dict(told.files)))
+        drawn = {"quantity": quantity.name, "parameters": parameters, "code": fingerprint.code}
+        return Shelf(self, drawn, written(dict(fingerprint.files)))
 
     def summary(self) -> str:
         """Say how many draws were reused and kept so far, and what is not kept and why."""
-        said = f"ledger {self.path}: {self.reused} draws reused, {self.stored} drawn and kept"
-        return "\n".join([said, *(f"  not kept: {refusal}" for refusal in self.refusals)])
+        first = f"ledger {self.path}: {self.reused} draws reused, {self.stored} drawn and kept"
+        return "\n".join([first, *(f"  not kept: {refusal}" for refusal in self.refusals)])
 
     def entries(self) -> list[Entry]:
         """Return what the ledger holds, one entry for each claim, quantity, instance, seed and code."""

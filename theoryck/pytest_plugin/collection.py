@@ -136,17 +136,17 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         from theoryck.checking.interrupts import once_for_good
 
         undo = once_for_good()  # what was judged is written when SIGTERM comes, too
-        session.config.add_cleanup(lambda: _go_on_as_before(session.config, undo))
-        _say_what_is_hopeless(session.config, [item.claim for item in claims])
+        session.config.add_cleanup(lambda: _restore_signals(session.config, undo))
+        _warn_of_hopeless(session.config, [item.claim for item in claims])
 
 
-def _go_on_as_before(config: pytest.Config, undo: Callable[[], None]) -> None:
+def _restore_signals(config: pytest.Config, undo: Callable[[], None]) -> None:
     """Give signals back, unless one of them ends the process: a second one must not meet it on its way out."""
     if not config.stash[STATE].interrupted:
         undo()
 
 
-def _say_what_is_hopeless(config: pytest.Config, claims: list[Claim]) -> None:
+def _warn_of_hopeless(config: pytest.Config, claims: list[Claim]) -> None:
     """Print a line for each claim that the budget cannot settle, before anything is drawn; no claim fails by it."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or config.getoption("theoryck_draws") is not None:

@@ -104,11 +104,11 @@ class Listener:
     def pytest_testnodedown(self, node: Any) -> None:
         """Add what another process took from the ledger and gave to it to the count of this one."""
         self._erase()
-        told = getattr(node, "workeroutput", {}).get("theoryck_ledger")
-        if self.state.ledger is not None and told is not None:
-            self.state.ledger.reused += told["reused"]
-            self.state.ledger.stored += told["stored"]
-            self.state.ledger.refusals += [text for text in told["refusals"] if text not in self.state.ledger.refusals]
+        output = getattr(node, "workeroutput", {}).get("theoryck_ledger")
+        if self.state.ledger is not None and output is not None:
+            self.state.ledger.reused += output["reused"]
+            self.state.ledger.stored += output["stored"]
+            self.state.ledger.refusals += [text for text in output["refusals"] if text not in self.state.ledger.refusals]
 
 
 def _report(config: pytest.Config) -> Report:
@@ -118,8 +118,8 @@ def _report(config: pytest.Config) -> Report:
     state = config.stash[STATE]
     carried = [state.carried[index] for index in sorted(state.carried)]
     results = tuple(Result.from_json(data) for each in carried for data in json.loads(each["results"]))
-    told = [(About.from_json(about), text) for each in carried for about, text in json.loads(each["about"])]
-    about, folders = gathered(told)
+    carried_about = [(About.from_json(about), text) for each in carried for about, text in json.loads(each["about"])]
+    about, folders = gathered(carried_about)
     profile, seed = config.getoption("theoryck_profile"), config.getoption("theoryck_seed")
     return Report(profile, seed, results, __version__, state.interrupted, about, folders)
 
@@ -141,8 +141,8 @@ def _finish(session: pytest.Session, exitstatus: int) -> None:
     if is_xdist_worker(config):
         if state.ledger is not None:
             ledger = state.ledger
-            told = {"reused": ledger.reused, "stored": ledger.stored, "refusals": list(ledger.refusals)}
-            config.workeroutput["theoryck_ledger"] = told  # type: ignore[attr-defined]  # made by xdist
+            counted = {"reused": ledger.reused, "stored": ledger.stored, "refusals": list(ledger.refusals)}
+            config.workeroutput["theoryck_ledger"] = counted  # type: ignore[attr-defined]  # made by xdist
         return
     if not config.getoption("collectonly") and not _write_files(config):
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED

@@ -84,7 +84,7 @@ def _properties(results: list[Result]) -> list[tuple[str, object]]:
     claim = ClaimSummary(results[0].claim, tuple(results))
     worst = claim.worst
     judgement = worst.judgement
-    said: dict[str, object] = {
+    properties: dict[str, object] = {
         "claim": claim.claim,
         "status": worst.status.value,
         "verdict": worst.verdict.value,
@@ -97,7 +97,7 @@ def _properties(results: list[Result]) -> list[tuple[str, object]]:
         "draws": claim.draws,
         "seed": worst.seed,
     }
-    known = {name: value for name, value in said.items() if value is not None}
+    known = {name: value for name, value in properties.items() if value is not None}
     return [(name, repr(float(value)) if isinstance(value, float) else str(value)) for name, value in known.items()]
 
 

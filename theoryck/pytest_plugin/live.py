@@ -47,8 +47,8 @@ class Live:
 
         with held(), self._uncaptured():  # a captured terminal does not tell its width either
             room = self.writer.fullwidth - self.writer.width_of_current_line % self.writer.fullwidth - 2
-            said = self.state.line(room) if text is None else shorten(text, room)
-            text = said if room >= LEAST else ""
+            line = self.state.line(room) if text is None else shorten(text, room)
+            text = line if room >= LEAST else ""
             if text or self.written:
                 self.writer.write_raw(f"\x1b[K {text}\x1b[{cells(text) + 1}D" if text else "\x1b[K", flush=True)
                 self.written = bool(text)

@@ -131,8 +131,8 @@ class _Describer:
         if isinstance(value, type):
             members = [(name, _functions(member)) for name, member in sorted(vars(value).items())]
             own = [pair for pair in members if isinstance(pair[1], FunctionType) or not pair[0].startswith(("__", "_abc_"))]
-            told = [[name, self._or_source(member, f"{where}.{name}", value.__module__)] for name, member in own]
-            return ["class", value.__qualname__, self.describe(value.__bases__, where), told]
+            described = [[name, self._or_source(member, f"{where}.{name}", value.__module__)] for name, member in own]
+            return ["class", value.__qualname__, self.describe(value.__bases__, where), described]
         if hasattr(kind, "drawn_by"):
             parts = [self.describe(part, f"{name!r} of {where}") for name, part in value.drawn_by().items()]
             return ["quantity", self.describe(kind, where), value.name, str(value.parameters), value.version, parts]
