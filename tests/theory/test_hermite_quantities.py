@@ -126,9 +126,9 @@ def test_the_gradient_at_a_random_start_has_the_exponent_of_the_information_expo
 
 
 def test_errors_name_the_argument():
-    with pytest.raises(QuantityError, match="degree must be an integer from 0 to 32, got 33"):
+    with pytest.raises(QuantityError, match="degree must be an integer between 0 and 32, got 33"):
         hermite_polynomial(33)
-    with pytest.raises(QuantityError, match="degree must be an integer from 1 to 32, got 0"):
+    with pytest.raises(QuantityError, match="degree must be an integer between 1 and 32, got 0"):
         hermite_overlap(0)
     with pytest.raises(QuantityError, match="one of the factors must be a polynomial"):
         pair_mean([("tanh(x)", "exp(x)")], 0)

@@ -114,5 +114,5 @@ def test_errors_name_the_argument():
     with pytest.raises(QuantityError, match="needs the size 'bins'"):
         bump_bayes_risk(1).sampler({"n": 64})
     for samples, bins, name in ((0, 2, "samples"), (10**8, 2, "samples"), (4, 0, "bins")):
-        with pytest.raises(QuantityError, match=f"{name} must be an integer >= 1"):
+        with pytest.raises(QuantityError, match=f"{name} must be an integer"):
             inverse_count(samples, bins)

@@ -164,7 +164,10 @@ def test_costs_and_names():
         (lambda: features_risk(2, 1, 0), "ridge must be a number > 0, got 0"),
         (lambda: optimal_ridge_risk(2, 1, 0.0), "noise must be > 0"),
         (lambda: sphere_risk([-1.0], [1.0]), "coefficients must be"),
-        (lambda: drawn_sphere_risk([1, 1], [0, 1], 0.1, degree=2), "degree must be None or one of the target's, 0 to 1, got 2"),
+        (
+            lambda: drawn_sphere_risk([1, 1], [0, 1], 0.1, degree=2),
+            "degree must be an integer between 0 and 1, got 2",
+        ),
         (lambda: drawn_sphere_risk([1, 1], [0, 1], 0.1, degree=1, relative=True), "degree cannot be combined"),
         (lambda: drawn_ridge_risk(2, 1, 1).sampler({"n": 5}), "needs the size 'modes'"),
         (lambda: ridge_risk(2, 1, 100), "ridge must be a number between 0 and 64, got 100"),
@@ -176,7 +179,10 @@ def test_costs_and_names():
         (lambda: sphere_risk(None, [1.0]), "coefficients must be a sequence of numbers >= 0, got None"),
         (lambda: sphere_risk([1.0], [1.0], 0.1, -1), "noise must be a number >= 0, got -1"),
         (lambda: sphere_features_risk([1.0], [1.0], 0), "ridge must be a number > 0, got 0"),
-        (lambda: drawn_sphere_risk([1, 1], [0, 1], 0.1, degree=True), "degree must be None or one of the target's"),
+        (
+            lambda: drawn_sphere_risk([1, 1], [0, 1], 0.1, degree=True),
+            "degree must be an integer between 0 and 1, got True",
+        ),
         (lambda: drawn_sphere_risk([1, 1], [0, 1], 0.0).draw(RNG, 2, {"d": 4, "n": 20}), "ridge must be larger: with lambda = 0 "),
         (lambda: drawn_ridge_risk(2, 1, 20).draw(RNG, 2, {"n": 48, "modes": 20}), "is singular to rounding"),
         (lambda: drawn_features_risk(2, 1, 20).draw(RNG, 2, {"n": 10, "p": 48, "modes": 20}), "is singular to rounding"),

@@ -13,11 +13,12 @@ import scipy.integrate
 import scipy.stats
 
 from theoryck.numerics.functions.activation import Activation
+from theoryck.numerics.gaussian.kernels import layer_kernel
 from theoryck.quantities.base import QuantityError
 from theoryck.theory.networks.model import DeepNetwork
 from theoryck.theory.spectra.draws import input_factor, trace_of_inverse, tridiagonal_eigenvalue, tridiagonal_trace
 from theoryck.theory.spectra.limits.marchenko_pastur import marchenko_pastur, mean_resolvent
-from theoryck.theory.spectra.model import kernel_equivalent, resolvent_equivalent, surrogate_covariance
+from theoryck.theory.spectra.model import resolvent_equivalent, surrogate_covariance
 from theoryck.theory.spectra.quantities import eigenvalue, equivalent_gap, resolvent_trace, resolvent_variance, spectral_distance
 
 PHI = Activation("tanh(2*x)")
@@ -161,7 +162,7 @@ def test_the_gap_is_the_plain_difference_of_the_traces_in_the_mean(surrogate: tu
     trace = trace_of_inverse(np.swapaxes(features, 1, 2) @ features, shift) / n
     below = np.swapaxes(x, 1, 2) @ x
     if surrogate is None:
-        plain = trace - kernel_equivalent(below, "erf(x)", 8, shift).trace
+        plain = trace - resolvent_equivalent(layer_kernel("erf(x)")(below), 8, shift).trace
     else:
         plain = trace - resolvent_equivalent(surrogate_covariance(below, *surrogate), 8, shift).trace
     gap = equivalent_gap(DeepNetwork("erf(x)", depth=1, widths=(5, 8)), n, shift=shift, surrogate=surrogate)

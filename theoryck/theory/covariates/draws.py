@@ -92,7 +92,6 @@ class GaussianSource:
         return inputs
 
     def __call__(self, rng: np.random.Generator, count: int) -> Stack:
-        """Draw ``count`` data sets."""
         omega, spread, residual = self.spectrum()
         teacher = rng.standard_normal((count, self.p)) * np.sqrt(spread)
         inputs = self.inputs(rng, count, omega)
@@ -121,7 +120,6 @@ class ErfFeatures:
         return self.n * (self.d + 2 * self.p + 1) + self.p * (self.d + self.p) + self.d
 
     def __call__(self, rng: np.random.Generator, count: int) -> Stack:
-        """Draw ``count`` data sets."""
         weights = rng.standard_normal((count, self.p, self.d)) / math.sqrt(self.d)
         teacher = rng.standard_normal((count, self.d)) / math.sqrt(self.d)
         x = rng.standard_normal((count, self.n, self.d))
@@ -278,7 +276,6 @@ class CovariateSampler:
         return one * (GROUP if self.moment == "variance" else 1)
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values."""
         group = GROUP if self.moment == "variance" else 1
         step = max(WORKING // (group * self.source.n * self.source.p), 1)
         pieces = [self._piece(rng, min(step, draws - start)) for start in range(0, draws, step)]

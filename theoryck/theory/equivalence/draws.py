@@ -63,7 +63,6 @@ class CovarianceGapSampler:
     shape: tuple[int, int]
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,)."""
         step = max(WORKING // self.shape[0] ** 2, 1)
         return np.concatenate([self._several(rng, min(step, draws - start)) for start in range(0, draws, step)])
 
@@ -189,7 +188,6 @@ class RidgeGapSampler:
     coefficients: tuple[float, ...]
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,)."""
         step = max(WORKING // max(self.problem.shape[:2]) ** 2, 1)
         pieces = []
         for start in range(0, draws, step):
@@ -208,7 +206,6 @@ class SignSampler:
     factor: float
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,)."""
         return _in_stacks(self._several, rng, draws, self.shape[0])
 
     def _several(self, rng: np.random.Generator, draws: int) -> Array:
@@ -232,7 +229,6 @@ class BestSampler:
     learned: float | None
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,)."""
         return _in_stacks(self._several, rng, draws, self.shape[0])
 
     def _several(self, rng: np.random.Generator, draws: int) -> Array:

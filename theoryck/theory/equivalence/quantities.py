@@ -12,6 +12,7 @@ from theoryck.quantities.arguments import positive, rational
 from theoryck.quantities.base import MIN_COMPARED_DRAWS, NANOSECONDS_PER_NUMBER, Quantity, QuantityError, Sizes
 from theoryck.quantities.exact import gaussian_mean
 from theoryck.records import Enclosure
+from theoryck.records.arguments import integer
 from theoryck.theory.equivalence.draws import (
     DENSE,
     BestSampler,
@@ -227,8 +228,7 @@ class best_readout_gain(ReadoutQuantity):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.degree, bool) or not isinstance(self.degree, int) or not 1 <= self.degree <= LARGEST_DEGREE:
-            raise QuantityError(f"degree must be an integer from 1 to {LARGEST_DEGREE}, got {self.degree!r}")
+        integer(self.degree, "degree", 1, LARGEST_DEGREE, QuantityError)
 
     @property
     def can_exact(self) -> bool:  # type: ignore[override]

@@ -26,7 +26,6 @@ class OverlapSampler:
     power: int
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,)."""
         return np.abs(inner_products(rng, draws, self.dimension, normalise=True)) ** self.power
 
 
@@ -38,7 +37,6 @@ class EntrySampler:
     degree: int
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,)."""
         return normalised_hermite(inner_products(rng, draws, self.dimension, normalise=False), self.degree) ** 2
 
 
@@ -69,7 +67,6 @@ class PairSampler:
     correlation: float
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,)."""
         u, v = rng.standard_normal((2, draws))
         v = self.correlation * u + math.sqrt((1 - self.correlation) * (1 + self.correlation)) * v
         total = np.zeros(draws)

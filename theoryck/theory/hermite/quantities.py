@@ -14,6 +14,7 @@ from theoryck.quantities.arguments import rational
 from theoryck.quantities.base import MIN_COMPARED_DRAWS, Quantity, QuantityError, Sizes, need_sizes
 from theoryck.quantities.exact import ExactQuantity, as_activation, closed_form, gaussian_mean
 from theoryck.records import Enclosure
+from theoryck.records.arguments import integer
 from theoryck.theory.hermite.draws import EntrySampler, OverlapSampler, PairSampler
 from theoryck.theory.hermite.proved import even_moment, sphere_moment
 
@@ -33,7 +34,7 @@ def hermite_polynomial(degree: int) -> sympy.Expr:
     from theoryck.numerics.functions.expression import x
 
     before, current = sympy.Integer(0), sympy.Integer(1)
-    for k in range(_degree(degree)):
+    for k in range(integer(degree, "degree", 0, LARGEST_DEGREE, QuantityError)):
         before, current = current, sympy.expand(x * current - k * before)
     return current / sympy.sqrt(sympy.factorial(degree))
 
@@ -87,7 +88,7 @@ class Direction(Quantity):
     degree: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "degree", _degree(self.degree, least=1))
+        object.__setattr__(self, "degree", integer(self.degree, "degree", 1, LARGEST_DEGREE, QuantityError))
 
     def _dimension(self, sizes: Sizes) -> int:
         need_sizes(self.name, self.needs, sizes)
@@ -103,7 +104,7 @@ class DrawnDirection(Direction):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "power", _degree(self.power, least=1, name="power"))
+        object.__setattr__(self, "power", integer(self.power, "power", 1, LARGEST_DEGREE, QuantityError))
 
     def cost(self, sizes: Sizes) -> float:
         """Return the random numbers one draw takes: two vectors."""
@@ -300,7 +301,6 @@ class gradient_at_start(Quantity):
         return self._at(sizes).sampler({})
 
     def cost(self, sizes: Sizes) -> float:
-        """Return the time of one draw in units of 1/7e7 seconds."""
         return 42.0
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure:
@@ -368,9 +368,3 @@ def _correlation(value: Any) -> Fraction:
 def _log_gaussian_moment(power: int) -> float:
     """log E |N|^power, N ~ N(0, 1)."""
     return power / 2 * math.log(2) + math.lgamma((power + 1) / 2) - math.log(math.pi) / 2
-
-
-def _degree(value: Any, least: int = 0, name: str = "degree") -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= value <= LARGEST_DEGREE:
-        raise QuantityError(f"{name} must be an integer from {least} to {LARGEST_DEGREE}, got {value!r}")
-    return int(value.__index__())

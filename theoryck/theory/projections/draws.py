@@ -123,7 +123,6 @@ class ProjectionDraws:
         return 0.8 * rows + self.latents * (0.9 * self.n + 3.0) + 0.012 * self.n * self.dimension * self.latents
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values."""
         held = self.n * self.dimension + self.latents * (self.dimension + self.n)
         step = max(WORKING // held, 1)
         return np.concatenate([self._chunk(rng, min(step, draws - start)) for start in range(0, draws, step)])
@@ -166,14 +165,12 @@ class ErrorDraws:
 
     @property
     def cost(self) -> float:
-        """Time of a draw in units of 1/7e7 seconds."""
         n = self.units if self.student == "localised" else self.n
         rows = (n + LATENTS) * self.dimension
         products = 0.012 * n * self.dimension * (LATENTS + n)
         return 0.8 * rows + LATENTS * (0.9 * n + 5.0 * self.units**2) + products + 0.5 * n * n
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values."""
         held = self.n * self.dimension + LATENTS * (self.dimension + self.n) + self.n**2
         step = max(WORKING // held, 1)
         pieces = []
@@ -259,11 +256,9 @@ class AnnealedDraws:
 
     @property
     def cost(self) -> float:
-        """Time of a draw in units of 1/7e7 seconds."""
         return 0.8 * self.n * self.dimension + (0.012 * self.dimension + 6.0) * self.n**2
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values."""
         step = max(WORKING // (self.n * (self.n + self.dimension)), 1)
         return np.concatenate([self._chunk(rng, min(step, draws - start)) for start in range(0, draws, step)])
 

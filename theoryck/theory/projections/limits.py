@@ -26,7 +26,7 @@ from theoryck.numerics.gaussian.means import TAIL, adaptive, enclosed, float_of,
 from theoryck.numerics.proved.formulas import Number
 from theoryck.quantities.arguments import LARGEST
 from theoryck.records.arguments import exact_number
-from theoryck.theory.projections.model import ERF, Array, coordinate, erf_kernel, read_activation
+from theoryck.theory.projections.model import ERF, Array, coordinate, read_activation
 
 CANCELLED = 1e-3
 """Below this part of its terms a sum of arcsines is evaluated with more digits."""
@@ -48,23 +48,6 @@ INNER = 2.0
 
 MOST_RATIO = 10**12
 """N/D beyond this, or its inverse, would multiply the rounding of coefficients that are zero."""
-
-
-def gaussian_kernel(g: Activation, h: Activation, a: float, c: float, b: float) -> float:
-    """Return E g(u) h(w) for Gaussian (u, w) with variances a, b and covariance c, to about 1e-12 relative to its size.
-
-    Two-dimensional Gauss-Legendre quadrature in u and w - E(w | u), on windows and panels that g and h ask for.  Raises ValueError
-    unless a, b >= 0 and c^2 <= a b and E g(u)^2 and E h(w)^2 are finite, NotConverged where the activations are not resolved.
-
-    >>> relu = Activation("relu")
-    >>> round(gaussian_kernel(relu, relu, 1, 0.5, 1) - (0.75**0.5 + math.pi / 3) / (2 * math.pi), 12)
-    0.0
-    """
-    if not (a >= 0 and b >= 0 and c * c <= a * b * (1 + 1e-12)):
-        raise ValueError(f"a, c, b must be two variances around a covariance with c^2 <= a b, got {a!r}, {c!r}, {b!r}")
-    if g == ERF and h == ERF:
-        return float(erf_kernel(a, c, b))
-    return _product(g, h, float(a), float(c), float(b))[0]
 
 
 class _Pair:
@@ -123,8 +106,8 @@ def _finite(phi: Activation, fields: Array) -> Array:
 
 
 @functools.lru_cache(maxsize=4096)
-def _product(g: Activation, h: Activation, a: float, c: float, b: float) -> tuple[float, float]:
-    """E g(u) h(w) and a bound of its error."""
+def gaussian_kernel(g: Activation, h: Activation, a: float, c: float, b: float) -> tuple[float, float]:
+    """Return E g(u) h(w), Var u = a, Var w = b, Cov = c, and a bound of its error: panels in u and w - E(w | u) as g and h ask."""
     if a == 0 or b == 0 or c == 0:
         values = [_mean(phi, variance) for phi, variance in ((g, a), (h, b))]
         return values[0] * values[1], 1e-14 * abs(values[0] * values[1])
@@ -294,7 +277,7 @@ def _by_groups(outputs: list[_Output]) -> tuple[float, float]:
     for i, one in enumerate(outputs):
         for j, other in enumerate(outputs[: i + 1]):
             weight = one.weight * other.weight * (1 if i == j else 2)
-            kernel, bound = _product(one.phi, other.phi, one.row[-1], one.row[j], other.row[-1])
+            kernel, bound = gaussian_kernel(one.phi, other.phi, one.row[-1], one.row[j], other.row[-1])
             value, error = value + weight * kernel, error + abs(weight) * bound
     return value, error
 

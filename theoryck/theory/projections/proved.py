@@ -128,7 +128,7 @@ def squared_skewness(phi: Activation, n: int, dimension: int) -> Known:
     return Known(sum(terms) / scale, error / scale + ROUNDING * sum(map(abs, terms)) / scale)
 
 
-def _triple_tensor(one: Coordinate, orders: int) -> Array:
+def triple_tensor(one: Coordinate, orders: int) -> Array:
     """K[p, q, s] = C_{p+q} C_{p+s} C_{q+s}/(p! q! s!), C_k = E sigma He_k: E x_1 x_2 x_3 = sum K m_12^p m_13^q m_23^s."""
     factorials = np.array([math.factorial(k) for k in range(2 * orders)], dtype=float)
     raw = one.linear[: 2 * orders] * np.sqrt(factorials)
@@ -178,17 +178,7 @@ def triple_mean_square(phi: Activation, dimension: int) -> Known:
     """E (E_c x_1 x_2 x_3)^2 of three different coordinates, by the Hermite expansion in m_12, m_13, m_23."""
     one = coordinate(phi, 2)
     moments = triangle_moments(dimension, 2 * TRIPLE_ORDERS)
-    values = [_squared_sum(_triple_tensor(one, orders), moments) for orders in (TRIPLE_ORDERS, TRIPLE_ORDERS - 2)]
-    return Known(values[0], abs(values[0] - values[1]) + ROUNDING * abs(values[0]))
-
-
-def triple_mean(phi: Activation, dimension: int) -> Known:
-    """E E_c x_1 x_2 x_3 of three different coordinates, by the same expansion."""
-    one = coordinate(phi, 2)
-    moments = triangle_moments(dimension, TRIPLE_ORDERS)
-    values = []
-    for orders in (TRIPLE_ORDERS, TRIPLE_ORDERS - 2):
-        values.append(float((_triple_tensor(one, orders) * moments[:orders, :orders, :orders]).sum()))
+    values = [_squared_sum(triple_tensor(one, orders), moments) for orders in (TRIPLE_ORDERS, TRIPLE_ORDERS - 2)]
     return Known(values[0], abs(values[0] - values[1]) + ROUNDING * abs(values[0]))
 
 

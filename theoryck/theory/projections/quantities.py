@@ -22,6 +22,7 @@ from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.records import Enclosure
+from theoryck.records.arguments import integer
 from theoryck.theory.projections import proved
 from theoryck.theory.projections.draws import STATISTICS, AnnealedDraws, ErrorDraws, ProjectionDraws, with_controls
 from theoryck.theory.projections.model import coordinate, read_activation
@@ -406,9 +407,7 @@ class student_error(GeneratedData):
         super().__post_init__()
         if self.student not in STUDENTS:
             raise QuantityError(f"student must be one of {', '.join(map(repr, STUDENTS))}, got {self.student!r}")
-        units = self.units
-        if isinstance(units, bool) or not isinstance(units, int) or not 1 <= units <= 8:
-            raise QuantityError(f"units must be an integer between 1 and 8, the hidden units of student and teacher, got {units!r}")
+        integer(self.units, "units", 1, 8, QuantityError)
 
     def _draws(self, n: int, dimension: int) -> ErrorDraws:
         return ErrorDraws(self.activation, self.student, self.units, n, dimension, self.gap)

@@ -21,7 +21,6 @@ class RegressogramSampler:
     bins: int
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return the squared error of ``draws`` independent data sets (draws,)."""
         step = max(POINTS_AT_ONCE // self.samples, 1)
         return np.concatenate([self._several(rng, min(step, draws - start)) for start in range(0, draws, step)])
 
@@ -47,7 +46,6 @@ class BumpSampler:
     bins: int
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,)."""
         step = max(POINTS_AT_ONCE * self.bins // self.samples, 1)
         return np.concatenate([self._several(rng, min(step, draws - start)) for start in range(0, draws, step)])
 

@@ -11,6 +11,7 @@ import sympy
 from theoryck.quantities.base import QuantityError
 from theoryck.quantities.exact import ExactQuantity, as_exact, closed_form
 from theoryck.records import Enclosure
+from theoryck.records.arguments import integer
 
 FIXED_POINT = 2**256
 """Unit of the integers in which E(1/N; N >= 1) is summed: each of the n steps rounds by one unit."""
@@ -27,10 +28,9 @@ def inverse_count(samples: int, bins: int) -> ExactQuantity:
     >>> float(inverse_count(2, 2).exact({}, 20))  # 1/2 * 1 + 1/4 * 1/2
     0.625
     """
-    for name, number, most in (("samples", samples, MOST_SAMPLES), ("bins", bins, None)):
-        if isinstance(number, bool) or not hasattr(number, "__index__") or number < 1 or (most is not None and number > most):
-            raise QuantityError(f"{name} must be an integer >= 1{f' and <= {most:,}' if most else ''}, got {number!r}")
-    value = _inverse_count(int(samples), int(bins))
+    samples = integer(samples, "samples", 1, MOST_SAMPLES, QuantityError)
+    bins = integer(bins, "bins", 1, error=QuantityError)
+    value = _inverse_count(samples, bins)
     parameters = {"quantity": "inverse_count", "n": samples, "bins": bins}
     return ExactQuantity(f"E(1/N; N ~ Bin({samples}, 1/{bins}))", lambda digits: value, parameters)
 

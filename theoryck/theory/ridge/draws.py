@@ -67,7 +67,6 @@ class KernelDesign:
     unit: float
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,), one Gaussian design each."""
         return np.array([self._one(rng) for _ in range(draws)]) / self.unit
 
     def _one(self, rng: np.random.Generator) -> float:
@@ -84,7 +83,6 @@ class KernelDesign:
 
     @property
     def cost(self) -> float:
-        """Time of a draw in units of 1/7e7 seconds."""
         n, m = self.n, len(self.eigenvalues)
         return n * m + PER_SECOND * (8.0 * n * n * m + n**3 / 3) / FLOPS + 3000.0
 
@@ -107,7 +105,6 @@ class FeaturesDesign:
     unit: float
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,), one design and one set of features each."""
         return np.array([self._one(rng) for _ in range(draws)]) / self.unit
 
     def _one(self, rng: np.random.Generator) -> float:
@@ -128,7 +125,6 @@ class FeaturesDesign:
 
     @property
     def cost(self) -> float:
-        """Time of a draw in units of 1/7e7 seconds."""
         n, p, m = self.n, self.p, len(self.eigenvalues)
         return (n + p) * m + PER_SECOND * (4.0 * n * p * m + 6.0 * p * p * m + 2.0 * n * p * p) / FLOPS + 3000.0
 
@@ -147,7 +143,6 @@ class SphereDesign:
     unit: float
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,), one set of inputs each."""
         return np.array([self._one(rng) for _ in range(draws)]) / self.unit
 
     def _one(self, rng: np.random.Generator) -> float:
@@ -173,6 +168,5 @@ class SphereDesign:
 
     @property
     def cost(self) -> float:
-        """Time of a draw in units of 1/7e7 seconds."""
         n = self.n
         return n * self.d + PER_SECOND * (6.4 * n**3 + 20.0 * len(self.eigenvalues) * n * n) / SPHERE_FLOPS + 20000.0

@@ -41,13 +41,13 @@ from scipy.optimize import minimize_scalar
 
 from theoryck.numerics.errors import NotConverged
 from theoryck.quantities.arguments import positive
+from theoryck.records.arguments import integer
 from theoryck.theory.ridge.model import (
     FiniteSpectrum,
     PowerLaw,
     Values,
     bounded,
     nonnegative_array,
-    whole,
 )
 
 Spectrum = FiniteSpectrum | PowerLaw
@@ -395,7 +395,7 @@ def threshold_limit(coefficients: Values, degree: int, samples: float, ridge: fl
     >>> round(limit.residual, 4), round(limit.inflation, 4)  # zeta = 1: s = (1 + sqrt(5))/2
     (0.4472, 1.1708)
     """
-    a, k = nonnegative_array(coefficients, "coefficients"), whole(degree, "degree", 0)
+    a, k = nonnegative_array(coefficients, "coefficients"), integer(degree, "degree", 0)
     c, ridge = positive(samples, "samples"), positive(ridge, "ridge", zero=True, least=LEAST_RIDGE)
     zeta = (ridge + sum(a[k + 1 :].tolist())) / float(a[k]) if k < len(a) and a[k] > 0 else 0.0
     if zeta == 0:

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from theoryck.quantities.arguments import rational
 from theoryck.quantities.base import QuantityError
+from theoryck.records.arguments import integer
 
 Array = NDArray[np.float64]
 Values = Sequence[float] | Array
@@ -249,7 +250,7 @@ def multiplicity(d: int, degree: int) -> int:
     >>> [multiplicity(16, k) for k in range(4)]
     [1, 16, 135, 800]
     """
-    d, degree = whole(d, "d", 2), whole(degree, "degree", 0)
+    d, degree = integer(d, "d", 2), integer(degree, "degree", 0)
     if min(d, degree) * (d + degree).bit_length() > MOST_BITS:
         raise ValueError(f"degree must be smaller in so many dimensions: B(d, k) would be made of {MOST_BITS} bits or more")
     lower = math.comb(d + degree - 3, degree - 2) if degree >= 2 else 0
@@ -262,7 +263,7 @@ def gegenbauer(d: int, degrees: int, t: Array) -> Iterator[Array]:
     >>> [float(values) for values in gegenbauer(3, 3, np.array(0.5))]  # Legendre's polynomials
     [1.0, 0.5, -0.125, -0.4375]
     """
-    d, degrees = whole(d, "d", 2), whole(degrees, "degrees", 0)
+    d, degrees = integer(d, "d", 2), integer(degrees, "degrees", 0)
     before, now = np.ones_like(t), t
     yield before
     for k in range(1, degrees + 1):
@@ -280,7 +281,7 @@ def sphere_eigenvalues(coefficients: Values, d: int) -> Array:
     >>> [float(value) * multiplicity(4, k) for k, value in enumerate(values)]
     [1.25, 2.0, 0.75]
     """
-    a, size = kernel_coefficients(coefficients), np.longdouble(whole(d, "d", 2))
+    a, size = kernel_coefficients(coefficients), np.longdouble(integer(d, "d", 2))
     found, first = np.zeros(len(a)), np.longdouble(1)
     for k in range(len(a)):
         # first = E t^k P_k = k!/(d (d + 2) ... (d + 2k - 2)); the moments of t^(k + 2j) follow by their quotients.
@@ -328,13 +329,6 @@ def _float_multiplicity(d: int, degree: int) -> float:
         raise ValueError(
             f"degree {degree} has more directions in d = {d:.3g} than floats can count: take fewer coefficients"
         ) from None
-
-
-def whole(value: Any, name: str, low: int) -> int:
-    """Return an integer >= low; ValueError for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise ValueError(f"{name} must be an integer >= {low}, got {value!r}")
-    return int(value)
 
 
 def nonnegative_array(values: Any, name: str, length: int | None = None) -> Array:

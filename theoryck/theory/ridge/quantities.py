@@ -13,6 +13,7 @@ from theoryck.quantities.arguments import positive
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.quantities.formulas import formula
 from theoryck.records import Enclosure
+from theoryck.records.arguments import integer
 from theoryck.theory.ridge.draws import FeaturesDesign, KernelDesign, SphereDesign
 from theoryck.theory.ridge.limits import (
     LEAST_RIDGE,
@@ -348,9 +349,8 @@ class drawn_sphere_risk(SphereQuantity):
         for name in ("ridge", "noise"):
             object.__setattr__(self, name, positive(getattr(self, name), name, zero=True))
         degree, degrees = self.degree, len(self.target)
-        known = isinstance(degree, int | np.integer) and not isinstance(degree, bool)
-        if degree is not None and not (known and 0 <= degree < degrees):
-            raise QuantityError(f"degree must be None or one of the target's, 0 to {degrees - 1}, got {degree!r}")
+        if degree is not None:
+            integer(degree, "degree", 0, degrees - 1, QuantityError)
         if degree is not None and (self.relative or self.noise):
             raise QuantityError("degree cannot be combined with relative or noise: leave it out for the error of all degrees")
 

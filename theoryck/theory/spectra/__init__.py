@@ -34,7 +34,6 @@ __all__, __getattr__, __dir__ = lazily(
         ),
         "model": (
             "ResolventEquivalent",
-            "kernel_equivalent",
             "resolvent_equivalent",
             "surrogate_covariance",
         ),

@@ -195,7 +195,6 @@ class TraceSampler:
     pairs: bool = False
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,)."""
         if not self.pairs:
             return self._traces(rng, draws) - self.against
         traces = self._traces(rng, 2 * draws)
@@ -219,7 +218,6 @@ class EigenvalueSampler:
     kernel: Kernel
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,)."""
         kernel, result = self.kernel, np.empty(draws)
         for part in kernel.stacks(draws):
             count = part.stop - part.start
@@ -248,7 +246,6 @@ class GapSampler:
     surrogate: tuple[float, float] | None = None
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
-        """Return ``draws`` independent values (draws,)."""
         result = np.empty(draws)
         for part in self.kernel.stacks(draws):
             result[part] = self._stack(rng, part.stop - part.start)

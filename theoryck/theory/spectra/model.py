@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.proved.formulas import Number, real_array
 from theoryck.quantities.arguments import positive, real
+from theoryck.records.arguments import integer
 
 if TYPE_CHECKING:
-    from theoryck.numerics.functions.activation import Activation
+    pass
 
 Array = NDArray[np.float64]
 
@@ -61,31 +62,15 @@ def resolvent_equivalent(covariance: ArrayLike, width: int, shift: Number) -> Re
     True
     """
     gamma = positive(shift, "shift")
-    if isinstance(width, bool) or not hasattr(width, "__index__") or width.__index__() < 1:
-        raise ValueError(f"width must be an integer >= 1, got {width!r}")
+    width = integer(width, "width", 1)
     values, size = _spectrum(real_array(covariance, "covariance"))
     ratios = values * (size / gamma)  # phi_i/gamma
-    g = _fixed_point(ratios, int(width))
+    g = _fixed_point(ratios, width)
     trace = np.mean(g[..., None] / (ratios + g[..., None]), axis=-1) / gamma
     noise = ROUNDING * values.shape[-1] * (size / gamma)  # of an eigenvalue, over gamma
     if np.any(noise > LOST * (np.min(ratios, axis=-1, initial=np.inf) + g)):
         raise ValueError(f"shift must be above the rounding of the smallest eigenvalues of the covariance, got {shift!r}")
     return ResolventEquivalent((g - 1)[()], trace[()])
-
-
-def kernel_equivalent(gram: ArrayLike, activation: Activation | str, width: int, shift: Number) -> ResolventEquivalent:
-    """Return the equivalent with the exact kernel Phi = E_w phi(X^T w) phi(w^T X), given the Gram matrix X^T X (..., n, n).
-
-    Arguments and errors as for :func:`resolvent_equivalent`.
-
-    >>> gram = np.array([[1.0, 0.2], [0.2, 0.9]])
-    >>> linear = kernel_equivalent(gram, "x", 5, 1)
-    >>> float(linear.trace) == float(resolvent_equivalent(gram, 5, 1).trace)
-    True
-    """
-    from theoryck.numerics.gaussian.kernels import layer_kernel
-
-    return resolvent_equivalent(layer_kernel(activation)(real_array(gram, "gram")), width, shift)
 
 
 def _spectrum(covariance: Array) -> tuple[Array, float]:

@@ -18,7 +18,7 @@ from theoryck.quantities.arguments import rational
 from theoryck.quantities.base import NANOSECONDS_PER_NUMBER, Quantity, QuantityError, Sizes
 from theoryck.quantities.formulas import formula
 from theoryck.records import Enclosure
-from theoryck.records.arguments import exact_number
+from theoryck.records.arguments import exact_number, integer
 from theoryck.theory.networks.draws import slope
 from theoryck.theory.networks.model import as_width, width_at
 from theoryck.theory.spectra.draws import EigenvalueSampler, GapSampler, Kernel, TraceSampler
@@ -299,8 +299,7 @@ class spectral_distance(Quantity):
     ratio: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.ratio, bool) or not isinstance(self.ratio, int) or self.ratio < 1:
-            raise QuantityError(f"ratio must be an integer >= 1, got {self.ratio!r}")
+        integer(self.ratio, "ratio", 1, error=QuantityError)
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure:
         distance = functools.partial(_distance, self.ratio)
