@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +43,7 @@ class Histogram:
         """Return the counts of both; raises ValueError when the edges differ."""
         if self.edges != other.edges:
             raise ValueError(f"histograms to be merged must have equal edges, got {len(self.edges)} and {len(other.edges)} edges")
-        return Histogram(self.edges, tuple(a + b for a, b in zip(self.counts, other.counts)))
+        return Histogram(self.edges, tuple(map(operator.add, self.counts, other.counts)))
 
     def coarser(self, bins: int) -> Histogram:
         """Return the counts between every k-th edge, in about ``bins`` bins and no fewer; the same when there are not so many.

@@ -60,11 +60,17 @@ def is_installed(path: str) -> bool:
     return f"{resolved.as_posix()}/".startswith(_installed_roots()) or not _PACKAGE_FOLDERS.isdisjoint(resolved.parts)
 
 
+_installed: set[str] = set()
+"""Files of installed modules: nearly all that there are, asked of every module at every payload, since one may be new."""
+
+
 def _by_value(module: ModuleType) -> bool:
-    """Whether a module is the user's; asked of every module at every payload, so that one that was loaded since is not missed."""
+    """Whether a module is the user's."""
     file = getattr(module, "__file__", None)
     if isinstance(file, str):
-        return not is_installed(file)
+        if is_installed(file):
+            _installed.add(file)
+        return file not in _installed
     # Built in or frozen, or a package without __init__.py, which is only its folders.
     folders = [str(entry) for entry in getattr(module, "__path__", ())]
     return bool(folders) and not any(map(is_installed, folders))
@@ -79,6 +85,7 @@ def _users_modules_by_value() -> Iterator[dict[int, ModuleType]]:
         module
         for name, module in list(sys.modules.items())
         if isinstance(module, ModuleType)
+        and vars(module).get("__file__") not in _installed
         and name != "__main__"
         and _by_value(module)
         and module.__name__ == name
