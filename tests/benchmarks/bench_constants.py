@@ -64,7 +64,7 @@ def forget() -> None:
     """Empty the caches of strips, majorants and nodes."""
     trapezoid._strips.clear()
     trapezoid._nodes.cache_clear()
-    trapezoid._line_growth.cache_clear()
+    trapezoid._line_majorant.cache_clear()
 
 
 def scratch(activation: Any) -> Any:

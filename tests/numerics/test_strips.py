@@ -9,7 +9,7 @@ from sympy import Abs, Heaviside, Max, Min, Rational, asinh, atan, cos, cosh, er
 
 from theoryck.numerics.balls import precision
 from theoryck.numerics.functions.trees import tree_of
-from theoryck.numerics.proved.strips import BALLS, FLOATS, Growth, NoBound, Strip, line_size, quadratic, strip_size
+from theoryck.numerics.proved.strips import BALLS, FLOATS, Majorant, NoBound, Strip, line_size, quadratic, strip_size
 
 x = sympy.Symbol("x", real=True)
 
@@ -63,9 +63,9 @@ def _on_strip(expression: sympy.Expr, z: mpmath.mpc) -> mpmath.mpc:
     return mpmath.mpmathify(value.subs(sympy.Symbol("z"), point).evalf(15))
 
 
-def _majorant(growth: Growth, t: float) -> float:
-    total = sum(float(a) * t**j for j, a in enumerate(growth.coefficients))
-    return total * float(mpmath.exp(float(growth.rate) * t + float(growth.square) * t * t))
+def _majorant(majorant: Majorant, t: float) -> float:
+    total = sum(float(a) * t**j for j, a in enumerate(majorant.coefficients))
+    return total * float(mpmath.exp(float(majorant.rate) * t + float(majorant.square) * t * t))
 
 
 @pytest.mark.parametrize("expression", SMOOTH, ids=str)
@@ -147,15 +147,15 @@ def test_no_bound_across_a_singularity(expression, v):
 )
 def test_majorants_on_the_line_allow_kinks(expression):
     with precision(64):
-        growth = line_size(expression)
+        majorant = line_size(expression)
     for real in (-7.5, -1.0, -0.1, 0.0, 0.4, 1.3, 6.0):
-        assert abs(float(expression.subs(x, real))) <= _majorant(growth, abs(real)) * (1 + 1e-12)
+        assert abs(float(expression.subs(x, real))) <= _majorant(majorant, abs(real)) * (1 + 1e-12)
 
 
 def test_half_lines():
     with precision(64):
-        growth = line_size(log(x), BALLS.number(1), None)
-        assert _majorant(growth, 5.0) >= 1.609
+        majorant = line_size(log(x), BALLS.number(1), None)
+        assert _majorant(majorant, 5.0) >= 1.609
         with pytest.raises(NoBound):
             line_size(log(x))
         assert line_size(exp(x), None, BALLS.number(-3)).bounded
@@ -172,10 +172,10 @@ def test_quadratics_are_sharp():
 
 
 def test_growth_arithmetic():
-    left, right = Growth((1, 2), 1, 0), Growth((3,), 0, 2)
-    assert (left * right) == Growth((3, 6), 1, 2)
-    assert left.plus(right, FLOATS) == Growth((4, 2), 1, 2)
-    assert left.either(right, FLOATS) == Growth((3, 2), 1, 2)
-    assert left.power(2) == Growth((1, 4, 4), 2, 0)
-    assert Growth((5,)).bounded
+    left, right = Majorant((1, 2), 1, 0), Majorant((3,), 0, 2)
+    assert (left * right) == Majorant((3, 6), 1, 2)
+    assert left.plus(right, FLOATS) == Majorant((4, 2), 1, 2)
+    assert left.either(right, FLOATS) == Majorant((3, 2), 1, 2)
+    assert left.power(2) == Majorant((1, 4, 4), 2, 0)
+    assert Majorant((5,)).bounded
     assert not right.bounded

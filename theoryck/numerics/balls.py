@@ -1,7 +1,7 @@
 """Balls: the precision of python-flint as a context, exact conversions, and outward rounding into records.
 
 python-flint keeps one precision for the whole process.  :func:`precision` sets it, holds a lock while it is set and restores it,
-so that two threads never compute at each other's precision; every function of this room that takes ``digits`` enters it first.
+so that two threads never compute at each other's precision; every function that takes ``digits`` enters it first.
 """
 
 from __future__ import annotations

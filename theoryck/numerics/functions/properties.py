@@ -31,7 +31,7 @@ _PROBES = (sympy.Rational(1, 2), sympy.Integer(1), sympy.Rational(5, 3), sympy.I
 class Property:
     """An answer: ``value`` (None: undecided), whether it is proved (``symbolic``) and why.
 
-    >>> bool(Property(True, True, "the tree is odd")), Property(None, False, "no rule").known
+    >>> bool(Property(True, True, "the tree is odd")), bool(Property(None, False, "no rule"))
     (True, False)
     """
 
@@ -41,11 +41,6 @@ class Property:
 
     def __bool__(self) -> bool:
         return self.value is True
-
-    @property
-    def known(self) -> bool:
-        """Whether there is an answer at all."""
-        return self.value is not None
 
     def __str__(self) -> str:
         answer = {True: "yes", False: "no", None: "unknown"}[self.value]
@@ -136,6 +131,11 @@ class ActivationProperties:
             return found
         where = ", ".join(str(point) for point in kinks.points[:4])
         return Property(True, kinks.exact and self.total, f"phi, phi', phi'' agree on both sides of x = {where}")
+
+    @property
+    def jump_order(self) -> int | None:
+        """Order, 0 to 2, of the lowest derivative that is proved to jump somewhere; None where none is."""
+        return None if isinstance(self._jump, Property) else self._jump[0]
 
     def _jump_numerically(self) -> Property:
         step = 1e-3

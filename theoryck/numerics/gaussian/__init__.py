@@ -3,8 +3,7 @@
 kernel_forms  Kernels h(s1, s2, c) = E phi(u) phi(v) in closed form, in float64: the activations that have one, and their
               derivatives
 kernels       Gaussian kernels h(s1, s2, c) = E phi(u) phi(v) over arrays of Gram matrices, in float64
-means         Means under a Gaussian law whose accuracy is known: enclosures of the exact room, and quadrature that adapts to
-              the integrand
+means         Means under a Gaussian law whose accuracy is known: proved enclosures, and quadrature that adapts to the integrand
 quadrature    Quadrature for Gaussian kernels: panels that follow phi at every scale, and the integrals over them
 """
 

@@ -1,4 +1,4 @@
-"""Means under a Gaussian law whose accuracy is known: enclosures of the exact room, and quadrature that adapts to the integrand.
+"""Means under a Gaussian law whose accuracy is known: proved enclosures, and quadrature that adapts to the integrand.
 
 An activation of a Gaussian field is an :class:`Image`: where phi(sqrt(s) t)^2 exp(-t^2/2) is not negligible, and panels on which
 Gauss-Legendre quadrature resolves it.  Both are found, not assumed: phi may grow like exp(a x^2), or have scales below any panel.
@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.numerics.errors import NotConverged
+from theoryck.numerics.errors import NotConverged, NotIntegrable
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.growth import growth
+from theoryck.numerics.proved.gaussian import gaussian_expectation
 
 Array = NDArray[np.float64]
 
@@ -73,10 +74,6 @@ def enclosure(expression: Any, variance: Any, what: str, digits: int) -> tuple[F
 @functools.lru_cache(maxsize=2048)
 def _attempt(expression: Any, variance: Any, digits: int) -> tuple[Fraction, Fraction] | str:
     """The enclosure, or why there is none: that may take seconds to find out, and is kept as well."""
-    # Imported here: asymptotics must stay quick to import, without the compiled library of the exact room.
-    from theoryck.numerics.errors import NotIntegrable
-    from theoryck.numerics.proved.gaussian import gaussian_expectation
-
     try:
         found = gaussian_expectation(expression, variance, digits)
     except NotIntegrable as error:

@@ -20,6 +20,7 @@ from sympy import Expr
 
 from theoryck.numerics.balls import BITS_PER_DIGIT, bits_for, check_digits, from_ball, plus_minus, precision, proved_digits, to_ball
 from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.calculus import parity
 from theoryck.numerics.functions.pieces import Unsplit, pieces, polynomial_pieces
 from theoryck.numerics.functions.trees import REAL, tree_of
@@ -32,10 +33,10 @@ from theoryck.numerics.proved.trapezoid import (
     Grid,
     choose_grid,
     grid_error,
-    line_growth,
-    mean_of_growth,
+    line_majorant,
+    mean_bound,
     nodes,
-    tail_of_growth,
+    tail_bound,
 )
 from theoryck.records import Enclosure
 
@@ -60,8 +61,6 @@ def expression_of(activation: Any) -> Expr:
     """Return the sympy expression of an Activation, or the expression itself (numbers become constants)."""
     expression = getattr(activation, "expression", activation)
     if isinstance(expression, str):
-        from theoryck.numerics.functions.activation import Activation
-
         expression = Activation(expression).expression
     expression = sympy.sympify(expression, strict=True)
     if not isinstance(expression, Expr):
@@ -147,7 +146,7 @@ def _easy(expression: Expr, s: arb) -> Value | None:
     if parity(expression) == -1:
         try:
             with precision(BOUND_BITS):
-                mean_of_growth(line_growth(expression), arb(s.upper()))
+                mean_bound(line_majorant(expression), arb(s.upper()))
             return Value(arb(0), SYMMETRY)
         except NoBound:
             return None
@@ -227,7 +226,7 @@ def _dot(weights: list[arb], values: list[arb]) -> arb:
 
 
 def _bits_at(expressions: tuple[Expr, ...], s: arb, grid: Grid, start: int, bits: float) -> int:
-    """Bits for nodes from ``start`` on: relative accuracy 2^-p of a term of at most w_k growth(sqrt(s) z) below 2^-bits.
+    """Bits for nodes from ``start`` on: relative accuracy 2^-p of a term of at most w_k majorant(sqrt(s) z) below 2^-bits.
 
     Too few bits can only widen the balls, which the caller notices.
     """
@@ -237,9 +236,9 @@ def _bits_at(expressions: tuple[Expr, ...], s: arb, grid: Grid, start: int, bits
         return full
     t = z * math.sqrt(float(s.mid()))
     worst = 0.0
-    for growth in map(line_growth, expressions):
-        level = sum(float(a) * t**j for j, a in enumerate(growth.coefficients))
-        log_level = math.log(max(level, 1e-300)) + float(growth.rate) * t + float(growth.square) * t * t - z * z / 2
+    for majorant in map(line_majorant, expressions):
+        level = sum(float(a) * t**j for j, a in enumerate(majorant.coefficients))
+        log_level = math.log(max(level, 1e-300)) + float(majorant.rate) * t + float(majorant.square) * t * t - z * z / 2
         worst = max(worst, 2.0 ** min(log_level / math.log(2), 900.0))
     return max(24, min(full, math.ceil(bits + math.log2(max(worst, 1e-300))) + 16))
 
@@ -249,8 +248,8 @@ def trapezoid_error(expression: Expr, s: arb, grid: Grid) -> arb:
     top = arb(s.upper())
     v = grid.v
     # |Im sqrt(s) z| <= v for every s in the ball as long as |Im z| <= v / sqrt(top).
-    discretisation = grid_error(grid, mean_of_growth(strip_size(expression, v), top), v / top.sqrt())
-    return discretisation + 2 * tail_of_growth(line_growth(expression), top, grid.step * grid.count)
+    discretisation = grid_error(grid, mean_bound(strip_size(expression, v), top), v / top.sqrt())
+    return discretisation + 2 * tail_bound(line_majorant(expression), top, grid.step * grid.count)
 
 
 @lru_cache(maxsize=1)

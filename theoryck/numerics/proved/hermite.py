@@ -20,17 +20,17 @@ from theoryck.numerics.functions.trees import REAL, tree_of
 from theoryck.numerics.proved.gaussian import expression_of, is_one_piece, variance_ball
 from theoryck.numerics.proved.integral import hermite_factor, integral_mean, value_at_zero
 from theoryck.numerics.proved.polynomials import Parts, polynomial_table
-from theoryck.numerics.proved.strips import Growth, NoBound, strip_size
+from theoryck.numerics.proved.strips import Majorant, NoBound, strip_size
 from theoryck.numerics.proved.trapezoid import (
     BOUND_BITS,
     Grid,
     choose_grid,
     cut_for,
     grid_error,
-    line_growth,
-    mean_of_growth,
+    line_majorant,
+    mean_bound,
     nodes,
-    tail_of_growth,
+    tail_bound,
 )
 
 
@@ -128,7 +128,7 @@ def _agreed_table(expression: Expr, s: arb, powers: int, orders: int, prec: int)
     """
     with precision(prec + 64 + orders):
         try:
-            cut = cut_for(line_growth(expression, max(powers, 1)), float(s.mid()), (prec + 8) * math.log(2), orders)
+            cut = cut_for(line_majorant(expression, max(powers, 1)), float(s.mid()), (prec + 8) * math.log(2), orders)
         except NoBound:
             return None
         mark = parity(expression)
@@ -208,14 +208,14 @@ def _errors(expression: Expr, s: arb, grid: Grid, powers: int, orders: int) -> l
     top = arb(s.upper())
     y = grid.v / top.sqrt()
     strip = strip_size(expression, grid.v)
-    means = [mean_of_growth(strip.power(2 * j), top).sqrt() for j in range(powers + 1)]
+    means = [mean_bound(strip.power(2 * j), top).sqrt() for j in range(powers + 1)]
     norms = shifted_norms(y, orders)
     cut = grid.step * grid.count
-    line = line_growth(expression)
+    line = line_majorant(expression)
     table = []
     for j in range(powers + 1):
-        growth = line.power(j)
-        tails = [_tail(growth, top, cut, m) for m in range(orders + 1)]
+        majorant = line.power(j)
+        tails = [_tail(majorant, top, cut, m) for m in range(orders + 1)]
         table.append([grid_error(grid, means[j] * norms[m], y) + tails[m] for m in range(orders + 1)])
     return table
 
@@ -236,9 +236,9 @@ def shifted_norms(y: arb, orders: int) -> list[arb]:
     return norms
 
 
-def _tail(growth: Growth, s: arb, cut: arb, m: int) -> arb:
-    """Both tails of growth(sqrt(s)|z|) |He_m(z)|, where |He_m(z)| <= z^m exp(m^2/(2 cut^2)) for z >= cut.
+def _tail(majorant: Majorant, s: arb, cut: arb, m: int) -> arb:
+    """Both tails of majorant(sqrt(s)|z|) |He_m(z)|, where |He_m(z)| <= z^m exp(m^2/(2 cut^2)) for z >= cut.
 
     Indeed sum_k m!/(k! (m-2k)! 2^k) z^(m-2k) <= z^m sum_k (m^2/2z^2)^k/k!.
     """
-    return 2 * (m * m / (2 * cut * cut)).exp() * tail_of_growth(growth, s, cut, m)
+    return 2 * (m * m / (2 * cut * cut)).exp() * tail_bound(majorant, s, cut, m)

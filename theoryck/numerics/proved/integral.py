@@ -12,8 +12,8 @@ from sympy import Expr
 from theoryck.numerics.balls import plus_minus, precision
 from theoryck.numerics.functions.pieces import Piece, number_ball, pieces
 from theoryck.numerics.functions.trees import COMPLEX, REAL, Tree, tree_of
-from theoryck.numerics.proved.strips import Growth, NoBound, line_size
-from theoryck.numerics.proved.trapezoid import BOUND_BITS, cut_for, tail_of_growth
+from theoryck.numerics.proved.strips import Majorant, NoBound, line_size
+from theoryck.numerics.proved.trapezoid import BOUND_BITS, cut_for, tail_bound
 
 Factor = Callable[[acb], acb]
 
@@ -35,7 +35,7 @@ def integral_mean(expression: Expr, s: arb, bits: float, factor: Factor | None =
     return total
 
 
-def _outer_growth(part: Piece, s: arb, cut: float, sign: int) -> Growth:
+def _outer_majorant(part: Piece, s: arb, cut: float, sign: int) -> Majorant:
     """A majorant of the last piece beyond the cut; the cut must lie beyond the last kink."""
     edge = arb(cut) * arb(s.lower()).sqrt() * (1 - arb(2) ** -20)
     return line_size(part.expression, edge, None) if sign > 0 else line_size(part.expression, None, -edge)
@@ -49,8 +49,8 @@ def _cut(parts: tuple[Piece, ...], s: arb, bits: float, degree: int) -> float:
             kink = abs(float(number_ball(part.left).mid())) / root if part.left is not None else 0.0
             cut = max(cut, kink * 1.0001 + 1.0)
         for part, sign in ((parts[0], -1), (parts[-1], 1)):
-            growth = _outer_growth(part, s, cut, sign)
-            cut = max(cut, cut_for(growth, float(s.mid()), bits * math.log(2), degree))
+            majorant = _outer_majorant(part, s, cut, sign)
+            cut = max(cut, cut_for(majorant, float(s.mid()), bits * math.log(2), degree))
     return math.ldexp(math.ceil(math.ldexp(cut, 6)), -6)
 
 
@@ -58,8 +58,8 @@ def _tails(parts: tuple[Piece, ...], s: arb, cut: float, degree: int) -> arb:
     top = arb(s.upper())
     total = arb(0)
     for part, sign in ((parts[0], -1), (parts[-1], 1)):
-        growth = _outer_growth(part, s, cut, sign)
-        total += tail_of_growth(growth, top, arb(cut), degree)
+        majorant = _outer_majorant(part, s, cut, sign)
+        total += tail_bound(majorant, top, arb(cut), degree)
     return total * (arb(degree * degree) / (2 * arb(cut) ** 2)).exp()
 
 

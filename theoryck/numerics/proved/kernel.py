@@ -37,17 +37,17 @@ from theoryck.numerics.proved.gaussian import (
 )
 from theoryck.numerics.proved.hermite import hermite_table
 from theoryck.numerics.proved.polynomials import Parts
-from theoryck.numerics.proved.strips import Growth, NoBound, strip_size
+from theoryck.numerics.proved.strips import Majorant, NoBound, strip_size
 from theoryck.numerics.proved.trapezoid import (
     BOUND_BITS,
     Grid,
     absolute_moments,
     choose_grid,
     grid_error,
-    line_growth,
-    mean_of_growth,
+    line_majorant,
+    mean_bound,
     nodes,
-    tail_of_growth,
+    tail_bound,
 )
 from theoryck.records import Enclosure
 
@@ -242,17 +242,17 @@ def _outer_error(phi: Expr, s1: arb, s2: arb, grid: Grid) -> arb:
     """On |Im x| <= y: |F| <= A(u) E A(v) with strips sqrt(s1) y and |a| y <= sqrt(s2) y; then Cauchy-Schwarz."""
     tops = [arb(s.upper()) for s in (s1, s2)]
     y = grid.v / max(tops, key=float).sqrt()
-    means = [mean_of_growth(strip_size(phi, top.sqrt() * y).power(2), top).sqrt() for top in tops]
+    means = [mean_bound(strip_size(phi, top.sqrt() * y).power(2), top).sqrt() for top in tops]
     return grid_error(grid, means[0] * means[1], y)
 
 
 def _tails_and_inner_errors(phi: Expr, root: arb, a: arb, b: arb, outer: Grid, inner: Grid) -> arb:
     """Errors of the inner rule summed over the outer nodes, and what both cuts leave out."""
-    line = line_growth(phi)
+    line = line_majorant(phi)
     y = inner.v / b
     strip = strip_size(phi, arb((b * y).upper()))
-    for growth in (line, strip):
-        if growth.rate != 0 or growth.square != 0:
+    for majorant in (line, strip):
+        if majorant.rate != 0 or majorant.square != 0:
             raise NoBound("the majorant is not a polynomial")
     one = arb(1)
     slope = abs(a)
@@ -260,7 +260,7 @@ def _tails_and_inner_errors(phi: Expr, root: arb, a: arb, b: arb, outer: Grid, i
     for k, (z, weight) in enumerate(zip(*nodes(outer))):
         height = sum((coefficient * (root * z) ** j for j, coefficient in enumerate(line.coefficients)), arb(0))
         discretised = grid_error(inner, _mean(_shifted(strip, slope * z, b)), y)
-        cut = 2 * tail_of_growth(_shifted(line, slope * z, b), one, inner.step * inner.count)
+        cut = 2 * tail_bound(_shifted(line, slope * z, b), one, inner.step * inner.count)
         total += (2 if k else 1) * weight * height * (discretised + cut)
     # Beyond the outer cut: |F(x)| <= A(sqrt(s1) x) E A(|a| x + b |Y|), a polynomial in x.
     moments = absolute_moments(len(line.coefficients))
@@ -268,21 +268,21 @@ def _tails_and_inner_errors(phi: Expr, root: arb, a: arb, b: arb, outer: Grid, i
     for j, coefficient in enumerate(line.coefficients):
         for i in range(j + 1):
             around[i] += coefficient * math.comb(j, i) * slope**i * b ** (j - i) * moments[j - i]
-    near = Growth(tuple(coefficient * root**j for j, coefficient in enumerate(line.coefficients)))
-    return total + 2 * tail_of_growth(near * Growth(tuple(around)), one, outer.step * outer.count)
+    near = Majorant(tuple(coefficient * root**j for j, coefficient in enumerate(line.coefficients)))
+    return total + 2 * tail_bound(near * Majorant(tuple(around)), one, outer.step * outer.count)
 
 
-def _shifted(growth: Growth, shift: arb, scale: arb) -> Growth:
-    """Return growth(shift + scale t) as a polynomial in t."""
-    out = [arb(0)] * len(growth.coefficients)
-    for j, coefficient in enumerate(growth.coefficients):
+def _shifted(majorant: Majorant, shift: arb, scale: arb) -> Majorant:
+    """Return majorant(shift + scale t) as a polynomial in t."""
+    out = [arb(0)] * len(majorant.coefficients)
+    for j, coefficient in enumerate(majorant.coefficients):
         for i in range(j + 1):
             out[i] += coefficient * math.comb(j, i) * shift ** (j - i) * scale**i
-    return Growth(tuple(out))
+    return Majorant(tuple(out))
 
 
-def _mean(growth: Growth) -> arb:
-    return mean_of_growth(growth, arb(1))
+def _mean(majorant: Majorant) -> arb:
+    return mean_bound(majorant, arb(1))
 
 
 def _order_limit(phi: Expr) -> int:

@@ -87,7 +87,7 @@ BALLS = BallNumbers()
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class Majorant:
     """The majorant (sum_j coefficients[j] t^j) exp(rate t + square t^2) of t = |Re z|, all parts >= 0."""
 
     coefficients: tuple[Any, ...]
@@ -99,35 +99,31 @@ class Growth:
         """Whether the majorant is a constant."""
         return len(self.coefficients) == 1 and self.rate == 0 and self.square == 0
 
-    def __mul__(self, other: Growth) -> Growth:
+    def __mul__(self, other: Majorant) -> Majorant:
         product: list[Any] = [0] * (len(self.coefficients) + len(other.coefficients) - 1)
         for i, left in enumerate(self.coefficients):
             for j, right in enumerate(other.coefficients):
                 product[i + j] = product[i + j] + left * right
-        return Growth(tuple(product), self.rate + other.rate, self.square + other.square)
+        return Majorant(tuple(product), self.rate + other.rate, self.square + other.square)
 
-    def scaled(self, factor: Any) -> Growth:
-        """Return ``factor`` times the majorant."""
-        return Growth(tuple(factor * a for a in self.coefficients), self.rate, self.square)
-
-    def plus(self, other: Growth, numbers: Any) -> Growth:
+    def plus(self, other: Majorant, numbers: Any) -> Majorant:
         """Return a majorant of the sum: coefficients add, the larger exponential covers both."""
         total = tuple(a + b for a, b in zip_longest(self.coefficients, other.coefficients, fillvalue=0))
-        return Growth(total, *self._covering(other, numbers))
+        return Majorant(total, *self._covering(other, numbers))
 
-    def either(self, other: Growth, numbers: Any) -> Growth:
+    def either(self, other: Majorant, numbers: Any) -> Majorant:
         """Return a majorant of both."""
         top = tuple(numbers.maximum(a, b) for a, b in zip_longest(self.coefficients, other.coefficients, fillvalue=0))
-        return Growth(top, *self._covering(other, numbers))
+        return Majorant(top, *self._covering(other, numbers))
 
-    def _covering(self, other: Growth, numbers: Any) -> tuple[Any, Any]:
+    def _covering(self, other: Majorant, numbers: Any) -> tuple[Any, Any]:
         pairs = ((self.rate, other.rate), (self.square, other.square))
         rate, square = (a if b == 0 else b if a == 0 else numbers.maximum(a, b) for a, b in pairs)
         return rate, square
 
-    def power(self, exponent: int) -> Growth:
+    def power(self, exponent: int) -> Majorant:
         """Return the majorant to an integer power >= 0."""
-        result = Growth((1,))
+        result = Majorant((1,))
         for _ in range(exponent):
             result = result * self
         return result
@@ -141,7 +137,7 @@ class NoBound(Exception):
 class Reach:
     """What is known of one step on the strip (see the module's first lines)."""
 
-    size: Growth
+    size: Majorant
     low: Any = None
     high: Any = None
     im: Any = None
@@ -149,7 +145,7 @@ class Reach:
 
 def _inside(size: Any, low: Any = None, im: Any = None) -> Reach:
     """The reach of something of modulus at most the constant ``size``."""
-    return Reach(Growth((size,)), -size if low is None else low, size, size if im is None else im)
+    return Reach(Majorant((size,)), -size if low is None else low, size, size if im is None else im)
 
 
 class Strip:
@@ -169,7 +165,7 @@ class Strip:
         for instruction, constant in zip(tree.instructions, constants):
             if constant is not None:
                 value = self.n.number(constant)
-                found.append(Reach(Growth((abs(value),)), value, value, self.n.number(0)))
+                found.append(Reach(Majorant((abs(value),)), value, value, self.n.number(0)))
                 continue
             parts = [found[position] for position in instruction.args]
             rule: Callable[..., Reach] | None = getattr(self, "_" + instruction.kind, None)
@@ -205,7 +201,7 @@ class Strip:
     # --- arithmetic -----------------------------------------------------------------------------------------------------
 
     def _x(self, _: Instruction) -> Reach:
-        return Reach(Growth((self.v, self.n.number(1))), self.left, self.right, self.v)
+        return Reach(Majorant((self.v, self.n.number(1))), self.left, self.right, self.v)
 
     def _add(self, _: Instruction, *parts: Reach) -> Reach:
         total = parts[0]
@@ -312,7 +308,7 @@ class Strip:
         high = size.coefficients[0] if size.bounded else None
         return Reach(size, low, high, im if im is not None or high is None else high)
 
-    def _fractional(self, size: Growth, r: Fraction) -> Growth:
+    def _fractional(self, size: Majorant, r: Fraction) -> Majorant:
         """(sum a_j t^j)^r <= sum a_j^r t^(j r) for 0 < r < 1, and t^p <= 1 + t^ceil(p)."""
         top = math.ceil((len(size.coefficients) - 1) * r)
         out = [self.n.number(0)] * (top + 1)
@@ -323,7 +319,7 @@ class Strip:
             if degree.denominator != 1:
                 out[0] += weight
         share = self.n.number(r)
-        return Growth(
+        return Majorant(
             tuple(out), size.rate if size.rate == 0 else size.rate * share, size.square if size.square == 0 else size.square * share
         )
 
@@ -331,14 +327,14 @@ class Strip:
         """e^p = exp(p log e): only a constant base > 0 or a constant exponent."""
         if base.im == 0 and base.low is base.high and base.low is not None and base.low > 0:
             scale = self.n.log(base.low)
-            return self._exp(instruction, self._product(Reach(Growth((abs(scale),)), scale, scale, self.n.number(0)), exponent))
+            return self._exp(instruction, self._product(Reach(Majorant((abs(scale),)), scale, scale, self.n.number(0)), exponent))
         return self._exp(instruction, self._product(exponent, self._log(instruction, base)))
 
     # --- functions ------------------------------------------------------------------------------------------------------
 
     def _exp(self, _: Instruction, part: Reach) -> Reach:
         n = self.n
-        size = Growth((n.exp(part.high),)) if part.high is not None else self._exponential(part.size)
+        size = Majorant((n.exp(part.high),)) if part.high is not None else self._exponential(part.size)
         low = im = None
         if part.im is not None and part.im < n.pi / 2:
             low = n.number(0) if part.low is None else n.exp(part.low) * n.cos(part.im)
@@ -349,16 +345,16 @@ class Strip:
         top = size.coefficients[0] if size.bounded else None
         return Reach(size, -top if low is None and top is not None else low, top, top if im is None else im)
 
-    def _exponential(self, size: Growth) -> Growth:
+    def _exponential(self, size: Majorant) -> Majorant:
         """exp of a polynomial majorant of degree at most 2."""
         if size.rate != 0 or size.square != 0 or len(size.coefficients) > 3:
             raise NoBound("the exponential of something that grows faster than a square")
         a = (*size.coefficients, 0, 0)
-        return Growth((self.n.exp(self.n.number(a[0])),), a[1], a[2])
+        return Majorant((self.n.exp(self.n.number(a[0])),), a[1], a[2])
 
     def _sinh(self, _: Instruction, part: Reach) -> Reach:
         box = self._box(part)
-        size = Growth((self.n.cosh(box[0]),)) if box else self._exponential(part.size)
+        size = Majorant((self.n.cosh(box[0]),)) if box else self._exponential(part.size)
         if size.bounded:
             return _inside(size.coefficients[0], im=part.im if part.im == 0 else None)
         return Reach(size, im=part.im if part.im == 0 else None)
@@ -393,7 +389,7 @@ class Strip:
 
     def _erfc(self, instruction: Instruction, part: Reach) -> Reach:
         reach = self._erf(instruction, part)
-        return Reach(Growth((1 + reach.high,)), 1 - reach.high, 1 + reach.high, reach.im)
+        return Reach(Majorant((1 + reach.high,)), 1 - reach.high, 1 + reach.high, reach.im)
 
     def _sin(self, _: Instruction, part: Reach) -> Reach:
         """|sin(a + ib)|, |cos(a + ib)| <= cosh b; their imaginary parts <= sinh b."""
@@ -407,7 +403,7 @@ class Strip:
         """|Re atan| <= pi/2; |Im atan(a + ib)| is largest at a = 0: atanh b, b < 1."""
         im = self.n.atanh(self._below_one(part))
         half = self.n.pi / 2
-        return Reach(Growth((half + im,)), -half, half, im)
+        return Reach(Majorant((half + im,)), -half, half, im)
 
     def _below_one(self, part: Reach) -> Any:
         if part.im is None or not part.im < 1:
@@ -417,7 +413,7 @@ class Strip:
     def _asinh(self, _: Instruction, part: Reach) -> Reach:
         """|Im asinh| <= asin b and |Re asinh w| = acosh((|w + i| + |w - i|)/2) <= log 2(1 + |w|) <= log 2 + |w|."""
         im = self.n.asin(self._below_one(part))
-        size = part.size.plus(Growth((self.n.log(self.n.number(2)) + im,)), self.n)
+        size = part.size.plus(Majorant((self.n.log(self.n.number(2)) + im,)), self.n)
         top = size.coefficients[0] if size.bounded else None
         return Reach(size, None if top is None else -top, top, im)
 
@@ -439,7 +435,7 @@ class Strip:
             coefficients[2] = coefficients[2] + square
         im = n.number(0) if self.real or part.im == 0 else n.pi / 2 if part.im is None else n.atan(part.im / part.low)
         coefficients[0] = coefficients[0] + n.maximum(0, -n.log(part.low)) + im
-        total = Growth(tuple(coefficients))
+        total = Majorant(tuple(coefficients))
         high = total.coefficients[0] if total.bounded else None
         return Reach(total, n.log(part.low), high, im)
 
@@ -491,7 +487,7 @@ def quadratic(expression: Expr) -> tuple[Fraction, Fraction, Fraction] | None:
     return tuple(Fraction(int(part.p), int(part.q)) for part in (a, b, c))  # type: ignore[return-value]
 
 
-def strip_size(expression: Expr, v: Any, numbers: Any = BALLS) -> Growth:
+def strip_size(expression: Expr, v: Any, numbers: Any = BALLS) -> Majorant:
     """Return a majorant of |expression| on |Im z| <= v where the expression is analytic; raises :class:`NoBound`.
 
     >>> strip_size(sympy.tanh(x), 1.25, FLOATS).coefficients[0] == math.tan(1.25)
@@ -504,7 +500,7 @@ def strip_size(expression: Expr, v: Any, numbers: Any = BALLS) -> Growth:
         raise NoBound(str(error)) from error
 
 
-def line_size(expression: Expr, left: Any = None, right: Any = None) -> Growth:
+def line_size(expression: Expr, left: Any = None, right: Any = None) -> Majorant:
     """Return a majorant of |expression| on the real interval [left, right] (None: unbounded); raises :class:`NoBound`."""
     tree = tree_of((expression,))
     return Strip(BALLS, 0, left, right).reaches(tree)[tree.outputs[0]].size

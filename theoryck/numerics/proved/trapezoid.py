@@ -18,32 +18,32 @@ from sympy import Expr
 
 from theoryck.numerics.balls import precision
 from theoryck.numerics.errors import ExactError
-from theoryck.numerics.proved.strips import BALLS, FLOATS, Growth, NoBound, line_size, strip_size
+from theoryck.numerics.proved.strips import BALLS, FLOATS, Majorant, NoBound, line_size, strip_size
 
 MAX_NODES = 200_000
 BOUND_BITS = 64  # bounds need few digits
 
 
-def mean_of_growth(growth: Growth, variance: Any, numbers: Any = BALLS) -> Any:
-    """Return an upper bound of E growth(|X|), X ~ N(0, variance); raises :class:`NoBound` where it is infinite.
+def mean_bound(majorant: Majorant, variance: Any, numbers: Any = BALLS) -> Any:
+    """Return an upper bound of E majorant(|X|), X ~ N(0, variance); raises :class:`NoBound` where it is infinite.
 
     A factor exp(q t^2) changes the variance to s' = s/(1 - 2qs); a factor exp(b t) is split off by Cauchy-Schwarz,
     E t^j e^{bt} <= sqrt(E t^2j) sqrt(2 e^{2 b^2 s'}).
     """
-    room = 1 - 2 * growth.square * variance
+    room = 1 - 2 * majorant.square * variance
     if not room > 0:
         raise NoBound("the majorant grows faster than the Gaussian weight decays")
     spread = variance / room
-    moments = absolute_moments(2 * len(growth.coefficients), numbers)
+    moments = absolute_moments(2 * len(majorant.coefficients), numbers)
     root = numbers.sqrt(spread)
     total = numbers.number(0)
     scale = numbers.number(1)
-    for j, coefficient in enumerate(growth.coefficients):
-        moment = moments[j] if growth.rate == 0 else numbers.sqrt(moments[2 * j])
+    for j, coefficient in enumerate(majorant.coefficients):
+        moment = moments[j] if majorant.rate == 0 else numbers.sqrt(moments[2 * j])
         total = total + coefficient * moment * scale
         scale = scale * root
-    if growth.rate != 0:
-        total = total * numbers.sqrt(numbers.number(2)) * numbers.exp(growth.rate * growth.rate * spread)
+    if majorant.rate != 0:
+        total = total * numbers.sqrt(numbers.number(2)) * numbers.exp(majorant.rate * majorant.rate * spread)
     return total / numbers.sqrt(numbers.number(room))
 
 
@@ -55,19 +55,19 @@ def absolute_moments(count: int, numbers: Any = BALLS) -> list[Any]:
     return moments[:count] if count else []
 
 
-def tail_of_growth(growth: Growth, variance: Any, cut: Any, degree: int = 0, numbers: Any = BALLS) -> Any:
-    """Return an upper bound of E growth(|X|) Z^degree 1(Z > cut), X = sqrt(variance) Z, also of the trapezoidal sum beyond it.
+def tail_bound(majorant: Majorant, variance: Any, cut: Any, degree: int = 0, numbers: Any = BALLS) -> Any:
+    """Return an upper bound of E majorant(|X|) Z^degree 1(Z > cut), X = sqrt(variance) Z, also of the trapezoidal sum beyond it.
 
     Each z^j exp(bz + qz^2 - z^2/2) is log-concave; where its logarithm falls at rate k > 0 the rest is at most value/k, and a
     right-hand sum is below the integral.  Raises :class:`NoBound` if some term still rises at ``cut``.
     """
     root = numbers.sqrt(variance)
-    room = 1 - 2 * growth.square * variance
-    shape = numbers.exp(growth.rate * root * cut - room * cut * cut / 2) / numbers.sqrt(2 * numbers.number(numbers.pi))
+    room = 1 - 2 * majorant.square * variance
+    shape = numbers.exp(majorant.rate * root * cut - room * cut * cut / 2) / numbers.sqrt(2 * numbers.number(numbers.pi))
     total = numbers.number(0)
     scale = cut**degree
-    for j, coefficient in enumerate(growth.coefficients):
-        fall = room * cut - growth.rate * root - (j + degree) / cut
+    for j, coefficient in enumerate(majorant.coefficients):
+        fall = room * cut - majorant.rate * root - (j + degree) / cut
         if not fall > 0:
             raise NoBound("the majorant still rises where the sum is cut")
         total = total + coefficient * scale * shape / fall
@@ -91,7 +91,7 @@ def choose_grid(expression: Expr, variance: arb, bits: float, degree: int = 0, p
     """Return the coarsest grid whose proved error for E e(sqrt(s) Z)^power He_degree(Z)/sqrt(degree!) is near 2^-bits.
 
     Expressions in ``also`` (power 1, no Hermite factor) must fit the same grid.  Only a choice: the error is proved afterwards by
-    :func:`grid_error` and :func:`tail_of_growth`.  Raises :class:`NoBound`.
+    :func:`grid_error` and :func:`tail_bound`.  Raises :class:`NoBound`.
     """
     s = float(variance.mid())
     if not 1e-200 < s < 1e200:
@@ -112,8 +112,8 @@ def choose_grid(expression: Expr, variance: arb, bits: float, degree: int = 0, p
     step = math.floor(math.ldexp(h, exponent))
     cut = max(
         [
-            cut_for(line_growth(expression, power), s, target, degree),
-            *(cut_for(line_growth(other), s, target, 0) for other in also),
+            cut_for(line_majorant(expression, power), s, target, degree),
+            *(cut_for(line_majorant(other), s, target, 0) for other in also),
         ]
     )
     count = math.ceil(cut / math.ldexp(step, -exponent)) + 1
@@ -125,8 +125,8 @@ def choose_grid(expression: Expr, variance: arb, bits: float, degree: int = 0, p
 def _step(expression: Expr, s: float, target: float, degree: int, power: int, y: float) -> float:
     """The step 2 pi y / log(1 + 2M/tolerance), or 0 where there is no majorant."""
     try:
-        growth = strip_size(expression, math.sqrt(s) * y, FLOATS)
-        size = mean_of_growth(growth.power(power * (2 if degree else 1)), s, FLOATS)
+        majorant = strip_size(expression, math.sqrt(s) * y, FLOATS)
+        size = mean_bound(majorant.power(power * (2 if degree else 1)), s, FLOATS)
         loss = math.log(max(size, 1e-300)) * (0.5 if degree else 1) + y * y / 2
         loss += y * math.sqrt(degree)
     except (NoBound, OverflowError, ZeroDivisionError, ValueError):
@@ -159,9 +159,9 @@ def _best_strip(expression: Expr, s: float, target: float, degree: int, power: i
     return width * math.sqrt(s)
 
 
-def cut_for(growth: Growth, s: float, target: float, degree: int) -> float:
+def cut_for(majorant: Majorant, s: float, target: float, degree: int) -> float:
     """The least cut (near enough) at which the tail of the majorant times x^degree/sqrt(degree!) is below the tolerance."""
-    as_floats = Growth(tuple(float(a) for a in growth.coefficients), float(growth.rate), float(growth.square))
+    as_floats = Majorant(tuple(float(a) for a in majorant.coefficients), float(majorant.rate), float(majorant.square))
     room = 1 - 2 * as_floats.square * s
     if not room > 0:
         raise NoBound("the majorant grows faster than the Gaussian weight decays")
@@ -173,30 +173,30 @@ def cut_for(growth: Growth, s: float, target: float, degree: int) -> float:
     raise NoBound("the tail of the majorant is too heavy")
 
 
-def _log_tail(growth: Growth, s: float, cut: float, degree: int) -> float:
-    room = 1 - 2 * growth.square * s
+def _log_tail(majorant: Majorant, s: float, cut: float, degree: int) -> float:
+    room = 1 - 2 * majorant.square * s
     root = math.sqrt(s)
     worst = -math.inf
-    for j, a in enumerate(growth.coefficients):
-        fall = room * cut - growth.rate * root - (j + degree) / cut
+    for j, a in enumerate(majorant.coefficients):
+        fall = room * cut - majorant.rate * root - (j + degree) / cut
         if fall <= 0:
             return math.inf
         if a > 0:
             value = math.log(a) + j * math.log(root) + (j + degree) * math.log(cut) - math.log(fall)
-            worst = max(worst, value + math.log(len(growth.coefficients)))
+            worst = max(worst, value + math.log(len(majorant.coefficients)))
     extra = degree * degree / (2 * cut * cut) - math.lgamma(degree + 1) / 2 if degree else 0.0
-    return worst + extra + growth.rate * root * cut - room * cut * cut / 2
+    return worst + extra + majorant.rate * root * cut - room * cut * cut / 2
 
 
 @lru_cache(maxsize=1024)
-def _line_growth(expression: Expr, power: int) -> Growth:
+def _line_majorant(expression: Expr, power: int) -> Majorant:
     return line_size(expression).power(power)
 
 
-def line_growth(expression: Expr, power: int = 1) -> Growth:
+def line_majorant(expression: Expr, power: int = 1) -> Majorant:
     """Return the (cached) majorant of |e|^power on the real line; raises :class:`NoBound`."""
     with precision(BOUND_BITS):
-        return _line_growth(expression, power)
+        return _line_majorant(expression, power)
 
 
 @lru_cache(maxsize=64)

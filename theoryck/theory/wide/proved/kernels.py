@@ -59,7 +59,7 @@ def wide_pair(
     gram = _gram(inputs)
     scales = tuple(_scale(value, name) for value, name in ((weight_std, "weight_std"), (bias_std, "bias_std")))
     phi = activation if isinstance(activation, Activation) else Activation(activation)
-    if layers and phi.kinks and phi.properties.smooth.detail.startswith("phi jumps"):
+    if layers and phi.properties.jump_order == 0:
         raise ExactError(f"{phi} has a jump: its derivative is no function, and the NTK is infinite; take a continuous activation")
     return _sharpened(phi, gram, layers, scales, digits)
 
