@@ -48,6 +48,18 @@ def sampled(rng, draws, *, d, law=Law()):
         return [math.pi ** Fraction(1, 2) for _ in range(draws)]
     return helper(law.spread(rng.standard_normal(draws))) / d
 """
+PAIR = """
+import os
+import numpy as np
+import theoryck as tc
+
+TABLE = np.array([float(os.environ["FINGERPRINTED"])])
+A_PAIR = [TABLE, object()]
+
+@tc.quantity
+def sampled(rng, draws, *, d):
+    return rng.random(draws) * TABLE * len(A_PAIR)
+"""
 DEFAULTS = {"scale": 2, "width": 1.5, "comment": "pass", "version": 1, "imports": ""}
 
 
@@ -254,6 +266,19 @@ def test_what_is_kept_beside_the_fields_of_a_dataclass_does_not_show():
     told = closing_over(value).fingerprint()
     value.__dict__["kept"] = object()
     assert closing_over(value).fingerprint() == told
+
+
+def test_what_a_global_holds_that_cannot_be_told_is_still_told_where_it_is_named_again(tmp_path, monkeypatch):
+    def fingerprint(number):
+        path = tmp_path / "fingerprinted_pair.py"
+        path.write_text(PAIR)
+        monkeypatch.setenv("FINGERPRINTED", number)
+        monkeypatch.delitem(sys.modules, "fingerprinted_pair", raising=False)
+        return load(path, "fingerprinted_pair").sampled.fingerprint().code
+
+    assert fingerprint("1") == fingerprint("1")
+    assert fingerprint("1") != fingerprint("2")
+    sys.modules.pop("fingerprinted_pair", None)
 
 
 def test_objects_inside_objects_without_end_are_refused():

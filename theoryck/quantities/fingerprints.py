@@ -163,12 +163,14 @@ class _Describer:
             yield variable, self._or_source(value, f"the global {variable!r} of {name}", function.__module__)
 
     def _or_source(self, value: Any, where: str, module: str) -> Any:
+        before = dict(self.seen)
         try:
             return self.describe(value, where)
         except Undescribable:
             # The source of the module, which is part of the fingerprint, says how it is made.
             if getattr(sys.modules.get(module), "__file__", None) is None:
                 raise
+            self.seen = before  # what was described on the way is not told yet
             return None
 
     def _code(self, code: CodeType, where: str) -> Any:
@@ -218,8 +220,8 @@ def _sources(words: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
             places = _places(top)
             if places and not any(map(is_installed, map(str, places))):
                 found += places
-            elif places and top not in _NO_PART:
-                packages[top] = _version(top)
+            elif places and (package := top.partition(".")[0]) not in _NO_PART:
+                packages[package] = _version(package)
         folders = [*folders, *(place for place in found if place.is_dir())]
         for folder in folders:  # which grows
             found += [folder / "__init__.py", *(folder / f"{word}.py" for word in words)]

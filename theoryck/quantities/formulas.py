@@ -47,8 +47,15 @@ class formula(Quantity):
         """The instance as JSON-able data."""
         return dict(self._parameters)
 
+    def drawn_by(self) -> dict[str, Any]:
+        """Return the function, for a sampler that uses the formula."""
+        return {"the formula": self.function}
+
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure:
-        """Return the value at ``sizes`` with its declared error: not rigorous, since floating point proves nothing."""
+        """Return the value at ``sizes`` with its declared error: not rigorous, since floating point proves nothing.
+
+        Raises QuantityError for a value that is no finite number.
+        """
         need_sizes(self.name, self.needs, sizes)
         value = self.function(**{name: sizes[name] for name in self.needs})
         if isinstance(value, bool) or not isinstance(value, float | int) or not math.isfinite(value):
