@@ -86,6 +86,14 @@ def test_show_tells_claims_draws_and_whether_the_code_is_still_there(folder):
     assert call("ledger", "show", "draws.ledger").stdout.count("unknown (") == 2
 
 
+def test_another_version_of_a_package_that_the_file_imports_is_stale(folder, monkeypatch):
+    source = folder / "ledger_claims.py"
+    source.write_text("import click\n" + source.read_text())
+    call(*CHECK)
+    monkeypatch.setattr("theoryck.ledger.contents.version_of", lambda package: f"another than of {package}")
+    assert call("ledger", "show", "draws.ledger").stdout.count("stale (another click)") == 2
+
+
 def test_prune_by_claim_age_and_staleness(folder):
     call(*CHECK)
     before = (folder / "draws.ledger").read_bytes()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from theoryck.quantities.fingerprints import library
+from theoryck.quantities.fingerprints import library, version_of
 
 CURRENT, STALE, UNKNOWN = "current", "stale", "unknown"
 _CONFIRMATION = "#confirmation"
@@ -148,6 +148,9 @@ def _state(code: Mapping[str, Any], files: Mapping[str, str]) -> tuple[str, str]
         return CURRENT, ""
     if code["sampler"]["python"] != platform.python_version():
         return STALE, "another Python"
+    for package, version in code["sampler"]["packages"].items():
+        if version_of(package) != version:
+            return STALE, f"another {package}"
     for path, digest in files.items():
         try:
             same = hashlib.sha256(Path(path).read_bytes()).hexdigest() == digest

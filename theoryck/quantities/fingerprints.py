@@ -221,7 +221,7 @@ def _sources(words: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
             if places and not any(map(is_installed, map(str, places))):
                 found += places
             elif places and (package := top.partition(".")[0]) not in _NO_PART:
-                packages[package] = _version(package)
+                packages[package] = version_of(package)
         folders = [*folders, *(place for place in found if place.is_dir())]
         for folder in folders:  # which grows
             found += [folder / "__init__.py", *(folder / f"{word}.py" for word in words)]
@@ -263,7 +263,8 @@ def _imported(source: bytes, file: Path) -> tuple[set[str], set[str], list[Path]
 
 
 @functools.cache
-def _version(top: str) -> str:
+def version_of(top: str) -> str:
+    """Return the version of the installed distribution that a package belongs to, an empty text where there is none."""
     return " ".join(importlib.metadata.version(name) for name in importlib.metadata.packages_distributions().get(top, ()))
 
 
