@@ -1,5 +1,6 @@
 """A small user's project with one claim for each outcome."""
 
+import gc
 import textwrap
 
 import hypothesis
@@ -108,6 +109,14 @@ def unknown_name():
 ''',
 }
 QUICKLY = ("-p", "no:cacheprovider", "--theoryck-draws", "2000", "--theoryck-workers", "1")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _what_is_there_stays():
+    """Each run inside this process collects garbage many times over: what other tests have loaded is left out of that."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 class Project:
