@@ -11,7 +11,7 @@ import pytest
 
 from theoryck.numerics.errors import ExactError, NotConverged
 from theoryck.numerics.functions.activation import Activation
-from theoryck.theory.learning.proved.deep_linear import deep_linear_log_evidence
+from theoryck.theory.learning.draws.deep_linear_model import scale_grid
 from theoryck.theory.learning.proved.one_sample import (
     _input_norms,
     _laplace,
@@ -57,17 +57,19 @@ def test_a_linear_network_is_equivalent_to_second_order():
 
 
 def test_a_deep_linear_network_by_another_route():
-    # Given S_0 the density of Y is that of one label with eigenvalue S_0 (proved digits); both integrals by plain sums.
+    # Given S_0 and the common scale t of the layers Y is N(0, t S_0 + noise): three integrals by plain sums.
     noise, widths = 0.5, (128, 6, 4)
     t = np.arange(-6, 6) * 0.12
     weights = np.exp(64 * (t - np.expm1(t)))
     weights /= weights.sum()
     outputs = np.arange(0, 34) * 0.5
-    total = 0.0
+    grid, total = scale_grid(widths[1:], 1), 0.0
     for s, weight in zip(np.exp(t), weights):
         if weight > 1e-7:
-            logs = np.array([float(deep_linear_log_evidence([s], [y], widths[1:], noise, digits=7)) for y in outputs])
-            terms = -np.exp(logs) * logs
+            variances = grid.nodes * s + noise
+            normal = np.exp(-(outputs[:, None] ** 2) / (2 * variances)) / np.sqrt(2 * math.pi * variances)
+            density = normal @ np.exp(grid.log_weights)
+            terms = -density * np.log(density)
             total += weight * 0.5 * (2 * terms.sum() - terms[0])
     found = one_sample_information("x", widths, noise)
     # Weights below 1e-7, of which there are less than ten, and the tail beyond y = 17 are left out here.

@@ -39,7 +39,6 @@ __all__, __getattr__, __dir__ = lazily(
             "one_sample_gap_limit",
         ),
         "model": ("TeacherStudent",),
-        "proved.deep_linear": ("deep_linear_log_evidence",),
         "proved.linear_model": (
             "glm_error",
             "glm_information",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from theoryck.numerics.functions.activation import Activation
+from theoryck.quantities.arguments import LARGEST, LEAST
 from theoryck.theory.networks.model import DeepNetwork, SizeExpression, Width, size
 
 
@@ -23,8 +24,6 @@ class TeacherStudent:
     0 is the linear model Y = f(v . x_0) + sqrt(Delta) Z.  The equivalent generalised linear model of a deeper network,
         Y = f(eta_0 v . x_0 + sqrt(gamma_0) xi) + sqrt(Delta) Z,
     shares its inputs; its student knows neither v nor xi.  Raises ValueError on a noise that is no number >= 0.
-
-    Source: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577, teacher-student setting.
 
     >>> setting = TeacherStudent(DeepNetwork("tanh", depth=1, widths=("d", "d")), samples="2*d", noise="1/2")
     >>> setting.n_samples({"d": 16}), setting.layer_widths({"d": 16}), str(setting.noise), setting.linear_readout
@@ -121,4 +120,6 @@ def _variance(value: Any, name: str) -> Fraction:
         raise ValueError(f"{name} must be a number >= 0 such as 0.5 or '1/2', got {value!r}") from None
     if isinstance(value, bool) or number < 0:
         raise ValueError(f"{name} is a variance: it must be a number >= 0, got {value!r}")
+    if number and not LEAST <= number <= LARGEST:
+        raise ValueError(f"{name} must lie between {LEAST:g} and {LARGEST:g}, got {value!r}: change its unit")
     return number

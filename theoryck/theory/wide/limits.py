@@ -29,7 +29,8 @@ PSD_ROUNDING = 1e-10
 """Least eigenvalue of a Gram matrix that passes for rounding, relative to its largest diagonal entry, below 0."""
 
 
-LARGEST_STD = 1e150
+LARGEST_STD = 1e15
+"""So that its square lies in the numeric domain."""
 
 
 class WideKernels(NamedTuple):
@@ -76,8 +77,9 @@ def wide_kernels(
 
 def _square(value: Any, name: str) -> float:
     number = exact_number(value, name, low=0, strict=False)
-    if number > LARGEST_STD if isinstance(number, Fraction) else float(number) > LARGEST_STD:
-        raise ValueError(f"{name} must be at most {LARGEST_STD:g}, so that float64 holds its square, got {value!r}")
+    # A Fraction may be too large for a float.
+    if (number if isinstance(number, Fraction) else float(number)) > LARGEST_STD:
+        raise ValueError(f"{name} must be at most {LARGEST_STD:g}, got {value!r}: change its unit")
     return float(number) ** 2
 
 

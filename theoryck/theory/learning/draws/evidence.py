@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from theoryck.montecarlo.seeds import block_generator
 from theoryck.numerics.annealing.paths import Schedule, log_mean_exp, log_weights
 from theoryck.numerics.annealing.tuning import PLAIN_PATHS, Tuned, tune
+from theoryck.quantities.base import NANOSECONDS_PER_NUMBER
 from theoryck.theory.learning.draws.network_data import (
     InputTerm,
     Posterior,
@@ -43,8 +44,6 @@ Array = NDArray[np.float64]
 
 LIMIT = 5e9
 """Nanoseconds that one data set may take."""
-
-NANOSECONDS_PER_NUMBER = 1e9 / 7e7
 
 LARGEST_CONTROLLED = 0.5
 """1/r - 1 is used as a control variate up to this KL (nats): far beyond, E[1/r] = 1 is made by data that are never drawn."""

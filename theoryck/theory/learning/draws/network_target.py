@@ -95,7 +95,73 @@ def costs(widths: tuple[int, ...], samples: int) -> tuple[float, float]:
     return value, 1500.0 + 14.0 * normals + 22.0 * entries + 0.2 * products + 0.25 * gram + 0.4 * small**3
 
 
-class NetworkTarget:
+class HiddenLayers:
+    """x_1, ..., x_L as functions of standard Gaussian coordinates of W_1, ..., W_L, the first perhaps drawn from a tilted law.
+
+    ``shapes`` are those of the matrices, ``inputs`` X (sets, d_0, n); x_L is scaled by ``last_scale``.
+    """
+
+    def __init__(
+        self, activation: Activation, shapes: list[tuple[int, int]], inputs: Array, proposal: Tilt | None, last_scale: float
+    ) -> None:
+        self.activation, self.slope, self.shapes = activation, activation.derivative(), shapes
+        self.proposal, self.last_scale = proposal, last_scale
+        self.inputs = inputs if proposal is None else np.swapaxes(proposal.factor, -1, -2) @ inputs
+
+    def _matrices(self, states: Array) -> list[Array]:
+        """Return views (sets, chains, rows, columns) into ``states``, layer by layer."""
+        start, views = 0, []
+        for rows, columns in self.shapes:
+            stop = start + rows * columns
+            views.append(states[..., start:stop].reshape(*states.shape[:-1], rows, columns))
+            start = stop
+        return views
+
+    def _untilted(self, weights: list[Array]) -> list[Array]:
+        """Return the coordinates (sets, rows, columns) of weights W_l (sets, d_l, d_(l-1))."""
+        if self.proposal is None:
+            return weights
+        first = np.linalg.solve(self.proposal.factor, np.swapaxes(weights[0], -1, -2))
+        return [np.swapaxes(first, -1, -2), *weights[1:]]
+
+    def _features(self, weights: list[Array], slopes: list[Array] | None = None, inputs: Array | None = None) -> list[Array]:
+        """Return x_1, ..., x_L (sets, chains, d_l, n), and append phi' of every layer to ``slopes``."""
+        inputs = self.inputs if inputs is None else inputs
+        hidden: list[Array] = []
+        for layer, matrix in enumerate(weights):
+            if layer:
+                u = np.matmul(matrix, hidden[-1])
+            else:
+                sets, chains, rows, columns = matrix.shape
+                # One product for all chains of a data set: the inputs are shared.
+                u = np.matmul(matrix.reshape(sets, chains * rows, columns), inputs).reshape(sets, chains, rows, -1)
+            if slopes is not None:
+                slopes.append(self.slope(u))
+            self.activation.into(u)
+            u *= self.last_scale if layer == len(weights) - 1 else 1.0 / math.sqrt(u.shape[-2])
+            hidden.append(u)
+        return hidden
+
+    def _backwards(self, gradient: Array, weights: list[Array], hidden: list[Array], slopes: list[Array], back: Array) -> None:
+        """Write dl/dW_l into ``gradient`` from ``back`` = dl/dx_L."""
+        parts = self._matrices(gradient)
+        for layer in range(len(weights) - 1, -1, -1):
+            back *= slopes[layer]
+            back *= self.last_scale if layer == len(weights) - 1 else 1.0 / math.sqrt(self.shapes[layer][0])
+            below = hidden[layer - 1] if layer else self.inputs[:, None]
+            parts[layer][...] = np.matmul(back, np.swapaxes(below, -1, -2))
+            if layer:
+                back = np.matmul(np.swapaxes(weights[layer], -1, -2), back)
+
+    def _tilt_ratio(self, first: Array) -> tuple[Array, Array]:
+        """Return the log density ratio of the tilt (sets, chains) and its gradient."""
+        assert self.proposal is not None
+        sets, chains, rows, columns = first.shape
+        along = np.matmul(first.reshape(sets, chains * rows, columns), self.proposal.excess).reshape(first.shape)
+        return 0.5 * np.einsum("scij,scij->sc", first, along), along
+
+
+class NetworkTarget(HiddenLayers):
     """l(z) = log N(Y; 0, w K_W + B) - ``offset`` (+ the density ratio of the tilt), W the weights that z stands for.
 
     ``whitening`` is R (sets, n, n) with R R^T = B^(-1), times sqrt(w) in ``scale``; None stands for B = ``noise`` I.
@@ -113,19 +179,13 @@ class NetworkTarget:
         whitening: Array | None = None,
         scale: float = 1.0,
     ) -> None:
-        self.activation, self.slope, self.widths = activation, activation.derivative(), widths
-        self.shapes = list(zip(widths[1:], widths[:-1]))
-        self.samples = inputs.shape[-1]
-        self.proposal = proposal
-        self.inputs = inputs if proposal is None else np.swapaxes(proposal.factor, -1, -2) @ inputs
-        self.last = None
+        last_scale = scale / math.sqrt(widths[-1] * noise if whitening is None else widths[-1])
+        super().__init__(activation, list(zip(widths[1:], widths[:-1])), inputs, proposal, last_scale)
+        self.widths, self.samples, self.last = widths, inputs.shape[-1], whitening
         if whitening is None:
-            self.last_scale = scale / math.sqrt(widths[-1] * noise)
             self.outputs = outputs / math.sqrt(noise)
             log_root = np.full(len(inputs), -0.5 * self.samples * math.log(noise))
         else:
-            self.last_scale = scale / math.sqrt(widths[-1])
-            self.last = whitening
             self.outputs = np.matmul(outputs[:, None, :], whitening)[:, 0]
             log_root = np.log(np.diagonal(whitening, axis1=-2, axis2=-1)).sum(axis=-1)
         self.square = np.einsum("sn,sn->s", self.outputs, self.outputs)
@@ -139,16 +199,12 @@ class NetworkTarget:
 
     def coordinates(self, weights: list[Array]) -> Array:
         """Return the states (sets, dim) of weights W_l (sets, d_l, d_(l-1))."""
-        first = weights[0]
-        if self.proposal is not None:
-            first = np.swapaxes(np.linalg.solve(self.proposal.factor, np.swapaxes(first, -1, -2)), -1, -2)
-        return np.concatenate([matrix.reshape(self.sets, -1) for matrix in (first, *weights[1:])], axis=1)
+        return np.concatenate([matrix.reshape(self.sets, -1) for matrix in self._untilted(weights)], axis=1)
 
     def log_ratio(self, states: Array) -> Array:
         """Return l (sets, chains) at ``states`` (sets, chains, dim)."""
         weights = self._matrices(states)
-        features = self._features(weights)[-1]
-        values = self._log_density(features)
+        values = self._log_density(self._whitened(self._features(weights)[-1]))
         if self.proposal is not None:
             values += self._tilt_ratio(weights[0])[0]
         return values
@@ -158,55 +214,19 @@ class NetworkTarget:
         weights = self._matrices(states)
         slopes: list[Array] = []
         hidden = self._features(weights, slopes)
-        values, back = self._log_density_and_gradient(hidden[-1])
+        values, back = self._log_density_and_gradient(self._whitened(hidden[-1]))
         gradient = np.empty_like(states)
-        parts = self._matrices(gradient)
         if self.last is not None:
             back = np.matmul(back, np.swapaxes(self.last, -1, -2)[:, None])
-        for layer in range(len(weights) - 1, -1, -1):
-            rows = self.shapes[layer][0]
-            back *= slopes[layer]
-            back *= self.last_scale if layer == len(weights) - 1 else 1.0 / math.sqrt(rows)
-            below = hidden[layer - 1] if layer else self.inputs[:, None]
-            parts[layer][...] = np.matmul(back, np.swapaxes(below, -1, -2))
-            if layer:
-                back = np.matmul(np.swapaxes(weights[layer], -1, -2), back)
+        self._backwards(gradient, weights, hidden, slopes, back)
         if self.proposal is not None:
             ratio, along = self._tilt_ratio(weights[0])
             values += ratio
-            parts[0][...] += along
+            self._matrices(gradient)[0][...] += along
         return values, gradient
 
-    def _matrices(self, states: Array) -> list[Array]:
-        """Return views (sets, chains, rows, columns) into ``states``, layer by layer."""
-        start, views = 0, []
-        for rows, columns in self.shapes:
-            stop = start + rows * columns
-            views.append(states[..., start:stop].reshape(*states.shape[:-1], rows, columns))
-            start = stop
-        return views
-
-    def _features(self, weights: list[Array], slopes: list[Array] | None = None) -> list[Array]:
-        """Return x_1, ..., x_(L-1), F, and append phi' of every layer to ``slopes``."""
-        hidden: list[Array] = []
-        for layer, matrix in enumerate(weights):
-            if layer:
-                u = np.matmul(matrix, hidden[-1])
-            else:
-                sets, chains, rows, columns = matrix.shape
-                # One product for all chains of a data set: the inputs are shared.
-                u = np.matmul(matrix.reshape(sets, chains * rows, columns), self.inputs).reshape(sets, chains, rows, -1)
-            if slopes is not None:
-                slope = u.copy()
-                self.slope.into(slope)
-                slopes.append(slope)
-            self.activation.into(u)
-            last = layer == len(weights) - 1
-            u *= self.last_scale if last else 1.0 / math.sqrt(u.shape[-2])
-            if last and self.last is not None:
-                u = np.matmul(u, self.last[:, None])
-            hidden.append(u)
-        return hidden
+    def _whitened(self, features: Array) -> Array:
+        return features if self.last is None else np.matmul(features, self.last[:, None])
 
     def _gram(self, features: Array) -> tuple[Array, Array]:
         """Return the smaller of F^T F + 1 and F F^T + 1, and Y or F Y with it (sets, chains, m, 1)."""
@@ -256,12 +276,6 @@ class NetworkTarget:
         # F A^(-1) = (F F^T + 1)^(-1) F, so that F a = solved and a = Y - F^T solved.
         a = self.outputs[:, None, :, None] - np.matmul(np.swapaxes(features, -1, -2), solved)
         return values, np.matmul(solved, np.swapaxes(a, -1, -2)) - np.matmul(inverse, features)
-
-    def _tilt_ratio(self, first: Array) -> tuple[Array, Array]:
-        assert self.proposal is not None
-        sets, chains, rows, columns = first.shape
-        along = np.matmul(first.reshape(sets, chains * rows, columns), self.proposal.excess).reshape(first.shape)
-        return 0.5 * np.einsum("scij,scij->sc", first, along), along
 
 
 class SingularError(np.linalg.LinAlgError):

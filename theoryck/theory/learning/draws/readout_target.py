@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.theory.learning.draws.network_target import Tilt, inverse_and_log_root
+from theoryck.theory.learning.draws.network_target import HiddenLayers, Tilt, inverse_and_log_root
 from theoryck.theory.learning.problem import Problem
 
 Array = NDArray[np.float64]
@@ -131,7 +131,7 @@ class LinearTarget:
         return values
 
 
-class NetworkTarget:
+class NetworkTarget(HiddenLayers):
     """A network, or the path from it to the linear model: states (W_1, ..., W_L, w, e) with w = (a, s).
 
     ``inputs`` X (sets, d_0, n), ``root`` B (sets, n, m), None at t = 0; W_1 = z ``factor``^T with the factor of ``proposal``.
@@ -140,9 +140,8 @@ class NetworkTarget:
     def __init__(
         self, problem: Problem, inputs: Array, root: Array | None, outputs: Array, sites: Sites, proposal: Tilt | None = None
     ) -> None:
-        self.problem, self.outputs, self.sites, self.proposal = problem, outputs, sites, proposal
-        self.inputs = inputs if proposal is None else np.swapaxes(proposal.factor, -1, -2) @ inputs
-        self.shapes = problem.shapes
+        super().__init__(problem.activation, problem.shapes, inputs, proposal, 1.0 / math.sqrt(problem.widths[-1]))
+        self.problem, self.outputs, self.sites = problem, outputs, sites
         self.network_scale, scale = problem.scales
         self.rest = np.zeros((len(inputs), problem.n, problem.n))
         self.root = None
@@ -152,7 +151,7 @@ class NetworkTarget:
         index = np.arange(problem.n)
         self.rest[:, index, index] += sites.variance
         self.site_root = np.sqrt(sites.variance)
-        self.slope, self.readout_slope = problem.activation.derivative(), problem.readout.derivative()
+        self.readout_slope = problem.readout.derivative()
         self.dim, self.sets, self.costs = state_dim(problem), len(inputs), costs(problem)
         self.readout_start = sum(rows * columns for rows, columns in self.shapes)
         self.rest_start = self.readout_start + problem.widths[-1]
@@ -170,9 +169,7 @@ class NetworkTarget:
         is a draw of (w, e) given W and z: exactly what a posterior sample of (W, z) lacks.
         """
         problem = self.problem
-        if self.proposal is not None:
-            first = np.linalg.solve(self.proposal.factor, np.swapaxes(weights[0], -1, -2))
-            weights = [np.swapaxes(first, -1, -2), *weights[1:]]
+        weights = self._untilted(weights)
         hidden = self.network_scale * self._features([matrix[:, None] for matrix in weights])[-1][:, 0]
         features = hidden if self.root is None else np.concatenate([hidden, self.root], axis=-2)
         transposed = np.swapaxes(features, -1, -2)
@@ -282,47 +279,3 @@ class NetworkTarget:
         values += 0.5 * np.einsum("scn,scn,sn->sc", distance, distance, 1.0 / self.sites.variance)
         values += self.constant[:, None]
         return values
-
-    def _features(self, weights: list[Array], slopes: list[Array] | None = None, inputs: Array | None = None) -> list[Array]:
-        """Return x_1, ..., x_L (sets, chains, d_l, n), and append phi' of every layer to ``slopes``."""
-        inputs = self.inputs if inputs is None else inputs
-        hidden: list[Array] = []
-        for layer, matrix in enumerate(weights):
-            if layer:
-                u = np.matmul(matrix, hidden[-1])
-            else:
-                sets, chains, rows, columns = matrix.shape
-                # One product for all chains of a data set: the inputs are shared.
-                u = np.matmul(matrix.reshape(sets, chains * rows, columns), inputs).reshape(sets, chains, rows, -1)
-            if slopes is not None:
-                slopes.append(self.slope(u))
-            self.problem.activation.into(u)
-            u *= 1.0 / math.sqrt(u.shape[-2])
-            hidden.append(u)
-        return hidden
-
-    def _backwards(self, gradient: Array, weights: list[Array], hidden: list[Array], slopes: list[Array], back: Array) -> None:
-        """Write dl/dW_l into ``gradient`` from ``back`` = dl/dx_L."""
-        parts = self._matrices(gradient)
-        for layer in range(len(weights) - 1, -1, -1):
-            back *= slopes[layer]
-            back *= 1.0 / math.sqrt(self.shapes[layer][0])
-            below = hidden[layer - 1] if layer else self.inputs[:, None]
-            parts[layer][...] = np.matmul(back, np.swapaxes(below, -1, -2))
-            if layer:
-                back = np.matmul(np.swapaxes(weights[layer], -1, -2), back)
-
-    def _tilt_ratio(self, first: Array) -> tuple[Array, Array]:
-        assert self.proposal is not None
-        sets, chains, rows, columns = first.shape
-        along = np.matmul(first.reshape(sets, chains * rows, columns), self.proposal.excess).reshape(first.shape)
-        return 0.5 * np.einsum("scij,scij->sc", first, along), along
-
-    def _matrices(self, states: Array) -> list[Array]:
-        """Return views (sets, chains, rows, columns) into ``states``, layer by layer."""
-        start, views = 0, []
-        for rows, columns in self.shapes:
-            stop = start + rows * columns
-            views.append(states[..., start:stop].reshape(*states.shape[:-1], rows, columns))
-            start = stop
-        return views

@@ -33,7 +33,6 @@ from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.gaussian.means import gauss_legendre
 from theoryck.numerics.proved.agreement import SAFETY
 from theoryck.records import Enclosure
-from theoryck.theory.learning.proved.deep_linear import trapezoid_step
 from theoryck.theory.learning.proved.linear_model import glm_information
 from theoryck.theory.networks.proved.constants import network_constants
 from theoryck.theory.networks.proved.moments import check_widths
@@ -184,6 +183,22 @@ def _informations(setting: _Setting, level: float) -> tuple[float, float]:
     flat = _entropies(grid, np.exp(-np.outer(variances, halves)))
     deep = flat if len(setting.widths) == 1 else _entropies(grid, _laplace(setting, norms, weights, halves, level))
     return float(weights @ (deep - offset)), float(weights @ (flat - offset))
+
+
+def _angle(weight: float, step: float) -> float:
+    """Return the angle in (0, pi/2) that maximises 2 pi angle/step + weight log cos(angle)."""
+    return math.atan(2 * math.pi / (step * weight))
+
+
+def trapezoid_step(weight: float, nats: float) -> float:
+    """Return a step at which the trapezoidal rule errs by about e^-nats for an integrand like cos(angle)^weight off the line."""
+    low, high = 1e-4, 4.0
+    for _ in range(40):
+        middle = math.sqrt(low * high)
+        angle = _angle(weight, middle)
+        gain = 2 * math.pi * angle / middle + weight * math.log(math.cos(angle)) if angle < 1.5707 else 2 * math.pi * 1.57 / middle
+        low, high = (middle, high) if gain > nats + 2 else (low, middle)
+    return low
 
 
 def _input_norms(d: int, level: float) -> tuple[Floats, Floats]:

@@ -29,7 +29,7 @@ from theoryck.records import Enclosure
 
 ATTEMPTS = 4
 MAX_LAYERS = 100
-LARGEST = Decimal("1e300")
+LARGEST = Decimal("1e30")
 
 Form = Callable[[arb, arb, arb, arb], arb]
 """(b, s1, s2, c) -> E phi(u) phi(v) for an activation phi(b x)."""
@@ -49,7 +49,7 @@ def wide_pair(
 
     ``inputs`` are two vectors of the same length d_0 of rational numbers or floats, taken as they are, as are ``weight_std`` and
     ``bias_std``, which are >= 0; texts such as "1/3" are read.  Raises :class:`~theoryck.numerics.errors.ExactError` for bad
-    arguments, where phi jumps (the NTK is infinite) and for kernels above 1e300.
+    arguments, where phi jumps (the NTK is infinite) and for kernels above 1e30.
 
     >>> pair = wide_pair("relu", ((1, 0), (0, 1)), 1, digits=15)
     >>> str(pair.nngp.midpoint)[:16], pair.ntk.rigorous  # 1/(4 pi)
@@ -117,12 +117,6 @@ def _sharpened(phi: Activation, gram: tuple[Expr, ...], layers: int, scales: tup
     if max(abs(nngp.midpoint), abs(ntk.midpoint)) > LARGEST:
         raise ExactError(f"the kernels of {phi} with {layers} hidden layers exceed {LARGEST:.0e}: take a smaller weight_std")
     return WidePair(nngp, ntk)
-
-
-def _proved(ball: arb, digits: int) -> float:
-    """Digits proved; a ball around zero below 10^-digits is as good as it gets."""
-    zero = bool(ball.contains(0)) and bool(abs(ball) < arb(10) ** -digits)
-    return digits if zero else proved_digits(ball)
 
 
 def _recursion(phi: Activation, gram: tuple[Expr, ...], layers: int, scales: tuple[Expr, ...], digits: int) -> WidePair:
