@@ -4,6 +4,7 @@ Nothing here imports another room of theoryck or a numerical library, so a recor
 again years later without measuring anything.  ``to_json`` gives plain ``dict``/``list``/``str``/``float`` data that follow the
 schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact values travel as decimal strings.
 
+    plain      records as JSON data, field by field
     values     verdicts and kinds, intervals, estimates, enclosures, brackets, measured points
     curves     fitted curves, evaluated where a picture needs them
     results    predictions, contracts, judgements and results of one instance

@@ -6,15 +6,13 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from theoryck.records.values import Interval, as_number
-
-COLUMNS = ("nodes", "centre", "spread", "log_rates")
+from theoryck.records.plain import SPARE, Record
+from theoryck.records.values import Interval
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Record):
     """A curve fitted along ``base``, with its band at the level of the contract.
 
     Of growth (``sign`` 1 or -1) it is ``sign * rate * exp(centre)`` in the band ``exp(centre +- spread)``, where ``log_rates`` are
@@ -41,19 +39,19 @@ class Curve:
     base: str
     sizes: tuple[int, ...]
     sign: int
-    nodes: tuple[float, ...] = ()
-    centre: tuple[float, ...] = ()
-    spread: tuple[float, ...] = ()
-    log_rates: tuple[float, ...] = ()
-    exponent: Interval | None = None
-    limit: Interval | None = None
-    tolerance: float | None = None
-    residuals: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
-    rivals: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    fixed: Mapping[str, int] = field(default_factory=dict)
-    flags: tuple[str, ...] = ()
-    reason: str = ""
-    trusted: bool = True
+    nodes: tuple[float, ...] = field(default=(), metadata=SPARE)
+    centre: tuple[float, ...] = field(default=(), metadata=SPARE)
+    spread: tuple[float, ...] = field(default=(), metadata=SPARE)
+    log_rates: tuple[float, ...] = field(default=(), metadata=SPARE)
+    exponent: Interval | None = field(default=None, metadata=SPARE)
+    limit: Interval | None = field(default=None, metadata=SPARE)
+    tolerance: float | None = field(default=None, metadata=SPARE)
+    residuals: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict, metadata=SPARE)
+    rivals: Mapping[str, tuple[float, ...]] = field(default_factory=dict, metadata=SPARE)
+    fixed: Mapping[str, int] = field(default_factory=dict, metadata=SPARE)
+    flags: tuple[str, ...] = field(default=(), metadata=SPARE)
+    reason: str = field(default="", metadata=SPARE)
+    trusted: bool = field(default=True, metadata=SPARE)
 
     def __post_init__(self) -> None:
         if not (len(self.nodes) == len(self.centre) == len(self.spread)):
@@ -89,47 +87,6 @@ class Curve:
         rate = self.log_rate(size)
         centre, low, high = (self.sign * _exp(height + rate) for height in (centre, low, high))
         return centre, min(low, high), max(low, high)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready dict; what is empty is left out."""
-        columns = {name: [as_number(number) for number in getattr(self, name)] for name in COLUMNS}
-        optional = {
-            **columns,
-            "exponent": self.exponent.to_json() if self.exponent else None,
-            "limit": self.limit.to_json() if self.limit else None,
-            "tolerance": as_number(self.tolerance),
-            "residuals": {route: list(column) for route, column in self.residuals.items()},
-            "rivals": {rival: [as_number(number) for number in column] for rival, column in self.rivals.items()},
-            "fixed": dict(self.fixed),
-            "flags": list(self.flags),
-            "reason": self.reason,
-        }
-        return {
-            "route": self.route,
-            "base": self.base,
-            "sizes": list(self.sizes),
-            "sign": self.sign,
-            **{name: value for name, value in optional.items() if value not in (None, "", [], {})},
-            **({} if self.trusted else {"trusted": False}),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Curve:
-        """Inverse of :meth:`to_json`."""
-        fields = {name: data[name] for name in ("route", "base", "sign", "reason", "trusted") if name in data}
-        fields |= {name: tuple(map(float, data[name])) for name in COLUMNS if name in data}
-        fields |= {name: Interval.from_json(data[name]) for name in ("exponent", "limit") if name in data}
-        if "residuals" in data:
-            columns = data["residuals"].items()
-            fields["residuals"] = {
-                route: tuple(None if left is None else float(left) for left in column) for route, column in columns
-            }
-        if "rivals" in data:
-            fields["rivals"] = {rival: tuple(map(float, column)) for rival, column in data["rivals"].items()}
-        if "tolerance" in data:
-            fields["tolerance"] = float(data["tolerance"])
-        fields["fixed"] = {name: int(size) for name, size in data.get("fixed", {}).items()}
-        return cls(sizes=tuple(map(int, data["sizes"])), flags=tuple(data.get("flags", ())), **fields)
 
 
 def interpolated(size: float, sizes: Sequence[float], column: Sequence[float]) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from theoryck._renderers import show
+from theoryck.records.plain import Record, read_fields
 from theoryck.records.results import Result
 from theoryck.records.values import Verdict
 
@@ -15,7 +16,7 @@ SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class About(Record):
     """What its author wrote about a claim: kept with the results, so that a page about them needs no source.
 
     ``setting`` is the docstring of the file, ``folder`` the name of the folder whose own docstring is in ``Report.folders``,
@@ -34,25 +35,6 @@ class About:
     assumptions: Mapping[str, str] = field(default_factory=dict)
     place: str = ""
     citation: Mapping[str, str] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready dict."""
-        return {
-            "claim": self.claim,
-            "setting": self.setting,
-            "details": self.details,
-            "folder": self.folder,
-            "assumptions": dict(self.assumptions),
-            "place": self.place,
-            "citation": dict(self.citation),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> About:
-        """Inverse of :meth:`to_json`."""
-        assumptions, citation = ({str(k): str(v) for k, v in data.get(key, {}).items()} for key in ("assumptions", "citation"))
-        texts = {key: str(data.get(key, "")) for key in ("setting", "details", "folder", "place")}
-        return cls(str(data["claim"]), assumptions=assumptions, citation=citation, **texts)
 
 
 def gathered(told: Iterable[tuple[About, str]]) -> tuple[tuple[About, ...], dict[str, str]]:
@@ -103,7 +85,7 @@ class Report:
     profile: str
     seed: int
     results: tuple[Result, ...]
-    version: str = ""
+    version: str = field(default="", metadata={"key": "theoryck"})
     interrupted: bool = False
     about: tuple[About, ...] = ()
     folders: Mapping[str, str] = field(default_factory=dict)
@@ -166,12 +148,6 @@ class Report:
             raise ValueError(
                 f"schema must be {SCHEMA_VERSION}, got {data.get('schema')!r}: this file was written by another version of theoryck"
             )
-        return cls(
-            profile=data["profile"],
-            seed=int(data["seed"]),
-            results=tuple(Result.from_json(result) for result in data["results"]),
-            version=data.get("theoryck", ""),
-            interrupted=bool(data.get("summary", {}).get("interrupted", False)),
-            about=tuple(About.from_json(about) for about in data.get("about", ())),
-            folders={str(name): str(text) for name, text in data.get("folders", {}).items()},
-        )
+        interrupted = data.get("summary", {}).get("interrupted", False)
+        report: Report = read_fields(cls, {**data, "interrupted": interrupted})
+        return report

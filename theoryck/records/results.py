@@ -9,11 +9,12 @@ from typing import Any
 
 from theoryck._renderers import show
 from theoryck.records.curves import Curve
-from theoryck.records.values import Enclosure, Interval, Kind, Point, Status, Tightness, Verdict, as_number
+from theoryck.records.plain import SPARE, Record, read_fields, written
+from theoryck.records.values import Enclosure, Interval, Kind, Point, Status, Tightness, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(Record):
     """What a statement predicts, as data the judge can read (no code, no quantity).
 
     ``kind`` decides which fields matter.  IDENTITY: ``value`` (the right-hand side; the points carry the left-hand side).
@@ -44,38 +45,9 @@ class Prediction:
     amplitude: float | None = None
     tolerance: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready dict."""
-        return {
-            "kind": self.kind.value,
-            "quantity": self.quantity,
-            "base": self.base,
-            "path": dict(self.path),
-            "rate": self.rate,
-            "exponent": as_number(self.exponent),
-            "constant": as_number(self.constant),
-            "value": self.value.to_json() if self.value else None,
-            "rivals": list(self.rivals),
-            "parameters": dict(self.parameters),
-            "correction": as_number(self.correction),
-            "amplitude": as_number(self.amplitude),
-            "tolerance": self.tolerance,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Prediction:
-        """Inverse of :meth:`to_json`."""
-        fields = dict(data)
-        fields["kind"] = Kind(fields["kind"])
-        fields["value"] = Enclosure.from_json(fields["value"]) if fields.get("value") else None
-        fields["rivals"] = tuple(fields.get("rivals", ()))
-        for name in ("exponent", "constant", "correction", "amplitude"):
-            fields[name] = float(fields[name]) if fields.get(name) is not None else None
-        return cls(**fields)
-
 
 @dataclass(frozen=True, slots=True)
-class Contract:
+class Contract(Record):
     """Error rates declared before anything is drawn: for one instance of one claim.
 
     ``false_refute_rate`` bounds the chance to refute a true statement, ``false_support_rate`` the chance to support one that is
@@ -106,23 +78,9 @@ class Contract:
         if not (self.within > 0 and math.isfinite(self.within)):
             raise ValueError(f"within must be a positive exponent, got {self.within!r}")
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready dict."""
-        return {
-            "false_refute_rate": self.false_refute_rate,
-            "false_support_rate": self.false_support_rate,
-            "within": self.within,
-            "level": self.level,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Contract:
-        """Inverse of :meth:`to_json`."""
-        return cls(**{key: float(data[key]) for key in ("false_refute_rate", "false_support_rate", "within", "level")})
-
 
 @dataclass(frozen=True, slots=True)
-class Rival:
+class Rival(Record):
     """A wrong prediction and whether the evidence rejected it.
 
     >>> Rival.from_json({"rate": "d**(-3/2)", "rejected": True})
@@ -132,18 +90,9 @@ class Rival:
     rate: str
     rejected: bool
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready dict."""
-        return {"rate": self.rate, "rejected": self.rejected}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Rival:
-        """Inverse of :meth:`to_json`."""
-        return cls(data["rate"], bool(data["rejected"]))
-
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class Route(Record):
     """What one way of measuring says on its own: ``name`` is "exact", "montecarlo" or "bracket".
 
     >>> route = Route("montecarlo", Verdict.SUPPORTED, Interval(-1.01, -1.05, -0.97, 0.95), reason="its limit is at most 0.15")
@@ -157,25 +106,9 @@ class Route:
     rigorous: bool = False
     reason: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready dict."""
-        return {
-            "name": self.name,
-            "verdict": self.verdict.value,
-            "exponent": self.exponent.to_json() if self.exponent else None,
-            "rigorous": self.rigorous,
-            "reason": self.reason,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Route:
-        """Inverse of :meth:`to_json`."""
-        exponent = Interval.from_json(data["exponent"]) if data.get("exponent") else None
-        return cls(data["name"], Verdict(data["verdict"]), exponent, bool(data["rigorous"]), data.get("reason", ""))
-
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Record):
     """A verdict with its reason and everything a reader needs to weigh it; what :func:`theoryck.judging.judge` returns.
 
     ``settled`` is False while a larger budget could still change or sharpen the verdict.  ``exponents`` has one entry per size
@@ -201,13 +134,13 @@ class Judgement:
     assuming: str = ""
     flags: tuple[str, ...] = ()
     settled: bool = True
-    exponents: Mapping[str, Interval] = field(default_factory=dict)
-    limit: Interval | None = None
-    curves: tuple[Curve, ...] = ()
+    exponents: Mapping[str, Interval] = field(default_factory=dict, metadata=SPARE)
+    limit: Interval | None = field(default=None, metadata=SPARE)
+    curves: tuple[Curve, ...] = field(default=(), metadata=SPARE)
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(Record):
     """One judged instance of one claim, with its evidence: enough to render and to judge it again.
 
     ``contract`` is the one under which the verdict was reached (the deciding look's share), ``false_refute_rate`` what was
@@ -304,81 +237,12 @@ class Result:
         return show("html", self)
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready dict that follows the published schema."""
-        j = self.judgement
-        optional: dict[str, Any] = {"limit": j.limit.to_json()} if j.limit else {}
-        if j.curves:
-            optional["curves"] = [curve.to_json() for curve in j.curves]
-        if j.exponents:
-            optional["exponents"] = {name: interval.to_json() for name, interval in j.exponents.items()}
-        return {
-            "claim": self.claim,
-            "status": self.status.value,
-            "instance": dict(self.instance),
-            "verdict": j.verdict.value,
-            "reason": j.reason,
-            "tightness": j.tightness.value if j.tightness else None,
-            "exponent": j.exponent.to_json() if j.exponent else None,
-            "claimed_exponent": as_number(j.claimed_exponent),
-            "slack": j.slack.to_json() if j.slack else None,
-            "constant": j.constant.to_json() if j.constant else None,
-            "window": list(j.window) if j.window else None,
-            "draws": self.draws,
-            "seconds": self.seconds,
-            "routes": [route.to_json() for route in j.routes],
-            "rivals": [rival.to_json() for rival in j.rivals],
-            "false_refute_rate": self.false_refute_rate,
-            "assuming": j.assuming,
-            "flags": list(j.flags),
-            "settled": j.settled,
-            "ok": self.ok,
-            "seed": self.seed,
-            "statement": self.statement,
-            "reference": self.reference,
-            "repeat": self.repeat,
-            "contract": self.contract.to_json(),
-            "prediction": self.prediction.to_json() if self.prediction else None,
-            "points": [point.to_json() for point in self.points],
-        } | optional
+        """Return a JSON-ready dict that follows the published schema; the judgement is not apart in it."""
+        own = written(self)
+        judgement = own.pop("judgement")
+        return {name: own[name] for name in ("claim", "status", "instance")} | judgement | {"ok": self.ok} | own
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
         """Inverse of :meth:`to_json`."""
-
-        def interval(key: str) -> Interval | None:
-            return Interval.from_json(data[key]) if data.get(key) else None
-
-        judgement = Judgement(
-            verdict=Verdict(data["verdict"]),
-            reason=data["reason"],
-            tightness=Tightness(data["tightness"]) if data.get("tightness") else None,
-            exponent=interval("exponent"),
-            claimed_exponent=float(data["claimed_exponent"]) if data.get("claimed_exponent") is not None else None,
-            slack=interval("slack"),
-            constant=interval("constant"),
-            window=(int(data["window"][0]), int(data["window"][1])) if data.get("window") else None,
-            routes=tuple(Route.from_json(route) for route in data["routes"]),
-            rivals=tuple(Rival.from_json(rival) for rival in data["rivals"]),
-            assuming=data.get("assuming", ""),
-            flags=tuple(data.get("flags", ())),
-            settled=bool(data.get("settled", True)),
-            exponents={name: Interval.from_json(found) for name, found in data.get("exponents", {}).items()},
-            limit=interval("limit"),
-            curves=tuple(Curve.from_json(curve) for curve in data.get("curves", ())),
-        )
-        return cls(
-            claim=data["claim"],
-            status=Status(data["status"]),
-            instance=dict(data["instance"]),
-            judgement=judgement,
-            prediction=Prediction.from_json(data["prediction"]) if data.get("prediction") else None,
-            points=tuple(Point.from_json(point) for point in data.get("points", ())),
-            contract=Contract.from_json(data["contract"]),
-            false_refute_rate=float(data["false_refute_rate"]),
-            draws=int(data["draws"]),
-            seconds=float(data["seconds"]),
-            seed=int(data["seed"]),
-            statement=data.get("statement", ""),
-            reference=data.get("reference", ""),
-            repeat=data.get("repeat", ""),
-        )
+        return read_fields(cls, {**data, "judgement": data})

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from enum import StrEnum
 from statistics import NormalDist
-from typing import Any
 
 from theoryck._renderers import show
+from theoryck.records.plain import SPARE, Record
 
 
 class Verdict(StrEnum):
@@ -73,19 +72,8 @@ class Kind(StrEnum):
     LAW = "law"
 
 
-def as_number(value: float | None) -> float | str | None:
-    """JSON has no inf or nan: they travel as strings, never as null."""
-    if value is None or math.isfinite(value):
-        return value
-    return repr(float(value))
-
-
-def _number(value: Any) -> float:
-    return float(value)
-
-
 @dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Record):
     """An estimate with its two-sided interval [low, high] at confidence ``level``.
 
     >>> interval = Interval(-0.5, -0.52, -0.48, 0.95)
@@ -109,23 +97,9 @@ class Interval:
         """Whether ``low <= value <= high``."""
         return self.low <= value <= self.high
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready dict."""
-        return {
-            "estimate": as_number(self.estimate),
-            "low": as_number(self.low),
-            "high": as_number(self.high),
-            "level": self.level,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Interval:
-        """Inverse of :meth:`to_json`."""
-        return cls(*(_number(data[key]) for key in ("estimate", "low", "high", "level")))
-
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Record):
     """A Monte Carlo mean with its standard error over ``draws`` replicates; ``flags`` say what makes it doubtful.
 
     ``skewness`` is that of one draw, as far as it was seen: it says how far the mean is from Gaussian.  :meth:`interval` raises
@@ -155,25 +129,9 @@ class Estimate:
         reach = NormalDist().inv_cdf(0.5 + level / 2) * self.stderr
         return Interval(self.value, self.value - reach, self.value + reach, level)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready dict."""
-        return {
-            "value": as_number(self.value),
-            "stderr": as_number(self.stderr),
-            "draws": self.draws,
-            "flags": list(self.flags),
-            "skewness": as_number(self.skewness),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Estimate:
-        """Inverse of :meth:`to_json`."""
-        flags, skewness = tuple(data.get("flags", ())), _number(data.get("skewness", 0.0))
-        return cls(_number(data["value"]), _number(data["stderr"]), int(data["draws"]), flags, skewness)
-
 
 @dataclass(frozen=True, slots=True)
-class Enclosure:
+class Enclosure(Record):
     """A number known to lie in [midpoint - radius, midpoint + radius]: proved if ``rigorous``, else agreed by two methods.
 
     ``midpoint`` and ``radius`` are Decimals; ``low`` and ``high`` are rounded outward, ``exact`` says that there is no error.
@@ -196,7 +154,7 @@ class Enclosure:
     ValueError: an enclosure needs a finite midpoint and a radius >= 0, got NaN +/- 0
     """
 
-    midpoint: Decimal
+    midpoint: Decimal = field(metadata={"key": "value"})
     radius: Decimal
     rigorous: bool = True
 
@@ -235,18 +193,9 @@ class Enclosure:
     def _repr_html_(self) -> str:
         return show("html", self)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready dict with decimal strings."""
-        return {"value": str(self.midpoint), "radius": str(self.radius), "rigorous": self.rigorous}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Enclosure:
-        """Inverse of :meth:`to_json`."""
-        return cls(Decimal(data["value"]), Decimal(data["radius"]), bool(data["rigorous"]))
-
 
 @dataclass(frozen=True, slots=True)
-class Bracket:
+class Bracket(Record):
     """A number known to lie between ``low`` and ``high``, each with a standard error (0 where the end is proved).
 
     ``flags`` say what makes the standard errors doubtful; so do ``draws``, over which the ends are means (0 where they are proved),
@@ -263,33 +212,14 @@ class Bracket:
     high: float
     low_stderr: float = 0.0
     high_stderr: float = 0.0
-    flags: tuple[str, ...] = ()
-    draws: int = 0
-    low_skewness: float = 0.0
-    high_skewness: float = 0.0
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready dict."""
-        drawn = {"draws": self.draws, "low_skewness": as_number(self.low_skewness), "high_skewness": as_number(self.high_skewness)}
-        return {
-            "low": as_number(self.low),
-            "high": as_number(self.high),
-            "low_stderr": as_number(self.low_stderr),
-            "high_stderr": as_number(self.high_stderr),
-            **({"flags": list(self.flags)} if self.flags else {}),
-            **(drawn if self.draws else {}),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Bracket:
-        """Inverse of :meth:`to_json`."""
-        low, high, low_stderr, high_stderr = (_number(data[key]) for key in ("low", "high", "low_stderr", "high_stderr"))
-        skewness = (_number(data.get(key, 0.0)) for key in ("low_skewness", "high_skewness"))
-        return cls(low, high, low_stderr, high_stderr, tuple(data.get("flags", ())), int(data.get("draws", 0)), *skewness)
+    flags: tuple[str, ...] = field(default=(), metadata=SPARE)
+    draws: int = field(default=0, metadata=SPARE)
+    low_skewness: float = field(default=0.0, metadata={"beside": "draws"})
+    high_skewness: float = field(default=0.0, metadata={"beside": "draws"})
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Record):
     """How many draws of a statistic fell between ``edges``, and what was claimed of it: the picture of a law.
 
     There are ``len(edges) + 1`` counts, the first of draws up to the first edge and the last of draws beyond the last one;
@@ -314,20 +244,9 @@ class Counts:
                 f"{len(self.counts)}"
             )
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready dict."""
-        edges, claimed = ([as_number(value) for value in column] for column in (self.edges, self.claimed))
-        return {"edges": edges, "counts": list(self.counts), "claimed": claimed}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Counts:
-        """Inverse of :meth:`to_json`."""
-        edges, claimed = (tuple(_number(value) for value in data[key]) for key in ("edges", "claimed"))
-        return cls(edges, tuple(int(count) for count in data["counts"]), claimed)
-
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class Point(Record):
     """All that was measured at one set of sizes; a route that was not taken is None.
 
     ``counts`` are kept where a law is claimed, whose ``estimate`` is a distance: for pictures, nothing is judged by them.
@@ -343,25 +262,4 @@ class Point:
     estimate: Estimate | None = None
     exact: Enclosure | None = None
     bracket: Bracket | None = None
-    counts: Counts | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready dict."""
-        return {
-            "sizes": dict(self.sizes),
-            "estimate": self.estimate.to_json() if self.estimate else None,
-            "exact": self.exact.to_json() if self.exact else None,
-            "bracket": self.bracket.to_json() if self.bracket else None,
-            **({"counts": self.counts.to_json()} if self.counts else {}),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Point:
-        """Inverse of :meth:`to_json`."""
-        return cls(
-            {name: int(size) for name, size in data["sizes"].items()},
-            Estimate.from_json(data["estimate"]) if data.get("estimate") else None,
-            Enclosure.from_json(data["exact"]) if data.get("exact") else None,
-            Bracket.from_json(data["bracket"]) if data.get("bracket") else None,
-            Counts.from_json(data["counts"]) if data.get("counts") else None,
-        )
+    counts: Counts | None = field(default=None, metadata=SPARE)
