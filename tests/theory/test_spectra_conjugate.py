@@ -337,7 +337,7 @@ def test_the_quartic_at_zero_and_far_away() -> None:
     [
         (lambda: marchenko_pastur(0), "ratio must be a number > 0, got 0"),
         (lambda: marchenko_pastur(1, -2), "scale must be a number > 0"),
-        (lambda: marchenko_pastur(1).stieltjes(2.0), r"z must be finite and off \[0, 4\]"),
+        (lambda: marchenko_pastur(1).stieltjes(2.0), r"z must be off \[0, 4\]"),
         (lambda: marchenko_pastur(1).ppf(1.5), "probability must lie between 0 and 1, got 1.5"),
         (lambda: ConjugateKernel((1, 1), (0.5,), (-0.1,)), r"epsilon\[0\] must be a number >= 0"),
         (lambda: ConjugateKernel((1, -1), (0.5,), (0.1,)), r"ratios\[1\] must be a number > 0"),
@@ -346,7 +346,7 @@ def test_the_quartic_at_zero_and_far_away() -> None:
         (lambda: ConjugateKernel("11", (1,), (1,)), "ratios must be a tuple"),
         (lambda: conjugate_kernel("relu(x)", (1, 1)), "activation must have mean 0 at the variance 1"),
         (lambda: conjugate_kernel("tanh(x)", 3), "ratios must be a tuple"),
-        (lambda: ConjugateKernel((1,)).stieltjes(0.5), r"z must be finite and not on \[0, oo\)"),
+        (lambda: ConjugateKernel((1,)).stieltjes(0.5), r"z must not lie on \[0, oo\)"),
         (lambda: ConjugateKernel((1,)).law().ppf(-1), "probability must lie between 0 and 1"),
         (lambda: ConjugateKernel((1,)).resolvent(0), "shift must be a number > 0"),
         (lambda: pennington_worah(1.0, 1, 1, 1, 0.5), r"z must not lie on \[0, oo\)"),

@@ -8,6 +8,7 @@ averaged analytically,
     E (y - a . phi/sqrt(p))^2 = 1 - 2 tr(C^T B) + tr(B^T Sigma B),   B = (Phi^T Phi/p + lambda)^(-1) Phi^T T/p,
 with Sigma = E phi phi^T from the kernel and C = E phi t^T = c_k times Hermite products of the rows, so that no test input is drawn.
 Both problems share W and X; what is left of the noise is reduced by control variates of mean zero.
+Sources: Goldt, Loureiro, Reeves, Krzakala, Mezard, Zdeborova (2021); Mei, Montanari (2019).
 
 Readouts: f(x) = norm sum_j a_j phi(w_j . x), and the rows w_j are independent of the target's direction theta (|theta| = 1,
 x ~ N(0, I_d)).  Given them everything is a kernel:

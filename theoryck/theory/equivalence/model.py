@@ -76,8 +76,7 @@ class GaussianFeatures:
     """The features mu_0 + mu_1 W x + mu_* xi, xi ~ N(0, I_p) fresh for every input, that stand for phi(W x).
 
     The principle takes mu_0 = E phi(Z), mu_1 = E Z phi(Z) and mu_*^2 = E phi(Z)^2 - mu_0^2 - mu_1^2, Z ~ N(0, 1); any numbers
-    may be given, so that wrong ones can be told from right ones.  ``noise`` is mu_*^2 >= 0, else ValueError.  Source: Goldt,
-    Loureiro, Reeves, Krzakala, Mezard, Zdeborova (2021); Mei, Montanari (2019).
+    may be given, so that wrong ones can be told from right ones.  ``noise`` is mu_*^2 >= 0, else ValueError.
 
     >>> features = GaussianFeatures(mean=0.0, slope=2.0, noise=0.0)
     >>> features(np.array([[1.0, -0.5]]), np.random.default_rng(0)).tolist()

@@ -116,7 +116,7 @@ class ridge_gap(ComparedFeatures):
     a = argmin sum_i (y_i - a . phi_i/sqrt(p))^2 + penalty |a|^2 over ``samples`` (n) samples of a random target of the given
     ``degree`` (1 or 2) and unit variance; rows on the sphere.  ``gaussian`` replaces the constants of the equivalent.  The
     expectation is over W, X, xi, the target and the test input.  At n = p = d and erf it is near -0.145/d for penalty 0.1 and near
-    -0.032/d for penalty 2, where the control variates take away more of the noise.
+    -0.032/d for penalty 2, where the control variates take away more of the noise.  Raises QuantityError.
 
     >>> import numpy as np
     >>> q = ridge_gap(RandomFeatures("erf"))
@@ -184,7 +184,7 @@ class sign_readout_gain(ReadoutQuantity):
 
     f = p^(-1/2) sum_j a_j phi(w_j . x) ("root") or p^(-1) sum_j a_j phi(w_j . x) ("mean").  With "root" and p = d it tends to
     2 c mu_1 sqrt(2/pi) - c^2 (E phi(Z)^2 + 2 mu_1^2/pi), c = ``scale``, which is positive for small c; with "mean" it is of order
-    d^(-1/2).  Monte Carlo over the rows; theta and x are integrated exactly.
+    d^(-1/2).  Monte Carlo over the rows; theta and x are integrated exactly.  Raises QuantityError.
 
     >>> import numpy as np
     >>> q = sign_readout_gain(RandomFeatures("erf"), scale=0.7)

@@ -230,7 +230,6 @@ class projection_skewness(Projection):
 
     Exact: given |c| the coordinates are independent, so it is a double integral.  Drawn: Fisher's k_3 over latent vectors.  For
     random signs it is zero by symmetry: see :func:`projection_squared_skewness`.  Raises QuantityError.
-    Source: Goldt, Loureiro, Reeves, Krzakala, Mezard, Zdeborova (2021), for the setting.
 
     >>> he2 = projection_skewness("he2")
     >>> n = 64  # sqrt(8) E tr(rho^3)/(E tr(rho^2))^(3/2) with rho = A A^T, by counting
@@ -431,7 +430,6 @@ class student_error_gap(student_error):
 
     Q(a) = w Omega(a) w^T/N with Omega_ij = Cov(sigma(a_i . c), sigma(a_j . c)) by Mehler's formula, R(a) = E sigma(Z) Z w A w~^T/
     sqrt(N D), T = I.  Monte Carlo with control variates.  Raises QuantityError for bad arguments and at N or D < 8.
-    Source: Goldt, Loureiro, Reeves, Krzakala, Mezard, Zdeborova (2021), for the setting.
 
     >>> import numpy as np
     >>> gap = student_error_gap("x")  # a linear generator has Gaussian fields

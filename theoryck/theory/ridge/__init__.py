@@ -1,5 +1,9 @@
 """Ridge regression with kernels and random features: deterministic equivalents, power laws, the sphere.
 
+Sources: Cui, Loureiro, Krzakala, Zdeborova (2021), arXiv:2105.15004, for kernels and their four regimes, with the objective of
+Loureiro's talk (10 April 2025); Caponnetto, De Vito (2007) for the optimum; Defilippis, Loureiro, Misiakiewicz (2024),
+arXiv:2405.15699, for random features; Mei, Misiakiewicz, Montanari (2022), arXiv:2101.10588, for the sphere.
+
 draws       Draws of ridge regression: everything but the design is integrated
 limits      Deterministic equivalents of ridge regression with kernels and with random features, and the exponents of power laws
 model       Spectra of kernels and targets: finitely many eigenspaces, power laws, dot-product kernels on the sphere

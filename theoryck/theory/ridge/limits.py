@@ -5,7 +5,6 @@ target coefficients f_k in its eigenbasis and the labels noise of variance s^2. 
     kappa = lambda + (kappa/n) sum_k eta_k/(eta_k + kappa),     gamma = (1/n) sum_k (eta_k/(eta_k + kappa))^2
 the excess risk E|f - f^|^2 is equivalent to [sum_k kappa^2 f_k^2/(eta_k + kappa)^2 + s^2 gamma]/(1 - gamma), and the error on the
 samples to (lambda/kappa)^2 times the test error.
-Source: Cui, Loureiro, Krzakala, Zdeborova (2021), arXiv:2105.15004; the objective as in Loureiro's talk (10 April 2025).
 
 Random features. The estimator is f^(x) = p^(-1/2) sum_j a_j phi(x, w_j) with a = argmin_a sum_i (y_i - f^(x_i))^2 + lambda |a|^2
 (no 1/n here). Sigma is the operator of the kernel E_w phi(x, w) phi(x', w), with eigenvalues eta_k, and beta the target in its
@@ -19,12 +18,9 @@ For p -> infinity nu_1 = nu_2 = kappa of kernel ridge regression with ridge lamb
 No small number is computed as a difference, as for n = p and a small lambda most of them are small.  Of n - T1 and p - T1 the
 smaller one is the root d > 0 of d (d + |p - n|) = lambda p/nu_2, the other d + |p - n|.  With A = nu_2 Tr Sigma (Sigma + nu_2)^{-2}
 = T1 - T2 one has p - T2 = (p - T1) + A and n (1 - Upsilon) = (n - T1) + (p - T1) A/(p - T2).
-Source: Defilippis, Loureiro, Misiakiewicz (2024), arXiv:2405.15699.
 
 Exponents are gamma of a risk ~ n^(-gamma), for lambda = n^(-l) in (1/n) sum (y - f)^2 + lambda |f|^2 and p = n^q features, as
-exact fractions.  Sources: Caponnetto, De Vito (2007) for the optimum; Cui, Loureiro, Krzakala, Zdeborova (2021), arXiv:2105.15004,
-for the four regimes of kernel ridge regression; Defilippis, Loureiro, Misiakiewicz (2024), arXiv:2405.15699, for random features.
-Threshold on the sphere: Mei, Misiakiewicz, Montanari (2022), arXiv:2101.10588.
+exact fractions.
 """
 
 from __future__ import annotations
@@ -93,8 +89,6 @@ def kernel_ridge_equivalent(spectrum: Spectrum, n: float, ridge: float, noise: f
     which belongs to the sum.  Ridge 0 is minimum-norm interpolation where the rank exceeds n and least squares where it is below; a
     rank equal to n has no finite equivalent.  Numbers may be texts such as "1/10".  Raises ValueError for bad arguments and
     :class:`~theoryck.numerics.errors.NotConverged` where kappa was not found.
-
-    Source: Cui, Loureiro, Krzakala, Zdeborova (2021), arXiv:2105.15004.
 
     >>> limit = kernel_ridge_equivalent(FiniteSpectrum([1.0], [1.0], [100]), n=200, ridge=0.0, noise=1.0)
     >>> limit.kappa, round(limit.excess_risk, 12)  # least squares of 100 unknowns with 200 samples: 100/(200 - 100)
@@ -217,8 +211,6 @@ def random_features_equivalent(spectrum: Spectrum, n: float, p: float, ridge: fl
     Here lambda belongs to the sum, sum_i (y_i - f)^2 + lambda |a|^2, as in the source; :func:`kernel_ridge_equivalent` and the
     quantities ``features_risk`` and ``sphere_features_risk`` divide the sum by n: their lambda is this ``ridge`` divided by n.
     Raises ValueError for bad arguments and :class:`~theoryck.numerics.errors.NotConverged` where nu_2 was not found.
-
-    Source: Defilippis, Loureiro, Misiakiewicz (2024), arXiv:2405.15699.
 
     >>> from theoryck.theory.ridge import FiniteSpectrum, kernel_ridge_equivalent
     >>> spectrum = FiniteSpectrum([1.0, 0.1], [1.0, 0.5], [3, 40])

@@ -143,8 +143,6 @@ class OptimalRidge(PowerLawQuantity, Equivalent):
 class optimal_ridge_risk(OptimalRidge):
     """The least equivalent excess risk over lambda, for noise > 0; size ``n``.
 
-    Source: Caponnetto, De Vito (2007); Cui, Loureiro, Krzakala, Zdeborova (2021).
-
     >>> round(float(optimal_ridge_risk(2, "1/2").exact({"n": 2**20})), 8)
     0.00012325
     """
@@ -326,8 +324,6 @@ class drawn_sphere_risk(SphereQuantity):
     ``target[k]`` is the power of the target in degree k, ``ridge`` lambda of (1/n) sum (y - f)^2 + lambda |f|^2.  With ``degree``
     it is the error in that degree only, with ``relative`` divided by the deterministic equivalent, so that it tends to 1.  Raises
     ValueError for bad arguments.
-
-    Source: Mei, Misiakiewicz, Montanari (2022), arXiv:2101.10588, for what it tends to.
 
     >>> import numpy as np
     >>> from theoryck.theory.ridge import EXPONENTIAL

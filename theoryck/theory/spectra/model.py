@@ -4,7 +4,6 @@ K = phi(W X)^T phi(W X)/d_1 with X fixed has independent rows of covariance Phi 
     E_W (K + gamma)^-1 ~ Qbar = (Phi/(1 + delta) + gamma)^-1,    delta = (1/d_1) tr Phi Qbar.
 Only the eigenvalues of Phi matter for the trace, so any population covariance may stand in for the kernel: rho^2 X^T X + eps is the
 surrogate of the linear model.
-Source: Louart, Liao, Couillet (2018), arXiv:1702.05419, theorem 1.
 """
 
 from __future__ import annotations

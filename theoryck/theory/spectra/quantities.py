@@ -92,7 +92,7 @@ class resolvent_trace(Shifted):
     """E (1/n) tr (K_L + shift)^-1 - against; ``against`` is a limit, say, so that the rest is a bias.
 
     ``samples`` is n, an integer or a width such as "n" or "2*d"; ``shift`` > 0 is exact (0.1 is 1/10).  At depth 0 there is an
-    exact route too, proved.  Raises QuantityError.  Source: Louart, Liao, Couillet (2018); Fan, Wang (2020).
+    exact route too, proved.  Raises QuantityError.
 
     >>> import numpy as np
     >>> from theoryck.theory.networks import DeepNetwork
@@ -199,12 +199,12 @@ class eigenvalue(SpectralQuantity):
 
 @dataclass(frozen=True, repr=False)
 class equivalent_gap(Shifted):
-    """E [(1/n) tr (K_L + shift)^-1 - (1/n) tr Qbar], Qbar the deterministic equivalent given the layer below: a quantity.
+    """E [(1/n) tr (K_L + shift)^-1 - (1/n) tr Qbar], Qbar the deterministic equivalent given the layer below.
 
     Qbar = (Phi/(1 + delta) + shift)^-1 with the exact kernel Phi of the last layer, or with the surrogate rho^2 G + epsilon of a
     pair ``surrogate`` = (rho, epsilon), G the Gram matrix below.  Both traces share that layer, and terms linear and quadratic in
     K_L - Phi, whose mean given the layer below is 0, are taken off.  phi must have mean 0 at the limit variances.  Raises
-    QuantityError.  Source: Louart, Liao, Couillet (2018), arXiv:1702.05419.
+    QuantityError.
 
     >>> import numpy as np
     >>> from theoryck.theory.networks import DeepNetwork
@@ -276,7 +276,7 @@ def _pair(value: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True, repr=False)
 class spectral_distance(Quantity):
-    """Int (F_d - F)^2 dF as a quantity of d, which must be odd.
+    """int (F_d - F)^2 dF at size d, which must be odd.
 
     F_d is the mean distribution function of the eigenvalues that are not 0 of X^T X, X of d x n independent N(0, 1/d) with
     n = ``ratio`` d; F is that of the Marchenko-Pastur law.  Raises QuantityError unless ratio is an integer >= 1 and d

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theoryck.numerics.proved.formulas import Number, evaluate, real_array
-from theoryck.quantities.arguments import positive
+from theoryck.quantities.arguments import LARGEST, LEAST, positive
 from theoryck.records.arguments import exact_number
 
 SMALL_ROOT = 0.3
@@ -54,8 +54,6 @@ def overlap_deficit(alpha: Number, strength: Number, digits: int | None = None) 
     tau = [-(1 + lam (alpha - 1)) + sqrt((1 + lam (alpha - 1))^2 + 4 lam)]/(2 lam): one minus the Bayes-optimal overlap of the
     linear model of signal-to-noise ratio lam, the part of v that the samples leave unknown.  A float, or a proved Enclosure with
     ``digits``. Raises ValueError for alpha <= 0 or lam < 0.
-
-    Source: Marchenko-Pastur law; Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577, for the use made of it.
 
     >>> overlap_deficit(1, 2), overlap_deficit(3, 0)
     (0.5, 1.0)
@@ -109,8 +107,8 @@ class MarchenkoPastur:
         """
         values = complex_array(z)
         high = self.support[1]
-        if np.any(~np.isfinite(values)) or np.any((values.imag == 0) & (values.real >= 0) & (values.real <= high)):
-            raise ValueError(f"z must be finite and off [0, {high:.6g}], got {z!r}: give it an imaginary part, or use pdf")
+        if np.any((values.imag == 0) & (values.real >= 0) & (values.real <= high)):
+            raise ValueError(f"z must be off [0, {high:.6g}], got {z!r}: give it an imaginary part, or use pdf")
         c, root = self.ratio, math.sqrt(self.ratio)
         with np.errstate(all="ignore"):
             place = values / self.scale
@@ -210,18 +208,22 @@ def _mass(phi: NDArray[np.float64], c: float) -> NDArray[np.float64]:
 
 
 def complex_array(z: ArrayLike) -> NDArray[np.complex128]:
-    """Return complex numbers as they are given; ValueError for anything else."""
+    """Return complex numbers; ValueError for anything else, and for sizes beyond the numeric domain."""
     found = np.asarray(z)
     if found.dtype.kind not in "iufc":
         raise ValueError(f"z must hold complex numbers, got {z!r}")
-    return found.astype(np.complex128)
+    values = found.astype(np.complex128)
+    wrong = ~((np.abs(values) >= LEAST) & (np.abs(values) <= LARGEST))
+    if np.any(wrong):
+        raise ValueError(f"z must lie between {LEAST:g} and {LARGEST:g} in size, got {values[wrong][0]}: change its unit")
+    return values
 
 
 def marchenko_pastur(ratio: Number, scale: Number = 1) -> MarchenkoPastur:
     """Return the limit law of the spectrum of scale X^T X, X of d x n independent N(0, 1/d) entries, c = ``ratio`` = lim n/d.
 
     Closed forms: ``cdf``, ``pdf``, ``stieltjes``; ``ppf``, ``atom`` = max(0, 1 - 1/c) at 0, ``support``.  Raises ValueError unless
-    ratio and scale are > 0.  Source: Marchenko, Pastur (1967).
+    ratio and scale are > 0.
 
     >>> law = marchenko_pastur(1)
     >>> law.support, round(float(law.cdf(1)), 6), round(float(law.stieltjes(-1)), 6)

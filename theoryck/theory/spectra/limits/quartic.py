@@ -59,7 +59,7 @@ def pennington_worah(z: complex, phi: Number, psi: Number, eta: Number, zeta: Nu
 
     The root of the quartic with P -> 1, that is G ~ 1/z, at infinity is followed down to z; all four solve it, and Im G Im z < 0
     may hold for two of them.  Raises ValueError for z on [0, oo) and as :func:`quartic_roots`, NotConverged
-    where two roots could not be told apart on the way.  Source: Pennington, Worah (2017), theorem 1.
+    where two roots could not be told apart on the way.
 
     >>> G = pennington_worah(-0.1 / 0.8, 1, 0.8, 0.464559054397540, 0.651470015870560**2)
     >>> round((-G.real / 0.8 - 0.2 / 0.1) / 0.8, 4)  # (1/n) tr (K_1 + 0.1)^-1 for erf, c = (1, 0.8): the companion and its zeros
