@@ -82,8 +82,26 @@ def test_harder_cases(text: str, field: str, value: bool) -> None:
     assert found.value is value, str(found)
 
 
+@pytest.mark.parametrize(("text", "order"), [
+    ("abs(x**3 - x - 1)", 1),  # at a root that has no radicals
+    ("max(x, x**2, 1 - x)", 1),
+    ("relu(exp(x) - 3)", 1),
+    ("sqrt(1 + relu(x))", 1),
+    ("x*abs(x)", 2),
+    ("sign(tanh(x))*x + heaviside(x - pi)", 0),
+    ("abs(x)**3", None),
+    ("abs(cosh(x))", None),
+    ("relu(x) - relu(-x)", None),
+])  # fmt: skip
+def test_the_lowest_derivative_that_jumps(text: str, order: int | None) -> None:
+    properties = Activation(text).properties
+    assert properties.jump_order == order
+    assert (properties.smooth.value, properties.smooth.symbolic) == (order is None, True)
+
+
 @pytest.mark.parametrize(("text", "field", "value"), [
     ("sin(x)**2 + cos(x)**2 - 1 + x", "odd", True),
+    ("sin(x)**2 + cos(x)**2 - 1 + x", "linear", True),
     ("x*cos(x)", "bounded_first_derivative", False),  # cos x - x sin x oscillates: no growth rule
     ("abs(sin(x))", "smooth", False),  # infinitely many kinks
 ])  # fmt: skip

@@ -26,7 +26,7 @@ from theoryck.numerics.functions.calculus import derivative
 from theoryck.numerics.functions.compiled import values_of
 from theoryck.numerics.functions.domain import bisected, grid
 from theoryck.numerics.functions.expression import KINKED, x
-from theoryck.numerics.functions.ranges import enclose, never_zero
+from theoryck.numerics.functions.ranges import never_zero
 from theoryck.numerics.functions.trees import DECIMAL, REAL, constant_ball, tree_of
 
 Floats = NDArray[np.float64]
@@ -305,7 +305,7 @@ def _fractional_powers(expression: Expr) -> list[Expr]:
 def jump_order(expression: Expr, highest: int = 2) -> tuple[int, Any] | None:
     """Return (order, point) of the lowest derivative, up to ``highest``, that jumps between pieces, or None when none does.
 
-    A jump is declared when an enclosure of the difference excludes 0, and absence of a jump when the difference simplifies to 0.
+    A jump is declared when a ball around the difference excludes 0, and absence of a jump when the difference simplifies to 0.
     Raises ArithmeticError where neither can be shown.
     """
     orders = []
@@ -316,15 +316,14 @@ def jump_order(expression: Expr, highest: int = 2) -> tuple[int, Any] | None:
     return min(orders, key=lambda found: found[0]) if orders else None
 
 
-def _first_jump(left: Any, right: Any, point: Any, highest: int) -> int | None:
+def _first_jump(left: Expr, right: Expr, point: Expr, highest: int) -> int | None:
     for order in range(highest + 1):
-        gap = (right - left).subs(x, point)
-        if gap != 0:
-            low, high = enclose(gap)
-            if low > 0 or high < 0:
+        with precision(_SORTING_BITS):
+            gap = tree_of((right - left,)).at(REAL, number_ball(point))
+            if gap > 0 or gap < 0:
                 return order
-            if not gap.is_number or sympy.simplify(gap) != 0:
-                raise ArithmeticError(f"the two sides of the derivative of order {order} at {point} cannot be compared")
+        if sympy.simplify((right - left).subs(x, point)) != 0:
+            raise ArithmeticError(f"the two sides of the derivative of order {order} at {point} cannot be compared")
         left, right = derivative(left), derivative(right)
     return None
 

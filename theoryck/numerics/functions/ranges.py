@@ -22,6 +22,8 @@ LINE: Range = (-math.inf, math.inf)
 BITS = 64
 
 _Ends = tuple[arb, arb]
+_INFINITY = arb("inf")
+_ANYTHING = -_INFINITY, _INFINITY
 _RISING = {"exp", "tanh", "sinh", "asinh", "atan", "erf", "sign"}
 
 
@@ -36,18 +38,14 @@ def enclose(expression: Any, domain: Range = LINE) -> Range:
     with precision(BITS):
         for instruction, constant in zip(tree.instructions, tree.constants()):
             if constant is not None:
-                ends = constant, constant
+                low, high = constant, constant
             elif instruction.kind == "x":
-                ends = arb(domain[0]), arb(domain[1])
+                low, high = arb(domain[0]), arb(domain[1])
             else:
-                ends = _rule(instruction, [found[position] for position in instruction.args])
-            low, high = (-_INFINITY if ends[0].is_nan() else ends[0].lower()), (_INFINITY if ends[1].is_nan() else ends[1].upper())
-            found.append((low, high))
+                low, high = _rule(instruction, [found[position] for position in instruction.args])
+            found.append((-_INFINITY if low.is_nan() else low.lower(), _INFINITY if high.is_nan() else high.upper()))
         low, high = found[tree.outputs[0]]
         return _float(low, -math.inf), _float(high, math.inf)
-
-
-_INFINITY = arb("inf")
 
 
 def _float(end: arb, outward: float) -> float:
@@ -74,9 +72,9 @@ def _rule(instruction: Instruction, parts: list[_Ends]) -> _Ends:
     if kind == "heaviside":
         return (1 + low.sgn()) / 2, (1 + high.sgn()) / 2
     if kind == "log":
-        return (low.log() if low > 0 else -_INFINITY, high.log()) if low >= 0 and high > 0 else (-_INFINITY, _INFINITY)
+        return (low.log() if low > 0 else -_INFINITY, high.log()) if low >= 0 and high > 0 else _ANYTHING
     if kind == "tan":
-        return (low.tan(), high.tan()) if low > -1.57 and high < 1.57 else (-_INFINITY, _INFINITY)
+        return (low.tan(), high.tan()) if low > -1.57 and high < 1.57 else _ANYTHING
     if kind in ("sin", "cos"):
         turn = arb.pi() / 2 if kind == "sin" else arb(0)
         return _cosine((low - turn).lower(), (high - turn).upper())
@@ -85,7 +83,7 @@ def _rule(instruction: Instruction, parts: list[_Ends]) -> _Ends:
         return least, most
     if kind == "cosh":
         return least.cosh(), most.cosh()
-    return (most.sech(), least.sech()) if kind == "sech" else (-_INFINITY, _INFINITY)
+    return (most.sech(), least.sech()) if kind == "sech" else _ANYTHING
 
 
 def _at(kind: str, end: arb) -> arb:
@@ -105,9 +103,8 @@ def _cosine(low: arb, high: arb) -> _Ends:
     if not (b - a < 2 * math.pi and max(abs(a), abs(b)) < 1e6):
         return arb(-1), arb(1)
     ends = low.cos(), high.cos()
-    return (arb(-1) if _contains(a, b, math.pi) else ends[0].min(ends[1])), (
-        arb(1) if _contains(a, b, 0.0) else ends[0].max(ends[1])
-    )
+    bottom = arb(-1) if _contains(a, b, math.pi) else ends[0].min(ends[1])
+    return bottom, arb(1) if _contains(a, b, 0.0) else ends[0].max(ends[1])
 
 
 def _contains(low: float, high: float, phase: float, slack: float = 1e-9) -> bool:
@@ -124,11 +121,11 @@ def _product(one: _Ends, two: _Ends) -> _Ends:
 def _power(low: arb, high: arb, exponent: sympy.Rational) -> _Ends:
     if exponent < 0:
         if (low < 0 and high > 0) or low == high == 0:
-            return -_INFINITY, _INFINITY
+            return _ANYTHING
         ends = (1 / high if high != 0 else -_INFINITY), (1 / low if low != 0 else _INFINITY)
         return _power(ends[0].lower(), ends[1].upper(), -exponent)
     if not exponent.is_Integer:
-        return (_root(low, exponent), _root(high, exponent)) if low >= 0 else (-_INFINITY, _INFINITY)
+        return (_root(low, exponent), _root(high, exponent)) if low >= 0 else _ANYTHING
     if exponent % 2 == 0:
         low, high = _sizes(low, high)
     return low ** int(exponent), high ** int(exponent)
@@ -143,7 +140,7 @@ def is_positive(e: Any, *, strict: bool = True) -> bool:
     if e.is_positive or (not strict and e.is_nonnegative):
         return True
     low = enclose(e)[0]
-    return low > 0 or (not strict and low >= 0) or (_rootless(e) and e.subs(x, 0) > 0)
+    return low > 0 or (not strict and low >= 0) or (_rootless(e) and bool(e.subs(x, 0) > 0))
 
 
 def never_zero(e: Any) -> bool:
