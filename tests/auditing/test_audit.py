@@ -16,7 +16,7 @@ import pytest
 import theoryck as tc
 from theoryck import __version__
 from theoryck.auditing import audit
-from theoryck.auditing.jointly import fit_grid
+from theoryck.auditing.directions import fit_grid
 from theoryck.auditing.tables import TableError
 from theoryck.records import Contract, Kind, Prediction, Report, Result, Status, Tightness, Verdict
 from theoryck.report.json import schema
@@ -139,24 +139,23 @@ def test_log_factors_are_judged_on_the_same_grid():
 # -- awkward values ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e300, 1e-310])
-def test_huge_and_tiny_values_give_the_same_verdict(scale):
+@pytest.mark.parametrize("scale", [1e-28, 1e30])
+def test_large_and_small_values_give_the_same_verdict(scale):
     values, stderr = powers(-0.5)
     found = audit({"d": D}, values * scale, stderr * scale, "d**(-1/2)", correction=1)
     assert found.verdict is Verdict.SUPPORTED
-    # Subnormal values keep some 1e-12 of themselves here, far below the noise of 1e-3.
     assert found.exponent.estimate == pytest.approx(
         audit({"d": D}, values, stderr, "d**(-1/2)", correction=1).exponent.estimate, abs=1e-6
     )
     assert found.constant.estimate == pytest.approx(2 * scale, rel=0.02)
 
 
-def test_a_range_wider_than_floats_squared():
+def test_values_may_span_the_whole_numeric_domain():
     sizes = np.array([10, 100, 1000, 10_000, 100_000])
-    values = np.array([float(f"1e{300 - 120 * k}") for k in range(5)])
-    found = audit({"d": sizes}, values, values * 1e-3, "d**(-120)", correction=1)
+    values = np.array([float(f"1e{30 - 15 * k}") for k in range(5)])
+    found = audit({"d": sizes}, values, values * 1e-3, "d**(-15)", correction=1)
     assert found.verdict is Verdict.SUPPORTED
-    assert found.exponent.estimate == pytest.approx(-120, abs=0.02)
+    assert found.exponent.estimate == pytest.approx(-15, abs=0.02)
 
 
 def test_integers_of_any_type_and_order_and_name():
@@ -316,7 +315,7 @@ def test_the_rates_own_curvature_is_no_scatter():
 @pytest.mark.parametrize("rate", ["1/sqrt(d)", "1/d", "1/log(d)", "1"])
 def test_growth_without_errors_is_refuted_too(rate):
     assert audit({"d": D}, D, rate=rate).verdict is Verdict.REFUTED
-    assert audit({"d": D}, 1e300 * D, rate=rate, correction=1).verdict is Verdict.REFUTED
+    assert audit({"d": D}, 1e26 * D, rate=rate, correction=1).verdict is Verdict.REFUTED
 
 
 @pytest.mark.parametrize(
@@ -552,13 +551,20 @@ def test_a_data_frame_or_a_mapping_of_all_columns_gives_the_same():
         (({"d": [16, 32, 64]}, np.array(["1", "2", "3"])), "values must be numbers, got str"),
         (({"d": [16, True, 64]}, [1, 2, 3]), "sizes['d'], entry 1: True is not a number"),
         (({"d": [16, 32, 64]}, [1, 2, 3], True), "stderr must be >= 0 (0 means exact), got True"),
-        (({"d": [16, 32, 64]}, [1, 2, 3], [1e308] * 3), "stderr, entry 0: a standard error must be at most 1e+300"),
-        (({"d": [16, 32, 64]}, [1e-300] * 3, 1e300, "1/d"), "stderr reaches 1e+300 where no value exceeds 1e-300"),
-        (({"d": [16, 32, 64]}, [1, 2, 3], 1e308), "stderr, entry 0: a standard error must be at most 1e+300"),
+        (({"d": [16, 32, 64]}, [1, 2, 3], [1e31] * 3), "stderr, entry 0: a standard error must be at most 1e+30"),
+        (
+            ({"d": [16, 32, 64]}, [1, 2e30, 3]),
+            "values, entry 1: a value must be 0 or lie between 1e-30 and 1e+30 in size, got 2e+30",
+        ),
+        (
+            ({"d": [16, 32, 64]}, [1, 0, -1e-31]),
+            "values, entry 2: a value must be 0 or lie between 1e-30 and 1e+30 in size, got -1e-31",
+        ),
+        (({"d": [16, 32, 64]}, [1, 2, 3], 1e31), "stderr, entry 0: a standard error must be at most 1e+30"),
         (({"d": [16, 32, 64]}, [True, False, True]), "values must be numbers, got bool such as [True]"),
         (({"d": [16, 32, 64]}, [1j, 2, 3]), "values must be numbers, got complex128"),
         (({"d": [16, 32, 64]}, [10**400, 2, 3]), "values, entry 0: 1000"),
-        (({"d": [16, 32, 64]}, [Decimal("1e-400"), 2, 3]), "is beyond the range of floats: rescale the column"),
+        (({"d": [16, 32, 64]}, [Decimal("1e-400"), 2, 3]), "fits no float: rescale the column"),
         (({"d": [16, 32, 64]}, [[1], [2], [3]]), "values must be one-dimensional (a number for each row), got shape (3, 1)"),
         (({"d": [16, 32, 64]}, [[1], [2, 3]]), "values must be a column of numbers"),
         (({"d": [16, 32, 64]}, 3), "values must be one-dimensional"),

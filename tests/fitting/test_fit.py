@@ -125,7 +125,7 @@ def test_log_values_reach_beyond_floats() -> None:
     assert fit.constant.estimate == 0.0  # exp(-2000) underflows, and says 0 rather than fail
 
 
-@pytest.mark.parametrize("unit", [1e-300, 1e-10, 1.0, 1e290])
+@pytest.mark.parametrize("unit", [1e-30, 1.0, 1e30])
 def test_tiny_and_huge_values(unit: float) -> None:
     fit = fit_rate([16, 32, 64, 128], [unit / d for d in (16, 32, 64, 128)], [0.0] * 4)
     assert fit.exponent.contains(-1.0)

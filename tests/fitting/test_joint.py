@@ -41,7 +41,7 @@ def test_one_variable_is_the_fit_of_one_size() -> None:
         assert joint.lower("d", rate) == pytest.approx(single.lower(rate))
 
 
-@pytest.mark.parametrize("unit", [-1.0, 1e-300, 1e290])
+@pytest.mark.parametrize("unit", [-1.0, 1e-30, 1e30])
 def test_units_signs_and_order(unit: float) -> None:
     rng = np.random.default_rng(5)
     values = N / D * (1 + 0.03 * rng.standard_normal(16))

@@ -12,15 +12,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 from theoryck.auditing.columns import measurements
-from theoryck.auditing.declared import check_constant, check_contract, check_corrections
-from theoryck.auditing.directions import Direction, as_path, slices
-from theoryck.auditing.jointly import fit_grid
-from theoryck.auditing.replicates import place
-from theoryck.auditing.rows import Gathered, gather, grouped
-from theoryck.auditing.scattered import with_scatter
+from theoryck.auditing.directions import Direction, as_path, fit_grid, slices
+from theoryck.auditing.points import Gathered, gather, grouped, place, with_scatter
 from theoryck.auditing.tables import Measurements
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge, rival_problem
@@ -30,6 +27,11 @@ from theoryck.rates.parsing import to_fraction
 from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Status, Tightness, Verdict
 
 DEFAULT_WITHIN = 0.05
+LEAST_RATE = 1e-12  # beyond it quantiles end with the digits of a float, and Gaussian tails long before
+MOST_RATE = 0.5
+LEAST_CORRECTION, MOST_CORRECTION = 0.05, 16.0  # below, a correction is a power law of its own on any window; above, it is none
+MOST_AMPLITUDE = 1e3
+MOST_WITHIN = 1.0  # a wider tolerance would not tell a rate from the next integer power
 NO_RATE = "no rate was given: the exponent is measured and nothing is judged"
 
 
@@ -404,3 +406,44 @@ def _rank(judgement: Judgement) -> tuple[int, float]:
     order = (Verdict.REFUTED, Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.SUPPORTED, Verdict.CERTIFIED)
     slack = judgement.slack.low if judgement.slack is not None else float("-inf")
     return order.index(judgement.verdict), slack
+
+
+# -- what is declared before the data are looked at --------------------------------------------------------------------------------
+
+
+def check_contract(false_refute_rate: Any, false_support_rate: Any, within: Any, level: Any) -> None:
+    """Raise ValueError, naming the argument, for error rates, a tolerance or a level that no decision can keep.
+
+    >>> check_contract(1e-300, 0.025, 0.05, 0.95)
+    Traceback (most recent call last):
+    ValueError: false_refute_rate must lie between 1e-12 and 0.5, got 1e-300
+    """
+    for name, rate in (("false_refute_rate", false_refute_rate), ("false_support_rate", false_support_rate)):
+        _between(name, rate, "must lie strictly between 0 and 1", LEAST_RATE, MOST_RATE)
+    _between("within", within, "must be a positive exponent", 0.0, MOST_WITHIN)
+    _between("level", level, "must lie strictly between 0 and 1", 0.0, 1 - LEAST_RATE)
+
+
+def check_corrections(correction: Any, amplitude: Any) -> None:
+    """Raise ValueError, naming the argument, for a relative power or an amplitude of corrections beyond use; None is neither."""
+    if correction is not None:
+        _between("correction", correction, "must be a positive number", LEAST_CORRECTION, MOST_CORRECTION)
+    if amplitude is not None:
+        _between("amplitude", amplitude, "must be a positive number", 0.0, MOST_AMPLITUDE)
+
+
+def check_constant(constant: Any) -> None:
+    """Raise ValueError for a constant that is no positive number; None is none."""
+    if constant is not None:
+        _between("constant", constant, "must be positive", 0.0, math.inf)
+
+
+def _between(name: str, value: Any, positive: str, least: float, most: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    number = float(value)
+    if not (number > 0 and math.isfinite(number)) or (number >= 1 and most < 1):
+        raise ValueError(f"{name} {positive}, got {value!r}")
+    if not least <= number <= most:
+        limits = f"at most {most:.12g}" if least == 0 else f"between {least:g} and {most:g}"
+        raise ValueError(f"{name} must {'lie ' if least else 'be '}{limits}, got {value!r}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from theoryck.auditing.tables import Array, Measurements, TableError, check_sizes, check_stderr, choose_columns
+from theoryck.auditing.tables import Array, Measurements, TableError, check_sizes, check_stderr, check_values, choose_columns
 
 
 def measurements(
@@ -79,6 +79,7 @@ def _checked(
             raise TableError(f"{name} has {len(found)} entries and {value_label} {len(values)}: give one of each for every row")
     for name, found in sizes.items():
         check_sizes(found, range(len(found)), f"{where.format(name)}, entry")
+    check_values(values, range(len(values)), f"{value_label}, entry")
     if errors is not None:
         check_stderr(errors, range(len(errors)), f"{stderr_label}, entry")
     return Measurements(sizes, values, errors, value_name, notes)
@@ -116,7 +117,7 @@ def column(name: str, data: Any) -> Array:
 
 
 def _converted(name: str, given: Any) -> Array:
-    """Convert Python objects and numbers longer than floats one by one, so that what is out of range is seen."""
+    """Convert Python objects and numbers longer than floats one by one, so that what no float holds is seen."""
     numbers = np.empty(len(given))
     for i, item in enumerate(given.tolist() if given.dtype.kind == "O" else given):
         try:
@@ -126,7 +127,7 @@ def _converted(name: str, given: Any) -> Array:
         except (TypeError, ValueError):
             raise TableError(f"{name}, entry {i}: {item!r} is not a number: correct or remove the row") from None
         if (numbers[i] == 0 and item != 0) or (math.isinf(numbers[i]) and item - item == 0):
-            raise TableError(f"{name}, entry {i}: {item!s:.60} is beyond the range of floats: rescale the column")
+            raise TableError(f"{name}, entry {i}: {item!s:.60} fits no float: rescale the column")
     return numbers
 
 

@@ -23,11 +23,12 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryck.records.arguments import LARGEST, LEAST
+
 Array = NDArray[np.float64]
 
 FORMATS = ("csv", "tsv", "jsonl")
 CHUNK = 65_536  # rows held as text at a time
-LARGEST_STDERR = 1e300  # what errors are divided by, or summed over, keeps them within floats
 LARGEST_SIZE = 2**53  # above it a float no longer holds every whole number
 
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
@@ -221,6 +222,8 @@ def _read(stream: TextIO, name: str, format: str | None, choose: Callable[[Seque
                 check_sizes(parts[-1], numbers, f"{name}, column {role!r}, {lines.word}")
             elif role == roles.stderr:
                 check_stderr(parts[-1], numbers, f"{name}, column {role!r}, {lines.word}")
+            else:
+                check_values(parts[-1], numbers, f"{name}, column {role!r}, {lines.word}")
     if not columns[0]:
         raise TableError(f"{name} has a header and no row: add a line for each measurement")
     whole = [np.concatenate(parts) for parts in columns]
@@ -443,10 +446,10 @@ def _number(cell: Any, place: str, line: int, column: str) -> float:
         raise TableError(f"{where}: {text[:60]!r} is not a number{_number_hint(text)}") from None
     if not math.isfinite(number):
         written = re.fullmatch(r"[+-]?[0-9.]+(e\+?[0-9]+)?", text, re.IGNORECASE)
-        what = "beyond the range of floats (1.8e308): rescale the column" if written else "not finite: correct or remove the row"
+        what = f"outside {LEAST:g}..{LARGEST:g}: rescale the column" if written else "not finite: correct or remove the row"
         raise TableError(f"{where}: {text[:60]} is {what}")
     if number == 0 and re.search("[1-9]", re.split("e", text, flags=re.IGNORECASE)[0]):
-        raise TableError(f"{where}: {text[:60]} is below the range of floats (5e-324): rescale the column")
+        raise TableError(f"{where}: {text[:60]} is outside {LEAST:g}..{LARGEST:g}: rescale the column")
     return number
 
 
@@ -469,16 +472,21 @@ def check_sizes(numbers: Array, lines: Sequence[int], place: str) -> None:
         raise TableError(f"{place} {lines[int(bad[0])]}: a size must be a whole number from 1 to 2**53, got {number:g}{hint}")
 
 
+def check_values(numbers: Array, lines: Sequence[int], place: str) -> None:
+    """Raise TableError at the first value outside the numeric domain; it lies at ``place`` and its line."""
+    sizes = np.abs(numbers)
+    bad = np.flatnonzero((numbers != 0) & ~((sizes >= LEAST) & (sizes <= LARGEST)))
+    if len(bad):
+        where = f"{place} {lines[int(bad[0])]}"
+        limits = f"0 or lie between {LEAST:g} and {LARGEST:g} in size"
+        raise TableError(f"{where}: a value must be {limits}, got {numbers[bad[0]]:g}: rescale the column")
+
+
 def check_stderr(numbers: Array, lines: Sequence[int], place: str) -> None:
-    """Raise TableError at the first standard error below 0 or near the end of floats; it lies at ``place`` and its line."""
-    bad = np.flatnonzero(numbers < 0)
+    """Raise TableError at the first standard error below 0 or beyond the numeric domain; it lies at ``place`` and its line."""
+    bad = np.flatnonzero(~((numbers >= 0) & (numbers <= LARGEST)))
     if len(bad):
-        number = float(numbers[bad[0]])
-        raise TableError(f"{place} {lines[int(bad[0])]}: a standard error must be >= 0 (0 means exact), got {number:g}")
-    bad = np.flatnonzero(numbers > LARGEST_STDERR)
-    if len(bad):
-        number = float(numbers[bad[0]])
-        raise TableError(
-            f"{place} {lines[int(bad[0])]}: a standard error must be at most {LARGEST_STDERR:g}, as floats end at 1.8e308, "
-            f"got {number:g}: rescale values and errors"
-        )
+        number, where = float(numbers[bad[0]]), f"{place} {lines[int(bad[0])]}"
+        if number < 0:
+            raise TableError(f"{where}: a standard error must be >= 0 (0 means exact), got {number:g}")
+        raise TableError(f"{where}: a standard error must be at most {LARGEST:g}, got {number:g}: rescale values and errors")

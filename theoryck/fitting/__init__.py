@@ -1,8 +1,8 @@
 """From data to an exponent with an honest interval; blind to what is claimed.
 
 corrections  Corrections to scaling: the family of next-order terms that an exponent's interval must allow for
-data         Measurements as the fits see them: signs, log-magnitudes and log-errors, with the questions asked of them before any
-fit design       What an experiment will know before it is run: the stderr of the exponent for given sizes and relative errors
+data         Measurements as the fits see them: signs, log-magnitudes and log-errors, with the questions asked of them
+design       What an experiment will know before it is run: the stderr of the exponent for given sizes and relative errors
 fit          fit_rate: the exponent of ``Q ~ A d**s`` with an interval that covers statistical error and corrections to scaling
 joint        fit_rate_jointly: several sizes at once, one exponent for each, from measurements on a grid
 limit        fit_limit: the limit of a sequence, with an interval that covers statistical error and corrections

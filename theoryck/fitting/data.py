@@ -13,14 +13,13 @@ Array = NDArray[np.float64]
 
 MIN_SIZES = 3  # distinct sizes: two determine a slope but say nothing of corrections
 NOISE_FLOOR = 5.0  # values below this many stderr are flagged
-LOG_STEP = math.log(math.ulp(0.0))
 ROUNDING = 4 * float(np.finfo(float).eps)
 STANDS_OUT = 3.0  # and at least MIN_SIZES values must exceed this many
 
 
 @dataclass(frozen=True)
 class Data:
-    """Measurements as signs, log-magnitudes and log-stderrs, so that no value is too large or too small."""
+    """Measurements as signs, log-magnitudes and log-stderrs: the model is linear in them, and a ratio to a rate has no domain."""
 
     x: Array  # log size
     signs: Array
@@ -46,8 +45,7 @@ class Data:
         # The logarithm of a float is known to a few units of its last place: no datum is more exact than that.
         floor = np.log(ROUNDING * np.maximum(1.0, np.where(np.isfinite(size), np.abs(size), 0.0)))
         stderr = np.maximum(stderr, size + floor)
-        # Below 2e-308 floats are a grid of step 5e-324.
-        return cls(np.log(d), signs, size, stderr if log_values else np.where(v == 0, stderr, np.maximum(stderr, LOG_STEP)))
+        return cls(np.log(d), signs, size, stderr)
 
     def no_more_exact_than(self, terms: float) -> Data:
         """Return the data with errors that the arithmetic of a fit with corrections of size ``terms`` can resolve."""

@@ -170,7 +170,6 @@ def _local_slopes(data: Data) -> tuple[LocalSlope, ...]:
         if data.signs[i] * data.signs[j] <= 0:
             slopes.append(LocalSlope(low, high, None, None))
             continue
-        with np.errstate(over="ignore"):  # 1e-300 with an error of 1e300 has a relative one that is infinite
-            relative = np.exp(data.log_stderr[[i, j]] - data.log_size[[i, j]])
+        relative = np.exp(data.log_stderr[[i, j]] - data.log_size[[i, j]])
         slopes.append(LocalSlope(low, high, float((data.log_size[j] - data.log_size[i]) / gap), float(math.hypot(*relative) / gap)))
     return tuple(slopes)

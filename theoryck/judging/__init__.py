@@ -13,8 +13,7 @@ corrections to scaling in its interval):
 * LAW without a rate: the distance must decay, and a decay slower than d**-within does not count as one.
 * SCALING: two-sided; the constant, if given, to a relative ``tolerance``.
 * LIMIT: the interval of the limit must lie within ``tolerance`` of the value and, unless the tolerance was declared, not exclude
-  the value itself; with a rate, the signed difference is judged as a
-  BOUND too.
+  the value itself; with a rate, the signed difference is judged as a BOUND too.
 * IDENTITY: enclosures; equal and exact certifies, disjoint refutes, overlapping supports if they are narrow.
 
 ``tolerance`` is the prediction's own; its default is 0.05 relative for constants, ``within`` relative to the value claimed for
@@ -33,6 +32,17 @@ route is then INCONCLUSIVE, and other routes decide.  A rival that nothing could
 
 If two routes disagree where both were taken, the verdict is REFUTED with the flag "routes-disagree" and a reason that starts "the
 two routes disagree": it means a bug in one of them, so it must fail the run, and a falsehood is not rightly refuted by it.
+
+    claimed    a prediction with its rates, rivals and path parsed once; the rivals that nothing could reject
+    evidence   measured points as one series a route; whether two routes contradict each other
+    case       what is claimed with its evidence and its share of the error rates: all that does not depend on the route
+    ratios     fits of quantity/rate, and what more draws would do to them
+    decisions  the tests: numbers and declared error rates in, the side they fall on out
+    growth     one route of a BOUND, LAW or SCALING, and the logarithms of its rate
+    numbers    one route of a LIMIT, an IDENTITY or a bound of one number
+    outcomes   what a route says (a Route with what it is weighed by), and how two ends or several routes are combined
+    curves     what was fitted, as the record keeps it
+    verdict    judge: from the prediction to the judgement
 """
 
 from theoryck.judging.claimed import rival_problem

@@ -10,6 +10,7 @@ from statistics import NormalDist
 
 from theoryck.rates.rate import Rate
 from theoryck.records import Bracket, Enclosure, Estimate, Point
+from theoryck.records.arguments import LARGEST, LEAST
 
 DIGITS = 50
 RATIO_DIGITS = 25  # of what becomes a float of 17
@@ -166,6 +167,7 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
                 f"the estimate at {dict(point.sizes)} is {point.estimate.value}: the sampler returned a value that is not finite; "
                 "mend the sampler, every draw counts"
             )
+        _require_domain("estimate", point.sizes, point.estimate.value, point.estimate.stderr)
         if math.isfinite(point.estimate.stderr):
             estimates.append((point.sizes, point.estimate))
         else:
@@ -192,6 +194,7 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
                 f"the bracket at {dict(sizes)} is {bracket.low} +/- {bracket.low_stderr} to {bracket.high} +/- "
                 f"{bracket.high_stderr}: both ends must be finite; mend the sampler, every draw counts"
             )
+        _require_domain("bracket", sizes, bracket.low, bracket.high, bracket.low_stderr, bracket.high_stderr)
         # Ends that were drawn may cross by their noise, those without errors by rounding only.
         if bracket.low_stderr == bracket.high_stderr == 0 and bracket.low - bracket.high > 1e-9 * abs(bracket.low):
             raise ValueError(
@@ -205,6 +208,14 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
             _ends("bracket-high", where, [(b.high, b.high_stderr, b.high_skewness, b.draws) for b in found]),
         )
     return routes, tuple(flags)
+
+
+def _require_domain(what: str, sizes: Mapping[str, int], *numbers: float) -> None:
+    """Raise ValueError for numbers of a scale beyond the numeric domain; exact values, which are decimals, have none."""
+    largest = max((number for number in map(abs, numbers) if math.isfinite(number)), default=0.0)
+    if largest and not LEAST <= largest <= LARGEST:
+        limits = f"0 or lie between {LEAST:g} and {LARGEST:g} in size"
+        raise ValueError(f"the {what} at {dict(sizes)} is {largest:g} in size: values must be {limits}; change the unit")
 
 
 def _ends(route: str, where: tuple[Mapping[str, int], ...], ends: Sequence[tuple[float, float, float, int]]) -> Series:

@@ -6,10 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from theoryck.quantities.base import QuantityError
-from theoryck.records.arguments import exact_number
+from theoryck.records.arguments import LARGEST, LEAST, exact_number
 
-LEAST, LARGEST = 1e-30, 1e30
-"""The numeric domain: values and scales lie between these, or are 0 where 0 is allowed."""
+__all__ = ["LARGEST", "LEAST", "positive", "rational", "real"]
 
 
 def rational(value: Any, name: str, *, low: float | None = None, strict: bool = True) -> Fraction:

@@ -9,7 +9,7 @@ schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact 
     curves     fitted curves, evaluated where a picture needs them
     results    predictions, contracts, judgements and results of one instance
     reports    all results of a session, with what is written about their claims
-    arguments  what functions of every room ask of their arguments
+    arguments  what functions of every room ask of their arguments; the numeric domain
 """
 
 from theoryck.records.curves import Curve

@@ -12,6 +12,10 @@ from typing import Any
 
 from theoryck.records.values import Enclosure
 
+LEAST, LARGEST = 1e-30, 1e30
+"""The numeric domain: values and scales lie between these, or are 0 where 0 is allowed."""
+
+
 _MOST_DIGITS = 10_000
 
 
