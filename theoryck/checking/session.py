@@ -17,6 +17,7 @@ from theoryck.claims.statements import Statement
 from theoryck.ledger import Ledger
 from theoryck.montecarlo import Executor, make_executor
 from theoryck.records import Contract, Judgement
+from theoryck.records.arguments import integer
 
 Progress = Callable[[Mapping[str, Any]], None]
 
@@ -46,8 +47,7 @@ class Session:
     _standing: tuple[str, int, int] = field(default=("", 1, 1), init=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.seed, int) or isinstance(self.seed, bool) or self.seed < 0:
-            raise ValueError(f"seed must be an integer >= 0, got {self.seed!r}")
+        self.seed = integer(self.seed, "seed")
         if self.claims < 1:
             raise ValueError(f"claims must be at least 1, got {self.claims!r}")
         fixed = tuple(self.draws) if isinstance(self.draws, Sequence) else (self.draws,)

@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 from theoryck.montecarlo.executors import WORKER_VARIABLE, SerialExecutor, _Closing
 from theoryck.montecarlo.payload import encode
 from theoryck.montecarlo.worker import read_frame, write_frame
+from theoryck.records.arguments import integer
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -130,9 +131,7 @@ class ProcessExecutor(_Closing):
     """
 
     def __init__(self, workers: int) -> None:
-        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-            raise ValueError(f"workers must be an integer >= 1, got {workers!r}")
-        self.workers = workers
+        self.workers = integer(workers, "workers", 1)
         self._pool: list[_Worker] = []
         self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._tickets = itertools.count()

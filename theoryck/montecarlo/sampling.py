@@ -24,6 +24,7 @@ from theoryck.montecarlo.executors import Executor, SerialExecutor
 from theoryck.montecarlo.moments import Moments
 from theoryck.montecarlo.seeds import Key
 from theoryck.montecarlo.two_sided import COLUMNS, TwoSidedMoments
+from theoryck.records.arguments import integer
 
 Sampler = Callable[[np.random.Generator, int], Any]
 Progress = Callable[[int, int], None]
@@ -212,8 +213,7 @@ class _Repeats:
 
 def _plan(draws: int, block_draws: int, first_block: int) -> list[tuple[int, int]]:
     for name, value, least in (("draws", draws, 1), ("block_draws", block_draws, 1), ("first_block", first_block, 0)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+        integer(value, name, least)
     whole, rest = divmod(int(draws), int(block_draws))
     sizes = [int(block_draws)] * whole + ([rest] if rest else [])
     return [(int(first_block) + position, size) for position, size in enumerate(sizes)]

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from theoryck.records.arguments import integer
+
 
 def canonical(value: Any, name: str = "value") -> Any:
     """Return ``value`` as plain JSON data (dict, list, str, int, float, bool, None), or raise TypeError naming where it is not.
@@ -65,14 +67,13 @@ class Key:
     sizes: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or self.seed < 0:
-            raise ValueError(f"seed must be an integer >= 0, got {self.seed!r}")
+        seed = integer(self.seed, "seed")
         if not isinstance(self.claim, str):
             raise TypeError(f"claim must be the claim's id (a string), got {self.claim!r}")
         for name in ("instance", "sizes"):
             if not isinstance(getattr(self, name), Mapping):
                 raise TypeError(f"{name} must be a mapping of names to values, got {getattr(self, name)!r}")
-        object.__setattr__(self, "seed", int(self.seed))
+        object.__setattr__(self, "seed", seed)
         object.__setattr__(self, "instance", canonical(self.instance, "instance"))
         object.__setattr__(self, "sizes", canonical(self.sizes, "sizes"))
 
@@ -81,9 +82,7 @@ class Key:
 
         Raises ValueError unless ``block`` is an integer >= 0.
         """
-        if isinstance(block, bool) or not isinstance(block, int | np.integer) or block < 0:
-            raise ValueError(f"block must be an integer >= 0, got {block!r}")
-        return _generator(self._entropy("draws"), int(block))
+        return _generator(self._entropy("draws"), integer(block, "block"))
 
     def probe_generator(self, number: int) -> np.random.Generator:
         """Return a generator unrelated to every block, for trying a sampler without spending the draws of a block."""
