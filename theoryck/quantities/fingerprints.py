@@ -3,8 +3,8 @@
 The code of a library quantity is its class, its ``version``, the versions of theoryck, numpy and scipy and a digest of the rooms
 that draw.  A user's sampler adds digests of the files of its modules and of all modules of the user's that these name, the versions
 of installed packages that they import, and its bytecode, defaults, closure and the globals it names, by value: two samplers of
-one factory are two.  A file counts when its name stands in the code, so a changed comment, or a change in a file of the same name
-as a variable, draws again: draws are made twice rather than taken for what they are not.
+one factory are two.  A file counts when its name stands in an import or in the code, so a changed comment, or a file beside it that
+is called like an attribute, draws again: draws are made twice rather than taken for what they are not.
 
 Not seen, and then the author must raise ``version=`` (``@quantity(version=2)``): modules whose names are computed
 (``import_module(name)``), data files that are read while drawing, environment variables, and programs outside Python.  The
@@ -208,7 +208,7 @@ def _names(code: CodeType) -> set[str]:
 def _sources(words: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
     """Return the user's files that are named, with their digests, and the installed packages, with their versions.
 
-    ``words`` may name modules, packages and what is in these; so may the names in each file that is found.  Nothing is run.
+    ``words`` may name modules, packages and what is in these; so may the imports of each file that is found.  Nothing is run.
     """
     files: dict[str, str] = {}
     packages: dict[str, str] = {}
@@ -236,9 +236,8 @@ def _sources(words: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
 
 @functools.lru_cache(maxsize=1024)
 def _imported(source: bytes, file: Path) -> tuple[set[str], set[str], list[Path]]:
-    """Return the top packages that a file imports, all names in it, and the folders it imports from by dots."""
-    tops: set[str] = set()
-    words: set[str] = set()
+    """Return the top packages that a file imports, the names that may be in these, and the folders it imports from by dots."""
+    tops, words, names, texts = (set[str]() for _ in range(4))
     folders: set[Path] = set()
     try:
         tree = ast.parse(source)
@@ -254,11 +253,15 @@ def _imported(source: bytes, file: Path) -> tuple[set[str], set[str], list[Path]
                     folders |= {*file.parents[node.level - 1 : node.level]}
                 else:
                     tops |= {name.partition(".")[0] for name in (named if module is None else [module])}
-            case ast.Name(id=name) | ast.Attribute(attr=name):
+            case ast.Attribute(attr=name):
                 words.add(name)
-            case ast.Constant(value=str(text)) if text.replace(".", "").isidentifier():  # import_module("a.b")
-                tops.add(text.partition(".")[0])
-                words |= {*text.split(".")}
+            case ast.Name(id=name):
+                names.add(name)
+            case ast.Constant(value=str(text)) if text.replace(".", "").isidentifier():
+                texts |= {*text.split(".")}
+    words |= names if "*" in words else set()
+    if {"import_module", "__import__"} & (words | names):
+        tops, words = tops | texts, words | texts
     return tops, words, sorted(folders)
 
 
