@@ -73,7 +73,7 @@ def never(k):
 
 @pytest.mark.parametrize("strategy", [integers(1, 10**9), integers(1, 10**9).filter(lambda k: False)], ids=["assume", "filter"])
 def test_without_a_clock_a_hunt_that_finds_no_instance_ends(strategy, monkeypatch):
-    monkeypatch.setattr(search, "LARGEST_ROUND", 40)  # as many rounds, but quicker ones
+    monkeypatch.setattr(search, "LARGEST_ROUND", 15)  # as many rounds, but quicker ones
     outcome = hunted(claim(strategy, never), tries=3)
     assert outcome.exit_code == 3
     assert not outcome.exhausted

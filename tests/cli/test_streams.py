@@ -70,9 +70,8 @@ def test_a_reader_that_leaves_is_no_error_and_files_are_written(here):
     assert json.loads(Path("r.json").read_text())["results"]
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
-def test_what_cannot_be_encoded_is_escaped(here, encoding):
-    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+def test_what_cannot_be_encoded_is_escaped(here):
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = call("list", "claims.py", "--json", stdout=subprocess.PIPE, env=environment)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)[0]["claim"] == "toy/\u03b1"

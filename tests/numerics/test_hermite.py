@@ -55,7 +55,7 @@ def test_entries_contain_mpmath(expression, function, kinks, powers):
     assert len(table) == powers + 1
     assert all(len(row) == 8 for row in table)
     with mpmath.workdps(36), precision(140):
-        for j, m in [(0, 3), (1, 1), (1, 4), (powers, 3), (powers, 6)]:
+        for j, m in [(0, 3), (1, 4), (powers, 6)]:
             entry = table[j][m]
             reference = arb(mpmath.nstr(quad(function, variance, j, m, kinks), 34))
             # at its sixth level the reference is good to about 1e-28; the table promises 2^-100 sqrt(m!), about 1e-30 sqrt(m!)

@@ -78,8 +78,8 @@ def test_the_majorant_and_the_box_hold_on_the_strip(expression):
             except NoBound:
                 assert v > 0.5, "every expression of the list is analytic on the narrow strip"
                 continue
-        for real in (-6.3, -1.4, -0.5, 0.0, 0.3, 0.9, 2.2, 5.0):
-            for part in (-1.0, -0.6, 0.0, 0.8, 1.0):
+        for real in (-6.3, -1.4, 0.0, 0.3, 0.9, 5.0):
+            for part in (-1.0, 0.0, 0.8, 1.0):
                 value = _on_strip(expression, mpmath.mpc(real, part * v))
                 # 1e-9 allows for the 15 digits of evalf where a bound is attained
                 assert abs(value) <= _majorant(reach.size, abs(real)) * (1 + 1e-9)

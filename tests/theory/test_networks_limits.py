@@ -22,8 +22,14 @@ ERF, SIN, TANH = Activation("erf"), Activation("sin"), Activation("tanh")
 PATTERNS = [(1, 1), (1, 1, 1, 1), (1, 2, 1, 3), (3, 1, 2)]
 
 
-@pytest.mark.parametrize("phi", [ERF, SIN, Activation("x*exp(-x**2/2)"), Activation("he2")], ids=str)
-@pytest.mark.parametrize("shape", PATTERNS, ids=str)
+@pytest.mark.parametrize(
+    ("phi", "shape"),
+    [
+        *((phi, (3, 1, 2)) for phi in (ERF, SIN, Activation("x*exp(-x**2/2)"), Activation("he2"))),
+        *((SIN, shape) for shape in PATTERNS[:3]),
+    ],
+    ids=str,
+)
 def test_leading_coefficients_of_the_series_are_the_limits(phi, shape):
     # Series: Hermite moments, cumulants, backward recursion.  Limits: E phi', E X phi phi', forward recursion.
     ratios = tuple(Fraction(r) for r in shape)
@@ -39,7 +45,7 @@ def test_leading_coefficients_of_the_series_are_the_limits(phi, shape):
 @pytest.mark.parametrize("phi", [ERF, TANH, Activation("relu")], ids=str)
 def test_scaled_moments_reach_their_limits(phi):
     # Corrections are O(1/d) = 1e-12 times a constant at d = 2^40.
-    for shape in PATTERNS[:1] + PATTERNS[2:3]:
+    for shape in (PATTERNS[0], PATTERNS[2])[: 2 if phi == ERF else 1]:
         widths = tuple(r * 2**40 for r in shape)
         for k in (2, 4, 6):
             scaled = float(norm_moment(phi, widths, k)) * 2.0 ** (20 * k)
