@@ -4,10 +4,9 @@ A statement says what is measured, along which sizes and what is predicted: :cla
 :class:`Limit`, :class:`Law`.  A claim is a function that returns a statement, registered by :func:`theorem`,
 :func:`conjecture` or :func:`falsehood` and generalised by :func:`for_all`.  Nothing is measured here.
 
-    arguments   what the arguments of statements must be: quantities, paths, rates and numbers, each named where it is not
+    arguments   what the arguments of statements must be: quantities, paths, rates, numbers, constants as text
     claim       claims: functions that return a statement, registered with an id and a status, generalised over instances
     collecting  finding claims in files: under a folder named ``proofs`` and in ordinary test modules
-    constants   constants given as text, such as "sqrt(2/pi)"
     statements  statements as data: what is measured, along which sizes, and what is predicted
 """
 

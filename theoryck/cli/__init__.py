@@ -1,4 +1,21 @@
-"""The theoryck program: one small module per command, loaded when it is called."""
+"""The theoryck program: one module a command, loaded when it is called.
+
+audit      judge anyone's table of sizes and values
+check      measure and judge claims
+common     what several commands share: options, how claims are found, outputs, usage errors, the line of progress
+constants  certified constants of an activation
+doctor     what is installed, what works, and what to do about what does not
+hunt       search the structure of a claim for a counterexample
+ledger     what a ledger holds, and how to make it smaller
+list       what is claimed, and where
+measure    one quantity at one instance, by every route it offers
+new        a file with a conjecture of one's own
+options    types of options: integers written as 1e4, widths, rational numbers, draws of each size, one of several words
+plan       what the budget of a profile can see of a claim
+report     saved results as a table, a page, or a part of a paper
+show       one claim in full
+streams    standard input, output and error: closed ones, those of another encoding, what the system refuses
+"""
 
 from __future__ import annotations
 

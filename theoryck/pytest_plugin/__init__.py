@@ -6,6 +6,13 @@ has its own letter and passes, except under a profile that forbids it (thorough)
 
 An item is decided when it ends, so each claim keeps its equal share of the session's false-refute rate (Bonferroni); ``theoryck
 check`` steps down as Holm does once all claims are measured.
+
+    collection  which files and objects are claims, which are selected, and warnings before the first draw
+    ending      letters and words of outcomes, results that travel between processes, files, the table
+    items       a claim as a test item, and the session of this process
+    live        the line of progress beside what pytest writes
+    options     the options: declared, and refused where they cannot be met
+    state       what the parts share: the state of this process, and where it stands among other processes
 """
 
 from __future__ import annotations
