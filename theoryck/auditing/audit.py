@@ -21,6 +21,7 @@ from theoryck.auditing.points import Gathered, gather, grouped, place, with_scat
 from theoryck.auditing.tables import Measurements
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge, rival_problem
+from theoryck.judging.claimed import Claimed
 from theoryck.judging.growth import EXCESS, EXTRAPOLATED
 from theoryck.rates import PathError, Rate, RateError, ScalingPath
 from theoryck.rates.parsing import to_fraction
@@ -68,24 +69,22 @@ def audit(
     * ``constant``: C, if it is claimed; ``rivals``: rates that the data must exclude; ``size``: the sizes besides those of the
       rate;
     * ``within`` = 0.05 (up to 1), ``level`` = 0.95, ``false_refute_rate`` = 0.01, ``false_support_rate`` = 0.025 (1e-12 to
-      0.5):
-      what is declared before the data are looked at;
+      0.5): what is declared before the data are looked at;
     * ``name``: what the data are called in reports.
 
     One row a size with its stderr; rows of equal sizes with stderr are independent measurements; rows of equal sizes without
-    are
-    replicates, whose scatter gives the error; one row a size without stderr takes it from the residual scatter about the fit.
-    Several sizes may lie on one path (n = 2 d) or on a grid, whose lines are then all judged.  Rows that were written k times
-    are
-    read once, and rows of one size that are all equal are one row, not an exact value.
+    are replicates, whose scatter gives the error; one row a size without stderr takes it from the residual scatter about the
+    fit.  Several sizes may lie on one path (n = 2 d) or on a grid, whose lines are then all judged.  Rows that were written k
+    times are read once, and rows of one size that are all equal are one row, not an exact value.
 
     A bound without ``constant`` is ``|value| = O(rate)``: it says how fast the size of the values may grow, whatever their
-    sign.
-    With ``constant`` it is ``value <= constant * rate`` at every size, with the sign: negative values satisfy it.  The constant
-    of the result is the value over the rate at the largest size, also where the values decay faster than the rate (LOOSE).
+    sign.  With ``constant`` it is ``value <= constant * rate`` at every size, with the sign: negative values satisfy it.  The
+    constant of the result is the value over the rate at the largest size, also where the values decay faster than the rate
+    (LOOSE).
 
     Raises TableError, naming row and column, for data that cannot be used, and ValueError for a rate or an argument that
     cannot.
+
 
     >>> sizes = [16, 32, 64, 128, 256, 512]
     >>> found = audit({"d": sizes}, [3 / d for d in sizes], [0.003 / d for d in sizes], rate="d**(-1/2)", correction=1)
@@ -230,8 +229,8 @@ def _judged(
         points, reason = with_scatter(points, lines, template, tail if template.rate is not None else 0.5 - contract.level / 2)
         path, lines = _lines(points)
         if reason:
-            said = reason if template.rate is not None else f"{NO_RATE}; no exponent was found: {reason}"
-            return Judgement(Verdict.INCONCLUSIVE, said, flags=(NO_STDERR,)), _measured(template), points
+            shown = reason if template.rate is not None else f"{NO_RATE}; no exponent was found: {reason}"
+            return Judgement(Verdict.INCONCLUSIVE, shown, flags=(NO_STDERR,)), _measured(template), points
     if path is not None:
         judgement, prediction = _along(path, template, contract)
     elif by_size:
@@ -249,7 +248,8 @@ def _no_lines(points: Sequence[Point], template: Prediction) -> str:
     They are not judged along the sizes of the rate alone: whether the values depend on the others, only their owner knows.
     """
     reason = "the sizes lie neither on one path nor on a grid: measure at least 3 sizes along a line on which the others are fixed"
-    needed = Rate.parse(template.rate).names if template.rate is not None else ()
+    rate = Claimed.of(template).rate
+    needed = rate.names if rate is not None else ()
     moving = [name for name in points[0].sizes if len({point.sizes[name] for point in points}) > 1]
     idle = [name for name in moving if name not in needed]
     if not needed or not idle:
@@ -301,39 +301,37 @@ def _prediction(direction: Direction, template: Prediction) -> Prediction:
         return replace(along, kind=Kind.SCALING, exponent=0.0)
     if template.kind is Kind.BOUND:
         return along
-    exponent = _exponent(template.rate, direction)
+    rate = Claimed.of(template).rate
+    assert rate is not None
+    exponent = _exponent(rate, direction)
     rivals = tuple(str(_rival_exponent(rival, direction)) for rival in template.rivals)
-    constant = None if template.constant is None else _constant_in_base(direction, template, exponent)
+    constant = None if template.constant is None else template.constant * _base_ratio(direction, rate, exponent)
     return replace(along, exponent=float(exponent), rivals=rivals, constant=constant)
 
 
-def _exponent(rate: str, direction: Direction) -> Fraction:
+def _exponent(rate: Rate, direction: Direction) -> Fraction:
     """Return the exponent in the base of the direction, by which every size follows a power of the base."""
-    parsed = Rate.parse(rate)
     sizes = {point.sizes[direction.base] for point in direction.points}
     if len(sizes) == 1:  # nothing moves; the judge will say so
-        return sum((power for name, power in parsed.terms[0].powers if name == direction.base), Fraction(0))
+        return sum((power for name, power in rate.terms[0].powers if name == direction.base), Fraction(0))
     try:
-        return parsed.exponent(ScalingPath.from_description(direction.description))
+        return rate.exponent(ScalingPath.from_description(direction.description))
     except PathError as error:
-        raise RateError(f"rate {rate!r} is no power of {direction.base} on these sizes: {error}") from None
+        raise RateError(f"rate {rate.text!r} is no power of {direction.base} on these sizes: {error}") from None
 
 
 def _rival_exponent(rival: str, direction: Direction) -> Fraction:
     try:
         return to_fraction(rival, "a rival")
     except (ValueError, RateError):
-        return _exponent(rival, direction)
+        return _exponent(Rate.parse(rival), direction)
 
 
-def _constant_in_base(direction: Direction, template: Prediction, exponent: Fraction) -> float:
-    """Return the claimed constant in units of base**exponent, at the largest size."""
-    assert template.rate is not None
-    assert template.constant is not None
+def _base_ratio(direction: Direction, rate: Rate, exponent: Fraction) -> float:
+    """Return the rate in units of base**exponent, at the largest size."""
     sizes = direction.points[-1].sizes
     # On logarithms: d**(-300) is no float, the quotient of two such powers is.
-    log_ratio = Rate.parse(template.rate).log_value(sizes) - float(exponent) * math.log(sizes[direction.base])
-    return template.constant * math.exp(log_ratio)
+    return math.exp(rate.log_value(sizes) - float(exponent) * math.log(sizes[direction.base]))
 
 
 def _size_by_size(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from theoryck.fitting.data import MIN_SIZES
 from theoryck.fitting.joint import JointFit, fit_rate_jointly
+from theoryck.judging.claimed import Claimed
 from theoryck.judging.evidence import log_rates, read_routes
 from theoryck.judging.outcomes import shifted
 from theoryck.rates import Rate
@@ -96,7 +97,7 @@ def fit_grid(points: Sequence[Point], template: Prediction, contract: Contract, 
     if "montecarlo" not in routes:
         return None
     series = routes["montecarlo"][0]
-    rate = None if template.rate is None else Rate.parse(template.rate)
+    rate = Claimed.of(template).rate
     values, errors, _ = series.over([0.0] * len(series) if rate is None else log_rates(rate, series))
     moving = [name for name in series.sizes[0] if len({sizes[name] for sizes in series.sizes}) > 1]
     columns = {name: [float(sizes[name]) for sizes in series.sizes] for name in moving}
@@ -145,9 +146,9 @@ def _verdict(fit: JointFit, shown: Mapping[str, Interval], template: Prediction,
 
 def ratios(result: Result) -> list[tuple[float, float] | None]:
     """Return value/rate with its standard error at each point; None without a rate or where it is beyond the range of floats."""
-    if result.prediction is None or result.prediction.rate is None:
+    rate = None if result.prediction is None else Claimed.of(result.prediction).rate
+    if rate is None:
         return [None] * len(result.points)
-    rate = Rate.parse(result.prediction.rate)
     found: list[tuple[float, float] | None] = []
     for point in result.points:
         assert point.estimate is not None

@@ -28,6 +28,7 @@ from theoryck.auditing.directions import Direction
 from theoryck.auditing.tables import Array, Measurements, TableError
 from theoryck.fitting.data import MIN_SIZES
 from theoryck.fitting.scatter import MIN_SCATTER_SIZES, residual_stderrs
+from theoryck.judging.claimed import Claimed
 from theoryck.montecarlo import Moments
 from theoryck.montecarlo.moments import FEW_DRAWS
 from theoryck.rates import Rate
@@ -53,11 +54,10 @@ class Gathered:
 def gather(measured: Measurements, groups: Groups, tail: float) -> Gathered:
     """Return the points that the rows give; ``tail`` is the smallest error rate at which a limit will be taken.
 
-    With standard errors, rows of equal sizes are independent measurements, combined by inverse variance; if they disagree beyond
-    chance the errors are enlarged by sqrt(chi2/dof) (Birge).  Without, rows of equal sizes are replicates and their scatter gives
-    the error .  If fewer than three sizes have replicates that differ, the rows alone say
-    nothing of their errors: every row is a point, ``without_errors``, and equal rows are one.  A table in which every row occurs k
-    times is read once.
+    With standard errors, rows of equal sizes are independent measurements, combined by inverse variance; if they disagree
+    beyond chance the errors are enlarged by sqrt(chi2/dof) (Birge).  Without, rows of equal sizes are replicates and their
+    scatter gives the error.  If fewer than three sizes have replicates that differ, the rows alone say nothing of their errors:
+    every row is a point, ``without_errors``, and equal rows are one.  A table in which every row occurs k times is read once.
     """
     groups, copies = _once(measured, groups)
     flags = (f"rows occur {'twice' if copies == 2 else f'{copies} times'}: counted once",) if copies > 1 else ()
@@ -72,10 +72,10 @@ def gather(measured: Measurements, groups: Groups, tail: float) -> Gathered:
             for (sizes, rows), moment in zip(groups, moments)
             for row in (rows[:1] if alike(moment) else rows)
         ]
-        said = (f"all rows are equal at {places(equal)}: counted once",) if equal else ()
-        return Gathered(tuple(points), (*flags, *said), without_errors=True)
-    means, told = estimates([sizes for sizes, _ in groups], moments, tail, _resolution(measured.values))
-    return Gathered(tuple(Point(sizes, mean) for (sizes, _), mean in zip(groups, means)), (*flags, *told))
+        copied = (f"all rows are equal at {places(equal)}: counted once",) if equal else ()
+        return Gathered(tuple(points), (*flags, *copied), without_errors=True)
+    means, noted = estimates([sizes for sizes, _ in groups], moments, tail, _resolution(measured.values))
+    return Gathered(tuple(Point(sizes, mean) for (sizes, _), mean in zip(groups, means)), (*flags, *noted))
 
 
 def _once(measured: Measurements, groups: Groups) -> tuple[Groups, int]:
@@ -243,16 +243,16 @@ def estimates(
         found[i] = replace(found[i], stderr=stderr, skewness=skewness if i in few else found[i].skewness)
         if law is not None and i in pooled:  # said once for all, in words
             found[i] = replace(found[i], flags=tuple(flag for flag in found[i].flags if flag not in ("few-draws", "constant")))
-    return found, tuple(_told(sizes, moments, [i for i in few if i not in same] if law is not None else [], same, law is not None))
+    return found, tuple(_notes(sizes, moments, [i for i in few if i not in same] if law is not None else [], same, law is not None))
 
 
-def _told(
+def _notes(
     sizes: Sequence[Mapping[str, int]], moments: Sequence[Moments], pooled: Sequence[int], same: Sequence[int], law: bool
 ) -> Iterator[str]:
     if pooled:
         counts = sorted({moments[i].count for i in pooled})
-        said = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        yield f"{said} replicates a size: their spread is pooled over {len(pooled)} size{'s' * (len(pooled) > 1)}"
+        shown = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        yield f"{shown} replicates a size: their spread is pooled over {len(pooled)} size{'s' * (len(pooled) > 1)}"
     if same:
         error = "the error of one row, from the spread at the other sizes" if law else "no error bar, as no law of the spread holds"
         yield f"all rows are equal at {places([sizes[i] for i in same])}: {error}"
@@ -374,7 +374,7 @@ def with_scatter(
     The scatter is that of the ratio to the rate, whose own curvature is no scatter.  A point on several lines of a grid gets the
     largest of their errors, a point on none keeps none (infinite).
     """
-    rate = None if template.rate is None else Rate.parse(template.rate)
+    rate = Claimed.of(template).rate
     relative = [0.0] * len(points)
     place = {id(point): i for i, point in enumerate(points)}
     # A line too short to show scatter gets the errors that its points have on the lines that cross it.

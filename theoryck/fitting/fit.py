@@ -43,13 +43,14 @@ def fit_rate(
 ) -> RateFit:
     """Fit ``Q = A d**s (1 + corrections)`` to values with standard errors and return s with an honest interval.
 
-    ``sizes``, ``values`` and ``stderrs`` have one entry per measurement, in any order; a stderr of 0 means exact.  ``correction``
-    declares the relative power of the next term, ``amplitude`` its size (see :mod:`theoryck.fitting.corrections`), ``exponent``
-    fixes s and leaves the constant to be fitted.  With ``log_values`` the values are log Q (for Q beyond the range of floats) and
-    the stderrs relative ones.  ``trusted`` says that the stderrs cannot be too small, so that misfit means larger corrections.
-    With fewer than three sizes, a change of sign or nothing above the noise the interval is infinite
-    and ``reason`` says why.  Raises ValueError, naming the entry, on sizes that are not positive, NaN, infinite values, and
-    negative stderrs.
+    ``sizes``, ``values`` and ``stderrs`` have one entry per measurement, in any order; a stderr of 0 means exact.
+    ``correction`` declares the relative power of the next term, ``amplitude`` its size (see
+    :mod:`theoryck.fitting.corrections`), ``exponent`` fixes s and leaves the constant to be fitted.  With ``log_values`` the
+    values are log Q (for Q beyond the range of floats) and the stderrs relative ones.  ``trusted`` says that the stderrs cannot
+    be too small, so that misfit means larger corrections.  With fewer than three sizes, a change of sign or nothing above the
+    noise the interval is infinite and ``reason`` says why.  Raises ValueError, naming the entry, on sizes that are not
+    positive, NaN, infinite values, and negative stderrs.
+
 
     >>> sizes = [16, 32, 64, 128, 256]
     >>> fit = fit_rate(sizes, [3 * d**-0.5 for d in sizes], [0.0] * 5, correction=1)

@@ -183,8 +183,8 @@ def _over_sizes(series: Series, found: Sequence[_Compared], bound: str, toleranc
     if undecided:
         exact = series.route == "exact"
         advice = "more digits would decide" if exact else more_draws(max(each.factor for each in undecided))
-        told = f"their errors do not separate the two at {len(undecided)} of {len(found)} sizes"
-        return Decision(Verdict.INCONCLUSIVE, f"{clause}; {told}: {advice}")
+        left = f"their errors do not separate the two at {len(undecided)} of {len(found)} sizes"
+        return Decision(Verdict.INCONCLUSIVE, f"{clause}; {left}: {advice}")
     certified = series.route == "exact" and series.rigorous
     return Decision(Verdict.CERTIFIED if certified else Verdict.SUPPORTED, clause, series.rigorous)
 
@@ -197,8 +197,8 @@ def _against(worst: _Compared, bound: str, what: str) -> str:
         value = f"{worst.value:.6g}" if sure else with_error(float(worst.value), float(worst.error))
         at = f" at {worst.place}" if worst.place else ""
         limit = f"{worst.bound:.6g}" if worst.bound else "0"
-        told = {Verdict.REFUTED: "above", Verdict.INCONCLUSIVE: "not told from"}.get(worst.verdict, "at most")
-        return f"{what} is {value}{at}, {told} the bound {limit}"
+        relation = {Verdict.REFUTED: "above", Verdict.INCONCLUSIVE: "not told from"}.get(worst.verdict, "at most")
+        return f"{what} is {value}{at}, {relation} the bound {limit}"
     if above:
         return f"{what} exceeds the bound {bound} at {worst.place or 'the one instance'}: it is {worst.times} times the bound"
     return f"{what} is at most {worst.times} times the bound {bound}, reached at {worst.place or 'the one instance'}"

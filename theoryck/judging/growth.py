@@ -291,8 +291,8 @@ def _growth_clause(case: Case, series: Series, growth: Growth, verdict: Verdict,
             return f"{what}; even its lower limit {at}, {limit:.3g}, is above the tolerated {threshold:g}"
         return f"{what}; even its upper limit {at}, {fit.upper(refute / 2):.3g}, is below the tolerated {-threshold:g}"
     edge = f"the tolerated +-{threshold:g}" if two_sides else f"the tolerated {threshold:g}"
-    told = f"which is told from 0 but not from {edge}" if excess else f"which is not told from {edge}"
-    return f"{what}, {told}: {_budget(case, series, growth)}"
+    relation = f"which is told from 0 but not from {edge}" if excess else f"which is not told from {edge}"
+    return f"{what}, {relation}: {_budget(case, series, growth)}"
 
 
 def _budget(case: Case, series: Series, growth: Growth) -> str:

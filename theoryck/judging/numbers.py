@@ -94,11 +94,11 @@ def _limit_decision(case: Case, series: Series, fit: LimitFit, apart: bool) -> D
             "limit would look like this (as would corrections larger than assumed): larger sizes tell them apart; if a limit "
             "near that value is claimed, declare tolerance=",
         )
-    told = {Verdict.SUPPORTED: "within", Verdict.REFUTED: "outside"}.get(verdict, "not told from")
+    relation = {Verdict.SUPPORTED: "within", Verdict.REFUTED: "outside"}.get(verdict, "not told from")
     if apart and verdict is not Verdict.REFUTED:
-        told = "not 0 but within" if verdict is Verdict.SUPPORTED else "told from 0 but not from"
+        relation = "not 0 but within" if verdict is Verdict.SUPPORTED else "told from 0 but not from"
     stated = "declared tolerance" if apart and declared and verdict is Verdict.SUPPORTED else "tolerance"
-    clause = f"the limit minus {claimed} is {found}, {told} the {stated} {tolerance:.2g}"
+    clause = f"the limit minus {claimed} is {found}, {relation} the {stated} {tolerance:.2g}"
     if verdict is Verdict.INCONCLUSIVE and case.final:
         error_rate = case.rates[1] if abs(fit.estimate) <= tolerance else case.rates[0] / 2
         clause += f": {case.advice(series, [closing(fit.stderr_with, error_rate)], tolerance)}"

@@ -20,11 +20,10 @@ class Prediction(Record):
     ``kind`` decides which fields matter.  IDENTITY: ``value`` (the right-hand side; the points carry the left-hand side).
     BOUND: ``rate`` and, when pointwise, ``constant``.  SCALING: ``exponent`` and optionally ``constant``.  LIMIT: ``value`` and
     optionally ``rate``.  LAW: optional ``rate`` for the distance that the points carry.  ``rivals`` are wrong rates (BOUND,
-    LAW),
-    exponents (SCALING) or values (LIMIT, IDENTITY) that the same evidence must exclude.  ``parameters`` give values to the
-    names
-    in rates that are not sizes.  ``correction`` declares the relative power w of the next term in ``base``, ``amplitude`` its
-    relative size at the smallest size (without it ``2 * size**-w``).
+    LAW), exponents (SCALING) or values (LIMIT, IDENTITY) that the same evidence must exclude.  ``parameters`` give values to
+    the names in rates that are not sizes.  ``correction`` declares the relative power w of the next term in ``base``,
+    ``amplitude`` its relative size at the smallest size (without it ``2 * size**-w``).
+
 
     >>> claimed = Prediction(Kind.BOUND, "norm_deviation(tanh(x), depth=1, power=2)", base="d", path={"d": "16, 32"}, rate="1/d")
     >>> claimed.rate, claimed.constant, Prediction.from_json(claimed.to_json()) == claimed
