@@ -49,6 +49,7 @@ JUDGEMENT = Judgement(
     ),
     rivals=(Rival("d**(-(k+1)/2)", True),),
     assuming="on d = 16..4096, assuming corrections O(d^-1)",
+    correction=1.0,
 )
 RESULT = Result(
     claim="camilli2025/moment-control",
@@ -140,6 +141,7 @@ VACUOUS = judged(
         "routes": (),
         "rivals": (),
         "assuming": "",
+        "correction": None,
     },
     instance={},
     prediction=None,

@@ -22,6 +22,7 @@ RESULT = Result(
         routes=(Route("exact", Verdict.SUPPORTED, rigorous=True), Route("montecarlo", Verdict.SUPPORTED)),
         rivals=(Rival("d**-2", True),),
         assuming="on d = 8..512, assuming corrections O(d^-0.666667)",
+        correction=2 / 3,
     ),
     prediction=None,
     points=(Point({"d": 16}, exact=Enclosure(Decimal("0.25"), Decimal("1e-9"))),),

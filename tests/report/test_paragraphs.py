@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from theoryck.records import Contract, Judgement, Report, Result, Route, Status, Verdict
 from theoryck.report import html, latex, markdown
 from theoryck.report.claims import AS_DECLARED
@@ -18,34 +16,24 @@ def told(result, label):
     return dict(facts(result))[label]
 
 
-def routes(whole, *reasons):
-    taken = tuple(Route(f"route{at}", Verdict.SUPPORTED, reason=reason) for at, reason in enumerate(reasons))
-    return told(replace(RESULT, judgement=replace(JUDGED, reason=whole, routes=taken)), "routes")
+def routes(*taken):
+    found = tuple(
+        Route(f"route{at}", Verdict.SUPPORTED, reason=reason, decided=decided) for at, (reason, decided) in enumerate(taken)
+    )
+    return told(replace(RESULT, judgement=replace(JUDGED, routes=found)), "routes")
 
 
-@pytest.mark.parametrize(
-    ("whole", "reason"),
-    [
-        ("on d = 16..64: it grows", "on d = 16..64: it grows"),
-        ("on d = 16..64: it grows (confirmed with a fresh seed)", "on d = 16..64: it grows"),
-        ("on d = 16..64: it grows (confirmed with a fresh seed)", "Monte Carlo on d = 16..64: it grows"),
-        ("lower ends: it grows; upper ends: it grows", "upper ends: it grows"),
-    ],
-)
-def test_the_reason_of_a_route_is_not_told_twice(whole, reason):
-    assert routes(whole, reason, "another") == "route0 SUPPORTED; route1 SUPPORTED (another)"
-
-
-def test_a_route_that_says_something_else_says_it():
-    assert routes("it grows", "it decays") == "route0 SUPPORTED (it decays)"
-    assert routes("", "it decays") == "route0 SUPPORTED (it decays)"
+def test_the_reason_of_the_route_that_decided_is_not_told_twice():
+    assert routes(("it grows", True), ("it decays", False)) == "route0 SUPPORTED; route1 SUPPORTED (it decays)"
+    assert routes(("it grows", True), ("it grows", False)) == "route0 SUPPORTED; route1 SUPPORTED"
+    assert routes(("it decays", False)) == "route0 SUPPORTED (it decays)"
 
 
 def test_effort_has_a_unit_and_says_what_was_drawn():
     assert told(RESULT, "effort") == "2M draws, 34.3h, seed 7"
     assert told(replace(RESULT, seconds=1.5), "effort") == "2M draws, 1.5s, seed 7"
-    assert told(replace(RESULT, claim="audit/table", draws=5, seconds=0.02), "effort") == "5 rows given, 0.02s"
-    assert told(replace(RESULT, claim="audit/table", draws=1, seconds=0.02), "effort") == "1 row given, 0.02s"
+    assert told(replace(RESULT, given=True, draws=5, seconds=0.02), "effort") == "5 rows given, 0.02s"
+    assert told(replace(RESULT, given=True, draws=1, seconds=0.02), "effort") == "1 row given, 0.02s"
     checked = replace(RESULT, claim="audit/mine", repeat="theoryck check mine.py")
     assert told(checked, "effort").startswith("2M draws")
 

@@ -169,6 +169,7 @@ def audit_rows(
         draws=len(measured),
         seconds=time.perf_counter() - start,
         seed=0,
+        given=True,
         statement=_statement(template, rate),
     )
 

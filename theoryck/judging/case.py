@@ -108,7 +108,7 @@ class Case:
             return ""
         first, last = best.window
         text = f"on {self.base} = {first}..{last}" if first != last else f"on {self.base} = {first}"
-        return f"{text}, assuming corrections {best.correction}" if best.correction else text
+        return f"{text}, assuming corrections {best.correction.text(self.base)}" if best.correction else text
 
     def fit(self, series: Series, rates: Sequence[float], exponent: float | None = None) -> Growth:
         """Fit the ratio of the series to rates given by their logarithms, at a fixed exponent if one is given."""

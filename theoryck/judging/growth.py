@@ -77,7 +77,7 @@ def grown(case: Case, series: Series) -> Outcome:
         complete=len(series) == len(case.points),
         improvable=series.route != "exact"
         and (draws_can_help(fit) or (not finite and len(set(series.base(case.base))) >= MIN_SIZES)),
-        correction="" if by_size else fit.family.text(case.base),
+        correction=None if by_size else fit.family,
         window=fit.window,
         flags=(
             *fit.flags,

@@ -65,7 +65,7 @@ def limiting(case: Case, series: Series) -> Outcome:
         rejected=tuple(excluded),
         improvable=series.route != "exact" and draws_can_help(fit),
         limit=None if fit.reason else shifted(fit.interval(case.contract.level), float(prediction.value)),
-        correction=fit.family.text(case.base),
+        correction=fit.family,
         window=fit.window,
         flags=tuple(
             dict.fromkeys((*fit.flags, *([EXCESS] if excess and decision.verdict is Verdict.INCONCLUSIVE else []), *outcome.flags))

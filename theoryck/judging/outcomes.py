@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.limit import LimitFit
 from theoryck.judging.evidence import Series
 from theoryck.judging.ratios import Growth
@@ -40,7 +41,7 @@ class Outcome(Route):
     tightness: Tightness | None = None
     complete: bool = True  # whether it covers every point
     improvable: bool = False  # whether more draws could sharpen it
-    correction: str = ""
+    correction: CorrectionFamily | None = None  # that the exponent or the limit allows for
     window: tuple[int, int] | None = None
     flags: tuple[str, ...] = ()
     offsets: tuple[float, ...] = ()  # measured minus claimed, then measured minus each rival, where both signs count

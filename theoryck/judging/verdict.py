@@ -56,6 +56,7 @@ def judge(
         return replace(
             _assemble(case, outcomes, best, flags),
             verdict=Verdict.REFUTED,
+            routes=tuple(outcome.route for outcome in outcomes),
             tightness=None,
             reason=(
                 f"the two routes disagree by {disagreement.pull:.1f} standard errors at {disagreement.text} "
@@ -92,9 +93,10 @@ def _assemble(case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tup
         slack=best.slack,
         constant=best.constant,
         window=best.window,
-        routes=tuple(outcome.route for outcome in outcomes),
+        routes=tuple(replace(outcome.route, decided=outcome.name == best.name) for outcome in outcomes),
         rivals=tuple(Rival(text, done) for text, done in zip(case.prediction.rivals, rejected)),
         assuming=case.assuming(best),
+        correction=best.correction.powers[0] if best.correction and best.window else None,
         flags=tuple(dict.fromkeys((*flags, *(flag for outcome in outcomes for flag in outcome.flags)))),
         settled=settled,
         limit=best.limit,

@@ -94,6 +94,8 @@ class Rival(Record):
 class Route(Record):
     """What one way of measuring says on its own: ``name`` is "exact", "montecarlo" or "bracket".
 
+    The verdict of the whole rests on the one that ``decided``.
+
     >>> route = Route("montecarlo", Verdict.SUPPORTED, Interval(-1.01, -1.05, -0.97, 0.95), reason="its limit is at most 0.15")
     >>> Route.from_json(route.to_json()) == route
     True
@@ -104,6 +106,7 @@ class Route(Record):
     exponent: Interval | None = None
     rigorous: bool = False
     reason: str = ""
+    decided: bool = field(default=False, metadata=SPARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,8 @@ class Judgement(Record):
     ``settled`` is False while a larger budget could still change or sharpen the verdict.  ``exponents`` has one entry per size
     where a grid of several sizes was fitted at once; ``limit`` is the fitted limit of a LIMIT, corrections in its interval.
     ``curves`` are what was fitted: of a LIMIT the approach to it first, then growth, for brackets either end, and of a grid
-    every line, the one that decided first; empty where nothing was fitted, and in older files.
+    every line, the one that decided first; empty where nothing was fitted, and in older files.  ``correction`` is the power w of
+    the corrections O(d^-w) for which the intervals allow.
 
     >>> found = Judgement(Verdict.INCONCLUSIVE, "about 40 times the draws would decide", settled=False)
     >>> found.verdict.value, found.slack
@@ -136,6 +140,7 @@ class Judgement(Record):
     exponents: Mapping[str, Interval] = field(default_factory=dict, metadata=SPARE)
     limit: Interval | None = field(default=None, metadata=SPARE)
     curves: tuple[Curve, ...] = field(default=(), metadata=SPARE)
+    correction: float | None = field(default=None, metadata=SPARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +148,7 @@ class Result(Record):
     """One judged instance of one claim, with its evidence: enough to render and to judge it again.
 
     ``contract`` is the one under which the verdict was reached (the deciding look's share), ``false_refute_rate`` what was
-    declared for the instance as a whole.
+    declared for the instance as a whole.  ``given`` says that an audit read the values: nothing was drawn.
 
     >>> import theoryck as tc
     >>> sizes = [16, 32, 64, 128, 256]
@@ -175,6 +180,7 @@ class Result(Record):
     statement: str = ""
     reference: str = ""
     repeat: str = ""
+    given: bool = field(default=False, metadata=SPARE)
 
     @property
     def verdict(self) -> Verdict:

@@ -7,7 +7,6 @@ from a file of claims is escaped; the text is ASCII.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from fractions import Fraction
 
@@ -22,7 +21,6 @@ from theoryck.report.rows import NOTHING, ClaimRow, claim_row
 from theoryck.report.text import sum_line
 
 PACKAGES = (r"\usepackage[T1]{fontenc}", r"\usepackage{amsmath,amssymb}", r"\usepackage{array,booktabs,longtable}")
-_CORRECTIONS = re.compile(r"corrections O\([^()^]*\^-?([0-9./]+)\)")
 AUDIT = "audit"  # the profile of a report on values that somebody else measured
 HEAD = ("Claim", "claimed", "measured", "verdict", "tightness", "slack", "rivals", "draws")
 COLUMNS = r">{\raggedright\arraybackslash}p{\theoryckwidth}ll>{\raggedright\arraybackslash}p{7em}llrr"
@@ -264,7 +262,7 @@ def _intervals(results: tuple[Result, ...]) -> list[str]:
     if not levels:
         return []
     level = listed([rf"{100 * level:g}\%" for level in levels], "or")
-    powers = sorted({_small_fraction(found.group(1)) for r in results if (found := _CORRECTIONS.search(r.judgement.assuming))})
+    powers = sorted({_small_fraction(r.judgement.correction) for r in results if r.judgement.correction is not None})
     said = [f"Intervals of exponents have level {level} and hold on the window of sizes that was measured"]
     if powers:
         shown = listed([f"$O(d^{{-{power}}})$" for power in powers], "or")
@@ -273,14 +271,10 @@ def _intervals(results: tuple[Result, ...]) -> list[str]:
     return [f"{said[0]}."]
 
 
-def _small_fraction(text: str) -> str:
-    """A power as a fraction of small numbers where it is one to the digits that were written."""
-    try:
-        value = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        return text
-    near = value.limit_denominator(12)
-    return str(near) if abs(near - value) < Fraction(1, 10**6) else text
+def _small_fraction(value: float) -> str:
+    """A power as a fraction of small numbers where it is one to six digits."""
+    near = Fraction(value).limit_denominator(12)
+    return str(near) if abs(near - Fraction(value)) < Fraction(1, 10**6) else f"{value:g}"
 
 
 def _rivals(results: tuple[Result, ...]) -> list[str]:

@@ -77,7 +77,7 @@ def facts(result: Result) -> list[tuple[str, str]]:
 
 def _effort(result: Result) -> str:
     time = numbers.duration(result.seconds)
-    if result.claim.startswith("audit/") and not result.repeat.startswith(("theoryck check", "pytest")):  # nothing was drawn
+    if result.given:
         return f"{numbers.count(result.draws)} {'row' if result.draws == 1 else 'rows'} given, {time}"
     return f"{numbers.count(result.draws)} draws, {time}, seed {result.seed}"
 
@@ -208,15 +208,10 @@ def _routes(result: Result) -> str:
     routes = result.judgement.routes
     if len(routes) < 2 and not any(route.reason for route in routes):
         return ""
+    said = {route.reason for route in routes if route.decided}  # it is that of the verdict
     shown = []
     for route in routes:
         exponent = f" exponent {numbers.measured(route.exponent)}" if route.exponent else ""
-        reason = f" ({clean(route.reason)})" if route.reason and not _repeated(route.reason, result.reason) else ""
+        reason = f" ({clean(route.reason)})" if route.reason and route.reason not in said else ""
         shown.append(f"{clean(route.name)} {route.verdict.value}{exponent}{reason}")
     return "; ".join(shown)
-
-
-def _repeated(reason: str, whole: str) -> bool:
-    """Whether the reason of a route is that of the verdict, which may say more after it, or less before it."""
-    core = whole.partition(" (confirmed")[0]
-    return reason in whole or (bool(core) and core in reason)

@@ -53,12 +53,11 @@ def pictures(result: Result, prefix: str = "") -> list[Picture]:
     """
     found, settling = marks.growth(result), marks.approach(result)
     made: list[Picture] = []
-    given = words.is_given(result)
 
     def add(name: str, title: str, drawn: tuple[Canvas, str] | None) -> None:
         if drawn is not None:
             canvas, alt = drawn
-            if given:
+            if result.given:
                 canvas.legend = [(sample, words.as_given(text)) for sample, text in canvas.legend]
                 alt = words.as_given(alt)
             instance = instance_text(result.instance)
