@@ -62,7 +62,7 @@ def by_mpmath(phi: Function, slope: Function, edges: list[int], method: str, max
 
 def forget() -> None:
     """Empty the caches of strips, majorants and nodes."""
-    trapezoid._strips.clear()
+    trapezoid._best_strip.cache_clear()
     trapezoid._nodes.cache_clear()
     trapezoid._line_majorant.cache_clear()
 

@@ -84,9 +84,6 @@ class Grid:
     count: int
 
 
-_strips: dict[Any, float] = {}
-
-
 def choose_grid(expression: Expr, variance: arb, bits: float, degree: int = 0, power: int = 1, also: tuple[Expr, ...] = ()) -> Grid:
     """Return the coarsest grid whose proved error for E e(sqrt(s) Z)^power He_degree(Z)/sqrt(degree!) is near 2^-bits.
 
@@ -97,13 +94,7 @@ def choose_grid(expression: Expr, variance: arb, bits: float, degree: int = 0, p
     if not 1e-200 < s < 1e200:
         raise ExactError(f"variances must lie between 1e-200 and 1e200 where there is no closed form, got {s:.3g}")
     target = bits * math.log(2)
-    key = (expression, round(8 * math.log2(s)), round(bits / 8), degree, power)
-    v = _strips.get(key)
-    if v is None:
-        v = _best_strip(expression, s, target, degree, power)
-        if len(_strips) > 4096:
-            _strips.clear()
-        _strips[key] = v
+    v = _best_strip(expression, s, target, degree, power)
     y = v / math.sqrt(s)
     h = min([_step(expression, s, target, degree, power, y), *(_step(other, s, target, 0, 1, y) for other in also)])
     if not h > 0:
@@ -134,8 +125,12 @@ def _step(expression: Expr, s: float, target: float, degree: int, power: int, y:
     return 2 * math.pi * y / max(target + 0.7 + loss, 1.0)
 
 
+@lru_cache(maxsize=4096)
 def _best_strip(expression: Expr, s: float, target: float, degree: int, power: int) -> float:
-    """Maximise the step over the half-width: a geometric scan down from where the weight alone forbids more, then a finer one."""
+    """Maximise the step over the half-width: a geometric scan down from where the weight alone forbids more, then a finer one.
+
+    Kept for equal arguments only: shared by neighbours it would make an enclosure's radius depend on what was asked before it.
+    """
     top = math.sqrt(2 * max(target, 1.0)) + 2
     best, width = 0.0, 0.0
     ratio = 1.5
