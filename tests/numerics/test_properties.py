@@ -14,8 +14,7 @@ from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.catalogue import catalogue
 from theoryck.numerics.functions.expression import x
 from theoryck.numerics.functions.growth import growth
-from theoryck.numerics.functions.means import exact_mean
-from theoryck.numerics.functions.properties import gaussian_mean
+from theoryck.numerics.functions.means import exact_mean, quadrature_mean
 from theoryck.numerics.functions.ranges import enclose
 
 # odd, even, C^2, phi' bounded, phi'' bounded, linear, kinks.
@@ -154,7 +153,7 @@ def test_exact_means_agree_with_mpmath_quadrature(text: str, variance: Fraction)
     reference = mp.quad(integrand, [-12, -6, -3, 0, 3, 6, 12])
     # phi is evaluated in double precision under the integral, so the reference carries about 1e-14.
     assert float(mean) == pytest.approx(float(reference), abs=1e-12)
-    assert gaussian_mean(phi.expression, float(variance), phi.kinks)[0] == pytest.approx(float(mean), abs=1e-13 * 10)
+    assert quadrature_mean(phi.expression, float(variance), phi.kinks)[0] == pytest.approx(float(mean), abs=1e-13 * 10)
 
 
 def test_enclosures_contain_samples() -> None:

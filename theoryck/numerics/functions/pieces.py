@@ -36,6 +36,7 @@ _POSITIVE = (sympy.exp, sympy.cosh, sympy.sech, sympy.erfc)
 _SORTING_BITS = 400
 GRID = 200_001  # points; odd, so that 0 is one: kinks at 0 are common
 MAX_KINKS = 400
+MAX_DEGREE = 32  # of polynomials whose roots are isolated
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,7 @@ def _shifted_zeros(gate: Expr) -> list[Expr]:
 
 
 def _polynomial_zeros(polynomial: sympy.Poly) -> list[Expr]:
-    if polynomial.domain.is_QQ or polynomial.domain.is_ZZ:
+    if (polynomial.domain.is_QQ or polynomial.domain.is_ZZ) and polynomial.degree() <= MAX_DEGREE:
         return list(dict.fromkeys(polynomial.real_roots()))
     coefficients = polynomial.all_coeffs()
     if len(coefficients) == 2:
@@ -318,14 +319,21 @@ def jump_order(expression: Expr, highest: int = 2) -> tuple[int, Any] | None:
 
 def _first_jump(left: Expr, right: Expr, point: Expr, highest: int) -> int | None:
     for order in range(highest + 1):
+        gap = right - left
         with precision(_SORTING_BITS):
-            gap = tree_of((right - left,)).at(REAL, number_ball(point))
-            if gap > 0 or gap < 0:
+            ball = tree_of((gap,)).at(REAL, number_ball(point))
+            if ball > 0 or ball < 0:
                 return order
-        if sympy.simplify((right - left).subs(x, point)) != 0:
+        if not _vanishes_at(gap, point):
             raise ArithmeticError(f"the two sides of the derivative of order {order} at {point} cannot be compared")
         left, right = derivative(left), derivative(right)
     return None
+
+
+def _vanishes_at(gap: Expr, point: Expr) -> bool:
+    if isinstance(point, sympy.CRootOf):  # what sympy would simplify for minutes
+        return bool(gap.is_polynomial(x)) and sympy.rem(gap, point.poly.as_expr(x), x) == 0
+    return bool(sympy.simplify(gap.subs(x, point)) == 0)
 
 
 def gates_of(expression: Expr) -> list[Expr]:
@@ -380,7 +388,7 @@ def _crossings(gate: Expr, root: mpmath.mpf, grid: Floats, most: int) -> tuple[l
     # has a second difference above its least value; a dip of rounding noise on a plateau has not.
     left, middle_size, right = sizes[:-2], sizes[1:-1], sizes[2:]
     same = (signs[:-2] == signs[1:-1]) & (signs[1:-1] == signs[2:])
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         deep = left + right - 2 * middle_size > 0.1 * middle_size
     dips = np.flatnonzero((middle_size <= left) & (middle_size <= right) & same & deep)
     if len(crossings) + len(zeros) > most or len(dips) > most:

@@ -20,7 +20,7 @@ from theoryck.numerics.functions.compiled import values_of
 from theoryck.numerics.functions.domain import check_total, grid
 from theoryck.numerics.functions.expression import ExpressionError, canonical, x
 from theoryck.numerics.functions.growth import growth
-from theoryck.numerics.functions.means import exact_mean
+from theoryck.numerics.functions.means import exact_mean, quadrature_mean
 from theoryck.numerics.functions.pieces import Kinks, Unsplit, branch_points, find_kinks, jump_order, pieces
 from theoryck.numerics.functions.ranges import enclose, is_positive
 
@@ -204,7 +204,7 @@ class ActivationProperties:
             probe = enclose(self.expression, (1.0, 1.0))
             if probe[0] > 0 or probe[1] < 0:
                 return Property(False, True, "phi never changes sign and is not 0")
-        value, scale = gaussian_mean(self.expression, float(s), self.kinks.points)
+        value, scale = quadrature_mean(self.expression, float(s), self.kinks.points)
         # The quadrature error is far below 1e-9 of the root mean square for the functions of this room.
         return Property(abs(value) <= 1e-9 * scale, False, f"quadrature gives the mean {value:.6g} (root mean square {scale:.6g})")
 
@@ -226,23 +226,6 @@ def _variance(variance: Any) -> Any:
     if not exact.is_positive:
         raise ValueError(f"variance must be a positive number, got {variance!r}")
     return exact
-
-
-def gaussian_mean(expression: Any, variance: float, kinks: tuple[Any, ...] = ()) -> tuple[float, float]:
-    """Return (E f, sqrt(E f^2)) for f(sqrt(s) Z), by Gauss-Legendre panels within 12 sqrt(s), cut at kinks.
-
-    >>> mean, rms = gaussian_mean(sympy.cosh(x), 1.0)
-    >>> abs(mean - 1.6487212707001282) < 1e-13
-    True
-    """
-    scale = float(np.sqrt(variance))
-    edges = np.unique([*np.linspace(-12, 12, 97), *(float(point) / scale for point in kinks if abs(float(point)) < 12 * scale)])
-    nodes, weights = np.polynomial.legendre.leggauss(20)
-    half = np.diff(edges)[:, None] / 2
-    z = (edges[:-1] + edges[1:])[:, None] / 2 + half * nodes
-    density = half * weights * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-    values = values_of(expression, scale * z)
-    return float(np.sum(density * values)), float(np.sqrt(np.sum(density * values**2)))
 
 
 def _representable(point: Any) -> bool:
