@@ -140,7 +140,7 @@ def test_effective_ridge_of_huge_and_tiny_problems():
         (lambda: FiniteSpectrum([], []), "eigenvalues must be a sequence of numbers >= 0"),
         (lambda: FiniteSpectrum([1, -1], [0, 0]), "eigenvalues must be"),
         (lambda: FiniteSpectrum([0.0], [1.0]), "the kernel is zero"),
-        (lambda: FiniteSpectrum([1.0], [1.0, 2.0]), "signal must have one entry an eigenvalue, 1 in all, got 2"),
+        (lambda: FiniteSpectrum([1.0], [1.0, 2.0]), "signal must have 1 entries, as many as there are eigenvalues, got 2"),
         (lambda: FiniteSpectrum([1.0], ["one"]), "signal must be a sequence of numbers"),
         (lambda: kernel_ridge_equivalent(FiniteSpectrum([1.0], [1.0]), 0, 1.0), "n must be a number > 0, got 0"),
         (lambda: kernel_ridge_equivalent(FiniteSpectrum([1.0], [1.0]), 5, -1.0), "ridge must be a number >= 0, got -1.0"),

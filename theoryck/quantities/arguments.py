@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import reprlib
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from theoryck.quantities.base import QuantityError
 from theoryck.records.arguments import LARGEST, LEAST, exact_number
@@ -59,3 +65,32 @@ def real(value: Any, name: str, *, low: float | None = None, strict: bool = True
         size = "" if low is not None else " in size"
         raise QuantityError(f"{name} must lie between {least:g} and {LARGEST:g}{size}, got {number:g}: change its unit")
     return number
+
+
+def nonnegative_array(values: Any, name: str, *, length: int | None = None, most: float = math.inf) -> NDArray[np.float64]:
+    """Return a sequence of finite numbers from 0 to ``most`` as an array (m,), m >= 1; QuantityError for anything else.
+
+    >>> nonnegative_array([1, "1/2"], "eigenvalues")
+    array([1. , 0.5])
+    """
+    wanted = f"{name} must be a sequence of numbers {'>= 0' if most == math.inf else f'between 0 and {most:g}'}, got"
+    array = np.asarray(values) if hasattr(values, "__array__") else None
+    listed = isinstance(values, Sequence) and not isinstance(values, str | bytes) if array is None else array.ndim == 1
+    if not listed or not len(values):
+        raise QuantityError(f"{wanted} {reprlib.repr(values)}")
+    if array is None or array.dtype.kind not in "fiu":
+        numbers = []
+        for place, value in enumerate(values):
+            try:
+                # A float is taken as it is: its digits would be written and read.
+                numbers.append(value if type(value) is float else float(rational(value, name)))
+            except (ValueError, OverflowError):
+                raise QuantityError(f"{wanted} {reprlib.repr(value)} at {place}") from None
+        array = np.array(numbers)
+    array = array.astype(float)
+    wrong = np.flatnonzero(~((array >= 0) & (array <= most) & (array < math.inf)))
+    if len(wrong):
+        raise QuantityError(f"{wanted} {array[wrong[0]]} at {wrong[0]}")
+    if length is not None and len(array) != length:
+        raise QuantityError(f"{name} must have {length} entries, as many as there are eigenvalues, got {len(array)}")
+    return array

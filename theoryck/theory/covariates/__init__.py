@@ -14,17 +14,8 @@ from theoryck._lazy import lazily
 __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
-        "limits": (
-            "CovariateLimit",
-            "covariate_limit",
-            "error_variance_limit",
-            "separability_threshold",
-        ),
+        "limits": ("CovariateLimit", "covariate_limit", "error_variance_limit", "separability_threshold"),
         "model": ("CovariateModel",),
-        "quantities": (
-            "covariate_error",
-            "covariate_variance",
-            "erf_features_error",
-        ),
+        "quantities": ("covariate_error", "covariate_variance", "erf_features_error"),
     },
 )

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.quantities.arguments import LARGEST, positive
-from theoryck.records.arguments import exact_number
+from theoryck.quantities.arguments import LARGEST, nonnegative_array, positive
 
 Array = NDArray[np.float64]
 
@@ -50,12 +49,10 @@ class CovariateModel:
     weights: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
-        omega = _vector(self.omega, "omega")
-        diagonal = _vector(self.diagonal, "diagonal")
-        weights = np.ones(len(omega)) if self.weights is None else _vector(self.weights, "weights")
-        for name, values in (("diagonal", diagonal), ("weights", weights)):
-            if len(values) != len(omega):
-                raise ValueError(f"{name} must have one entry for each of the {len(omega)} eigenvalues, got {len(values)}")
+        omega = nonnegative_array(self.omega, "omega", most=LARGEST)
+        diagonal = nonnegative_array(self.diagonal, "diagonal", length=len(omega), most=LARGEST)
+        given = np.ones(len(omega)) if self.weights is None else self.weights
+        weights = nonnegative_array(given, "weights", length=len(omega), most=LARGEST)
         weights = weights / (weights.max() or 1.0)
         if not (omega[weights > 0] > 0).any():
             raise ValueError("omega must have a positive eigenvalue of positive weight, got none: a student that sees nothing")
@@ -229,31 +226,6 @@ def marchenko_pastur_nodes(ratio: float, pole: float) -> tuple[Array, Array]:
     if ratio > 1:
         points, weights = np.append(points, 0.0), np.append(weights, 1 - 1 / ratio)
     return points, weights
-
-
-def _vector(values: Any, name: str) -> Array:
-    array = np.asarray(values) if hasattr(values, "__array__") else None
-    if array is not None and array.ndim == 1 and array.dtype.kind in "fiu":
-        vector: Array = array.astype(float)
-    else:
-        listed = isinstance(values, Sequence) and not isinstance(values, (str, bytes)) if array is None else array.ndim == 1
-        if not listed or not len(values):
-            raise ValueError(f"{name} must be a list of numbers, got {values!r}")
-        # A float is taken as it is: exact_number would write and read its digits.
-        entries = [entry if type(entry) is float else _entry(entry, f"{name}[{i}]") for i, entry in enumerate(values)]
-        vector = np.array(entries, dtype=float)
-    wrong = np.flatnonzero(~((vector >= 0) & (vector <= LARGEST)))
-    if not len(vector) or len(wrong):
-        got = f"{vector[wrong[0]]} at position {wrong[0]}" if len(wrong) else "none"
-        raise ValueError(f"{name} must be numbers between 0 and {LARGEST:g}, got {got}")
-    return vector
-
-
-def _entry(value: Any, name: str) -> float:
-    try:
-        return float(exact_number(value, name))
-    except OverflowError:
-        raise ValueError(f"{name} must be a number between 0 and {LARGEST:g}, got one that fits no float") from None
 
 
 def _matrix(values: Any, name: str) -> Array:

@@ -26,10 +26,7 @@ from theoryck._lazy import lazily
 __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
-        "model": (
-            "GaussianFeatures",
-            "RandomFeatures",
-        ),
+        "model": ("GaussianFeatures", "RandomFeatures"),
         "quantities": (
             "best_product_gain",
             "best_readout_gain",

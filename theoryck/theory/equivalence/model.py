@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.numerics.functions.activation import Activation
-from theoryck.theory.networks.model import SizeExpression, Width, as_width, width_at
+from theoryck.quantities.exact import as_activation
+from theoryck.theory.networks.model import SizeExpression, as_width, width_at
 
 Array = NDArray[np.float64]
 
@@ -19,7 +20,7 @@ ROWS = ("sphere", "gaussian")
 """The laws of a row w of W: uniform with |w| = 1, or N(0, I/d)."""
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class RandomFeatures:
     """The feature map x -> phi(W x), W of shape (p, d) with independent rows, for inputs x ~ N(0, I_d).
 
@@ -32,20 +33,17 @@ class RandomFeatures:
     ((16, 8), ('d',), "RandomFeatures(erf(x), rows='sphere', features=2*d, input_dim=d)")
     """
 
-    activation: Activation
-    rows: str
-    features: Width
-    input_dim: Width
+    activation: Any
+    rows: str = "sphere"
+    features: Any = "d"
+    input_dim: Any = "d"
 
-    def __init__(
-        self, activation: Activation | str, rows: str = "sphere", features: Width | str = "d", input_dim: Width | str = "d"
-    ) -> None:
-        if rows not in ROWS:
-            raise ValueError(f"rows must be one of {', '.join(map(repr, ROWS))}, got {rows!r}")
-        object.__setattr__(self, "activation", activation if isinstance(activation, Activation) else Activation(activation))
-        object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "features", as_width(features, "features"))
-        object.__setattr__(self, "input_dim", as_width(input_dim, "input_dim"))
+    def __post_init__(self) -> None:
+        if self.rows not in ROWS:
+            raise ValueError(f"rows must be one of {', '.join(map(repr, ROWS))}, got {self.rows!r}")
+        object.__setattr__(self, "activation", as_activation(self.activation))
+        for name in ("features", "input_dim"):
+            object.__setattr__(self, name, as_width(getattr(self, name), name))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -19,11 +19,6 @@ from theoryck._lazy import lazily
 __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
-        "quantities": (
-            "bump_bayes_risk",
-            "regressogram_guarantee",
-            "regressogram_precision",
-            "regressogram_risk",
-        ),
+        "quantities": ("bump_bayes_risk", "regressogram_guarantee", "regressogram_precision", "regressogram_risk"),
     },
 )

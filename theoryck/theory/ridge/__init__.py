@@ -28,14 +28,7 @@ __all__, __getattr__, __dir__ = lazily(
             "threshold_limit",
             "variance_exponent",
         ),
-        "model": (
-            "EXPONENTIAL",
-            "FiniteSpectrum",
-            "PowerLaw",
-            "multiplicity",
-            "sphere_eigenvalues",
-            "sphere_spectrum",
-        ),
+        "model": ("EXPONENTIAL", "FiniteSpectrum", "PowerLaw", "multiplicity", "sphere_eigenvalues", "sphere_spectrum"),
         "quantities": (
             "drawn_features_risk",
             "drawn_ridge_risk",

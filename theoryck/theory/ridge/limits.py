@@ -36,14 +36,13 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from theoryck.numerics.errors import NotConverged
-from theoryck.quantities.arguments import positive
+from theoryck.quantities.arguments import nonnegative_array, positive
 from theoryck.records.arguments import integer
 from theoryck.theory.ridge.model import (
     FiniteSpectrum,
     PowerLaw,
     Values,
     bounded,
-    nonnegative_array,
 )
 
 Spectrum = FiniteSpectrum | PowerLaw

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.quantities.arguments import rational
+from theoryck.quantities.arguments import nonnegative_array, rational
 from theoryck.quantities.base import QuantityError
 from theoryck.records.arguments import integer
 
@@ -67,11 +67,11 @@ class FiniteSpectrum:
 
     def __init__(self, eigenvalues: Values, signal: Values, multiplicities: Values | None = None) -> None:
         self.eigenvalues = nonnegative_array(eigenvalues, "eigenvalues")
-        self.signal = nonnegative_array(signal, "signal", len(self.eigenvalues))
+        self.signal = nonnegative_array(signal, "signal", length=len(self.eigenvalues))
         if multiplicities is None:
             self.multiplicities = np.ones_like(self.eigenvalues)
         else:
-            self.multiplicities = nonnegative_array(multiplicities, "multiplicities", len(self.eigenvalues))
+            self.multiplicities = nonnegative_array(multiplicities, "multiplicities", length=len(self.eigenvalues))
         for array in (self.eigenvalues, self.signal, self.multiplicities):
             array.flags.writeable = False  # what sums are made of is taken from them once
         keep = (self.eigenvalues > 0) & (self.multiplicities > 0)
@@ -329,24 +329,3 @@ def _float_multiplicity(d: int, degree: int) -> float:
         raise ValueError(
             f"degree {degree} has more directions in d = {d:.3g} than floats can count: take fewer coefficients"
         ) from None
-
-
-def nonnegative_array(values: Any, name: str, length: int | None = None) -> Array:
-    """Return a sequence of numbers >= 0 as an array (m,), m >= 1, of the given length; ValueError for anything else."""
-    wanted = f"{name} must be a sequence of numbers >= 0, got"
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
-        raise ValueError(f"{wanted} {reprlib.repr(values)}")
-    array = values.astype(float) if isinstance(values, np.ndarray) and values.dtype.kind in "fiu" else None
-    if array is None or array.ndim != 1 or not (np.isfinite(array) & (array >= 0)).all():
-        entries = []
-        for place, value in enumerate(values):
-            try:
-                entries.append(float(rational(value, name, low=0, strict=False)))
-            except (ValueError, OverflowError):
-                raise ValueError(f"{wanted} {reprlib.repr(value)} at {place}") from None
-        array = np.array(entries, dtype=float)
-    if not len(array):
-        raise ValueError(f"{wanted} {reprlib.repr(values)}")
-    if length is not None and len(array) != length:
-        raise ValueError(f"{name} must have one entry an eigenvalue, {length} in all, got {len(array)}")
-    return array

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from theoryck.quantities.arguments import positive
+from theoryck.quantities.arguments import nonnegative_array, positive
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.quantities.formulas import formula
 from theoryck.records import Enclosure
@@ -23,7 +23,7 @@ from theoryck.theory.ridge.limits import (
     optimal_ridge,
     random_features_equivalent,
 )
-from theoryck.theory.ridge.model import FiniteSpectrum, PowerLaw, nonnegative_array, sphere_eigenvalues, sphere_spectrum
+from theoryck.theory.ridge.model import FiniteSpectrum, PowerLaw, sphere_eigenvalues, sphere_spectrum
 
 PARTS = ("excess_risk", "bias", "variance")
 

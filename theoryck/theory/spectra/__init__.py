@@ -17,33 +17,10 @@ from theoryck._lazy import lazily
 __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
-        "limits.conjugate": (
-            "ConjugateKernel",
-            "SpectralLaw",
-            "conjugate_kernel",
-        ),
-        "limits.marchenko_pastur": (
-            "MarchenkoPastur",
-            "marchenko_pastur",
-            "mean_resolvent",
-            "overlap_deficit",
-        ),
-        "limits.quartic": (
-            "pennington_worah",
-            "quartic_roots",
-            "quartic_transform",
-        ),
-        "model": (
-            "ResolventEquivalent",
-            "resolvent_equivalent",
-            "surrogate_covariance",
-        ),
-        "quantities": (
-            "eigenvalue",
-            "equivalent_gap",
-            "resolvent_trace",
-            "resolvent_variance",
-            "spectral_distance",
-        ),
+        "limits.conjugate": ("ConjugateKernel", "SpectralLaw", "conjugate_kernel"),
+        "limits.marchenko_pastur": ("MarchenkoPastur", "marchenko_pastur", "mean_resolvent", "overlap_deficit"),
+        "limits.quartic": ("pennington_worah", "quartic_roots", "quartic_transform"),
+        "model": ("ResolventEquivalent", "resolvent_equivalent", "surrogate_covariance"),
+        "quantities": ("eigenvalue", "equivalent_gap", "resolvent_trace", "resolvent_variance", "spectral_distance"),
     },
 )
