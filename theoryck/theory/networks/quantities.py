@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from theoryck.quantities.base import MIN_COMPARED_DRAWS, Quantity, QuantityError, Sizes
 from theoryck.quantities.exact import ExactQuantity, as_activation
 from theoryck.records import Bracket, Enclosure
+from theoryck.records.arguments import integer
 from theoryck.theory.networks.draws import Layers, layers_of, norm_chain, overlap_chain, slope
 
 if TYPE_CHECKING:
@@ -308,12 +309,6 @@ def _centre(centre: Any) -> Centre:
 # Constants ----------------------------------------------------------------------------------------------------------------------
 
 
-def _layer(layer: Any, least: int) -> int:
-    if isinstance(layer, bool) or not isinstance(layer, int) or layer < least:
-        raise QuantityError(f"layer must be an integer >= {least}, got {layer!r}")
-    return layer
-
-
 @functools.lru_cache(maxsize=512)
 def _constants(activation: Activation, depth: int, digits: int) -> Any:
     from theoryck.theory.networks.proved.constants import network_constants
@@ -333,7 +328,7 @@ def sigma(activation: Activation | str, layer: int) -> ExactQuantity:
     >>> round(float(sigma("erf", 1).exact({}, 20)), 12)
     0.464559054398
     """
-    _layer(layer, 0)
+    integer(layer, "layer", 0, error=QuantityError)
     return _constant("sigma", activation, layer, lambda constants: constants.sigma[layer])
 
 
@@ -343,7 +338,7 @@ def rho(activation: Activation | str, layer: int) -> ExactQuantity:
     >>> round(float(rho("tanh", 1).exact()), 12), float(rho("x", 5).exact())
     (0.605705509602, 1.0)
     """
-    _layer(layer, 1)
+    integer(layer, "layer", 1, error=QuantityError)
     return _constant("rho", activation, layer, lambda constants: constants.rho[layer - 1])
 
 
@@ -353,7 +348,7 @@ def epsilon(activation: Activation | str, layer: int) -> ExactQuantity:
     >>> round(float(epsilon("tanh", 1).exact()), 12), float(epsilon("x", 1).exact())  # 0 for a linear layer
     (0.027415326035, 0.0)
     """
-    _layer(layer, 1)
+    integer(layer, "layer", 1, error=QuantityError)
     return _constant("epsilon", activation, layer, lambda constants: constants.epsilon[layer - 1])
 
 
@@ -364,7 +359,7 @@ def eta0(activation: Activation | str, depth: int) -> ExactQuantity:
     >>> abs(float(twice.exact())) < 1e-19, float(eta0("tanh", 0).exact())
     (True, 1.0)
     """
-    _layer(depth, 0)
+    integer(depth, "layer", 0, error=QuantityError)
     return _constant("eta0", activation, depth, lambda constants: constants.eta0)
 
 
@@ -375,5 +370,5 @@ def gamma0(activation: Activation | str, depth: int) -> ExactQuantity:
     >>> abs(float(one.exact())) < 1e-19, float(gamma0("x", 4).exact())
     (True, 0.0)
     """
-    _layer(depth, 0)
+    integer(depth, "layer", 0, error=QuantityError)
     return _constant("gamma0", activation, depth, lambda constants: constants.gamma0)

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.gaussian.kernels import LayerKernel
 from theoryck.numerics.proved.formulas import real_array
-from theoryck.records.arguments import exact_number
+from theoryck.records.arguments import exact_number, integer
 
 Array = NDArray[np.float64]
 
@@ -61,7 +61,7 @@ def wide_kernels(
     ([[0.5, 0.159155], [0.159155, 0.5]], [[1.0, 0.159155], [0.159155, 1.0]])
     """
     phi = activation if isinstance(activation, Activation) else Activation(activation)
-    layers, inputs = check_layers(hidden_layers), gram_matrix(gram, "gram")
+    layers, inputs = integer(hidden_layers, "hidden_layers"), gram_matrix(gram, "gram")
     w, b = _square(weight_std, "weight_std"), _square(bias_std, "bias_std")
     if layers and (point := jump(phi)) is not None:
         raise ValueError(f"{phi} jumps at {point:g}: its derivative is no function, and the NTK is infinite; take a continuous one")
@@ -139,13 +139,6 @@ def gaussian_process(kernel: ArrayLike, targets: ArrayLike, noise: Any) -> Poste
     cross = whole[:n, n:]
     solved = scipy.linalg.cho_solve(factor, cross)
     return Posterior(solved.T @ y, whole[n:, n:] - cross.T @ solved)
-
-
-def check_layers(hidden_layers: int) -> int:
-    """Return ``hidden_layers``, an integer >= 0; ValueError otherwise."""
-    if isinstance(hidden_layers, bool) or not isinstance(hidden_layers, int) or hidden_layers < 0:
-        raise ValueError(f"hidden_layers must be an integer >= 0, got {hidden_layers!r}")
-    return hidden_layers
 
 
 def jump(activation: Activation) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities.base import QuantityError
-from theoryck.records.arguments import exact_number
+from theoryck.records.arguments import exact_number, integer
 
 Inputs = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
 
@@ -28,8 +28,7 @@ class WideNetwork:
     def of(cls, activation: Any, inputs: Any, layers: Any, weight_std: Any, bias_std: Any) -> WideNetwork:
         """Check and collect; QuantityError for what does not fit."""
         phi = activation if isinstance(activation, Activation) else Activation(activation)
-        if isinstance(layers, bool) or not isinstance(layers, int) or layers < 0:
-            raise QuantityError(f"hidden_layers must be an integer >= 0, got {layers!r}")
+        layers = integer(layers, "hidden_layers", error=QuantityError)
         vectors = isinstance(inputs, Sequence) and all(hasattr(vector, "__len__") for vector in inputs)
         if not vectors or len(inputs) != 2 or not len(inputs[0]) == len(inputs[1]) >= 1:
             raise QuantityError(f"inputs must be two vectors of the same length >= 1, got {inputs!r}")

@@ -26,6 +26,7 @@ from theoryck.numerics.functions.expression import x
 from theoryck.numerics.proved.gaussian import gaussian_expectation
 from theoryck.numerics.proved.kernel import gaussian_kernel
 from theoryck.records import Enclosure
+from theoryck.records.arguments import integer
 
 ATTEMPTS = 4
 MAX_LAYERS = 100
@@ -55,19 +56,13 @@ def wide_pair(
     >>> str(pair.nngp.midpoint)[:16], pair.ntk.rigorous  # 1/(4 pi)
     ('0.07957747154594', True)
     """
-    digits, layers = check_digits(digits), _layers(hidden_layers)
+    digits, layers = check_digits(digits), integer(hidden_layers, "hidden_layers", 0, MAX_LAYERS, ExactError)
     gram = _gram(inputs)
     scales = tuple(_scale(value, name) for value, name in ((weight_std, "weight_std"), (bias_std, "bias_std")))
     phi = activation if isinstance(activation, Activation) else Activation(activation)
     if layers and phi.properties.jump_order == 0:
         raise ExactError(f"{phi} has a jump: its derivative is no function, and the NTK is infinite; take a continuous activation")
     return _sharpened(phi, gram, layers, scales, digits)
-
-
-def _layers(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_LAYERS:
-        raise ExactError(f"hidden_layers must be an integer between 0 and {MAX_LAYERS}, got {value!r}")
-    return value
 
 
 def _exact(value: Any, name: str) -> Expr:
