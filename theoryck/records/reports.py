@@ -37,10 +37,10 @@ class About(Record):
     citation: Mapping[str, str] = field(default_factory=dict)
 
 
-def gathered(told: Iterable[tuple[About, str]]) -> tuple[tuple[About, ...], dict[str, str]]:
+def gathered(pairs: Iterable[tuple[About, str]]) -> tuple[tuple[About, ...], dict[str, str]]:
     """Return what is written about claims, and the docstring of each of their folders once, from pairs of both.
 
-    Two folders of one name that say different things are told apart by a number.
+    Two folders of one name that say different things are kept apart by a number.
 
     >>> about, folders = gathered([(About("a", folder="p"), "One."), (About("b", folder="p"), "Two."), (About("c"), "")])
     >>> [each.folder for each in about], folders
@@ -48,7 +48,7 @@ def gathered(told: Iterable[tuple[About, str]]) -> tuple[tuple[About, ...], dict
     """
     found: list[About] = []
     folders: dict[str, str] = {}
-    for about, text in told:
+    for about, text in pairs:
         if about.folder:
             names = itertools.chain([about.folder], (f"{about.folder} ({number})" for number in itertools.count(2)))
             name = next(name for name in names if folders.get(name, text) == text)

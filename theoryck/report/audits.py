@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 from theoryck.records import Estimate, Result, Tightness, Verdict
 from theoryck.report import numbers
-from theoryck.report.claims import Outcome, clean, outcome
+from theoryck.report.claims import COLOR, clean, outcome
 from theoryck.report.layout import Style, cells, fields, pad, wrap
 from theoryck.report.paragraphs import facts, headline
 
 MOST_ROWS = 24  # a longer table is shown by its two ends
-
-_COLOR = {Outcome.FAILED: "bad", Outcome.UNDECIDED: "open", Outcome.WELL: "good"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +28,16 @@ class Row:
 def render(result: Result, rows: Sequence[Row], notes: Sequence[str] = (), style: Style | None = None) -> str:
     """Return the whole text of an audit."""
     style = style or Style()
-    lines = [style.paint(line, _COLOR[outcome(result)]) for line in wrap(_title(result), style.width, rest="  ")]
-    told = dict(facts(result))
+    lines = [style.paint(line, COLOR[outcome(result)]) for line in wrap(_title(result), style.width, rest="  ")]
+    known = dict(facts(result))
     shown = [
-        *((label, told[label]) for label in ("statement", "claimed", "measured", "jointly") if told.get(label)),
+        *((label, known[label]) for label in ("statement", "claimed", "measured", "jointly") if known.get(label)),
         ("tightness", _tightness(result)),
-        *((label, told[label]) for label in ("reason", "valid", "rivals")),
+        *((label, known[label]) for label in ("reason", "valid", "rivals")),
         ("flags", "; ".join(clean(flag) for flag in result.judgement.flags)),
         ("notes", "; ".join(clean(note) for note in notes)),
         ("given", _given(result)),
-        ("repeat", told.get("repeat", "")),
+        ("repeat", known.get("repeat", "")),
     ]
     lines += fields(shown, style, whole=("repeat",))
     return "\n".join([*lines, "", *_table(result, rows, style)])

@@ -169,6 +169,9 @@ class Outcome(StrEnum):
     WELL = "well"
 
 
+COLOR = {Outcome.FAILED: "bad", Outcome.UNDECIDED: "open", Outcome.WELL: "good"}  # by the names of layout.Style
+
+
 def outcome(result: Result) -> Outcome:
     """Return whether a result is as its author declared; only an undecided statement is neither well nor failed."""
     if not result.ok:
@@ -241,10 +244,10 @@ class ClaimSummary:
         """Whether the bound is attained: "tight", "loose" or "undetermined" if it is so at all instances, else "mixed"; or ""."""
         if self.is_falsehood or not self.worst.ok or self.worst.verdict not in (Verdict.SUPPORTED, Verdict.CERTIFIED):
             return ""
-        said = {result.tightness for result in self.results if result.tightness is not None}
-        if len(said) > 1:
+        words = {result.tightness for result in self.results if result.tightness is not None}
+        if len(words) > 1:
             return MIXED
-        return next(iter(said)).value.lower() if said else ""
+        return next(iter(words)).value.lower() if words else ""
 
     @property
     def failed(self) -> tuple[Result, ...]:
@@ -259,7 +262,7 @@ class ClaimSummary:
 
 # What a claim comes to, the worst first: the order of counts, of the page's sort by verdict and of its filter.
 FALSEHOOD_STANDS, RIVAL_STANDS = "falsehood not refuted", "rival stands"
-STANDINGS = (
+CLAIM_VERDICTS = (
     Verdict.REFUTED.value,
     Verdict.VACUOUS.value,
     FALSEHOOD_STANDS,
@@ -271,8 +274,8 @@ STANDINGS = (
 )
 
 
-def standing(claim: ClaimSummary) -> str:
-    """Return what a claim came to, by its worst instance: one of STANDINGS."""
+def claim_verdict(claim: ClaimSummary) -> str:
+    """Return what a claim came to, by its worst instance: one of CLAIM_VERDICTS."""
     worst = claim.worst
     if claim.is_falsehood:
         return AS_DECLARED if worst.ok else FALSEHOOD_STANDS
@@ -402,7 +405,7 @@ def _supported(result: Result) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Remark:
     """One thing that is said of how sure a session is: what it is about, and the words, the first of which may stand apart."""
 
     topic: str
@@ -413,16 +416,16 @@ class Said:
         return f"{self.head}: {self.text}" if self.head else self.text
 
 
-def how_sure(results: Iterable[Result]) -> list[Said]:
+def how_sure(results: Iterable[Result]) -> list[Remark]:
     """Return, in plain text, what every renderer says of how sure it all is: tolerated, error rates, rivals; nothing of nothing."""
     kept = list(results)
     if not kept:
         return []
     known = sureness(kept)
     of = "a true claim is refuted" if known.instances == 1 else "any true claim is refuted"
-    said = [
-        Said("tolerated", "tolerated", f"{known.tolerance} in exponents, in values what their claims declare"),
-        Said(
+    remarks = [
+        Remark("tolerated", "tolerated", f"{known.tolerance} in exponents, in values what their claims declare"),
+        Remark(
             "error rates",
             "error rates",
             f"{of} with probability at most {known.refute:.2g}, a claim that is off by more than is tolerated is supported with at "
@@ -433,8 +436,10 @@ def how_sure(results: Iterable[Result]) -> list[Said]:
         rejected = known.rejected if known.rejected < known.rivals else "all" if known.rivals > 1 else "it"
         of = counted(known.rivals, "wrong prediction")
         text = f"of {of} the same evidence rejected {rejected}"
-        said.append(Said("rivals", f"rivals {known.rejected}/{known.rivals}", text))
+        remarks.append(Remark("rivals", f"rivals {known.rejected}/{known.rivals}", text))
     if known.without:
         held = "claim that holds has" if known.without == 1 else "claims that hold have"
-        said.append(Said("without rivals", "", f"{known.without} {held} no rival: nothing shows that the check could have failed"))
-    return said
+        remarks.append(
+            Remark("without rivals", "", f"{known.without} {held} no rival: nothing shows that the check could have failed")
+        )
+    return remarks

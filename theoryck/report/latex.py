@@ -107,10 +107,10 @@ def _row(row: ClaimRow, paper: str, source: str) -> str:
     )
     shown = [r"\textendash{}" if text == NOTHING else text for text in cells]
     line = " & ".join([f"{name} {source}".rstrip(), *shown]) + r" \\"
-    said = statement_latex(row.statement) if row.statement else prediction_latex(row.prediction) if row.prediction else ""
-    if not said:
+    text = statement_latex(row.statement) if row.statement else prediction_latex(row.prediction) if row.prediction else ""
+    if not text:
         return line
-    cell = rf"{{@{{\quad}}p{{0.93\linewidth}}@{{}}}}{{\raggedright {said}}}"
+    cell = rf"{{@{{\quad}}p{{0.93\linewidth}}@{{}}}}{{\raggedright {text}}}"
     statement = rf"\multicolumn{{{len(HEAD)}}}{cell} \\[2pt]"
     return f"{line}*\n{statement}"
 
@@ -154,28 +154,27 @@ def _power(part: str) -> tuple[str, str, str]:
 
 
 def _caption(report: Report, claims: list[ClaimSummary]) -> str:
-    said = [escape(clean(sum_line(report)))]
-    levels = sorted({r.exponent.level for claim in claims for r in claim.results if r.exponent is not None})
-    if levels:
-        level = " or ".join(rf"{100 * level:g}\%" for level in levels)
-        said.append(rf"Numbers are exponents: $-0.502(8)$ is $-0.502 \pm 0.008$ at level {level}.")
+    sentences = [escape(clean(sum_line(report)))]
+    level = sureness(report.results).level
+    if level:
+        sentences.append(rf"Numbers are exponents: $-0.502(8)$ is $-0.502 \pm 0.008$ at level {escape(level)}.")
     rows = [claim_row(claim) for claim in claims]
     if any(row.compared.relation == "=" for row in rows):
-        said.append("Values of an identity or a limit are marked by an equals sign.")
+        sentences.append("Values of an identity or a limit are marked by an equals sign.")
     if any(row.compared.at_largest for row in rows):
-        said.append("A star at a value: at the largest size, not the limit.")
+        sentences.append("A star at a value: at the largest size, not the limit.")
     if any(row.compared.kind == CONSTANT for row in rows):
-        said.append("$c$: a constant, where it decided.")
+        sentences.append("$c$: a constant, where it decided.")
     if any(row.instances > 1 for row in rows):
-        said.append("A claim with several instances (their number in parentheses) is shown by the worst;")
-        said.append("draws and rivals are those of all.")
+        sentences.append("A claim with several instances (their number in parentheses) is shown by the worst;")
+        sentences.append("draws and rivals are those of all.")
     if any(row.slack != NOTHING for row in rows):
-        said.append("Slack: how much faster than claimed the quantity decays.")
+        sentences.append("Slack: how much faster than claimed the quantity decays.")
     if any(row.rivals != NOTHING for row in rows):
-        said.append("Rivals: wrong predictions that the same evidence rejected, of all.")
+        sentences.append("Rivals: wrong predictions that the same evidence rejected, of all.")
     if any(row.verdict == AS_DECLARED for row in rows):
-        said.append("$^{*}$ a statement declared false, which had to be refuted.")
-    return " ".join(said)
+        sentences.append("$^{*}$ a statement declared false, which had to be refuted.")
+    return " ".join(sentences)
 
 
 def _sources(sources: Bibliography) -> str:
@@ -194,7 +193,7 @@ def methods(report: Report) -> str:
     if not report.results:
         return f"No claim was tested with {program}."
     audited = report.profile == AUDIT
-    said = [
+    sentences = [
         f"{_tested(report, audited=audited)} with {program}.",
         *([] if audited else _session(report)),
         *_errors(report.results, audited=audited),
@@ -202,7 +201,7 @@ def methods(report: Report) -> str:
         *_rivals(report.results),
         *_outcome(report),
     ]
-    return "\n".join(said)
+    return "\n".join(sentences)
 
 
 def _tested(report: Report, *, audited: bool) -> str:
@@ -243,18 +242,20 @@ def _measured_by(results: tuple[Result, ...]) -> list[str]:
 def _errors(results: tuple[Result, ...], *, audited: bool) -> list[str]:
     """The error rates that were declared, and how they were shared."""
     known = sureness(results)
-    said = ["Error rates were declared in advance:" if audited else "Error rates were declared before anything was drawn:"]
+    sentences = ["Error rates were declared in advance:" if audited else "Error rates were declared before anything was drawn:"]
     if known.instances == 1:
-        said.append(f"a true claim is refuted with probability at most {_scientific(known.refute)};")
+        sentences.append(f"a true claim is refuted with probability at most {_scientific(known.refute)};")
     else:
-        said.append(f"the probability that any true claim is refuted is at most {_scientific(known.refute)} over all instances,")
-        said.append(
+        sentences.append(
+            f"the probability that any true claim is refuted is at most {_scientific(known.refute)} over all instances,"
+        )
+        sentences.append(
             f"shared between them ({_span(known.each)} each, Bonferroni) and passed on from what is refuted to what is not (Holm);"
         )
     support = _scientific(known.support)
-    said.append(f"a claim whose exponent is wrong by more than its declared tolerance ({known.tolerance}) is supported")
-    said.append(f"{'' if audited else 'by the look that decides '}with probability at most {support}.")
-    return said
+    sentences.append(f"a claim whose exponent is wrong by more than its declared tolerance ({known.tolerance}) is supported")
+    sentences.append(f"{'' if audited else 'by the look that decides '}with probability at most {support}.")
+    return sentences
 
 
 def _intervals(results: tuple[Result, ...]) -> list[str]:
@@ -263,12 +264,12 @@ def _intervals(results: tuple[Result, ...]) -> list[str]:
         return []
     level = listed([rf"{100 * level:g}\%" for level in levels], "or")
     powers = sorted({_small_fraction(r.judgement.correction) for r in results if r.judgement.correction is not None})
-    said = [f"Intervals of exponents have level {level} and hold on the window of sizes that was measured"]
+    sentences = [f"Intervals of exponents have level {level} and hold on the window of sizes that was measured"]
     if powers:
         shown = listed([f"$O(d^{{-{power}}})$" for power in powers], "or")
         assumed = f"assumed to be {shown}, $d$ the size that grows"
-        return [f"{said[0]};", f"they contain the uncertainty of corrections to scaling, {assumed}."]
-    return [f"{said[0]}."]
+        return [f"{sentences[0]};", f"they contain the uncertainty of corrections to scaling, {assumed}."]
+    return [f"{sentences[0]}."]
 
 
 def _small_fraction(value: float) -> str:
@@ -285,17 +286,17 @@ def _rivals(results: tuple[Result, ...]) -> list[str]:
 
 
 def _outcome(report: Report) -> list[str]:
-    """What is not well: said here too, so that nobody copies the paragraph without it."""
-    said = []
+    """What is not well: it stands here too, so that nobody copies the paragraph without it."""
+    sentences = []
     if report.interrupted:
-        said.append("The session was interrupted: the remaining claims were not tested.")
+        sentences.append("The session was interrupted: the remaining claims were not tested.")
     fell = len({r.claim for r in report.results if not r.ok})
     undecided = len({r.claim for r in report.results if r.ok and r.verdict is Verdict.INCONCLUSIVE})
     if fell:
-        said.append(rf"\textbf{{{counted(fell, 'claim')} did not come out as declared}} (Table~\ref{{tab:theoryck}}).")
+        sentences.append(rf"\textbf{{{counted(fell, 'claim')} did not come out as declared}} (Table~\ref{{tab:theoryck}}).")
     if undecided:
-        said.append(f"{counted(undecided, 'claim')} {'is' if undecided == 1 else 'are'} undecided.")
-    return said
+        sentences.append(f"{counted(undecided, 'claim')} {'is' if undecided == 1 else 'are'} undecided.")
+    return sentences
 
 
 def _span(values: Iterable[float]) -> str:

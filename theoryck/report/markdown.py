@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from theoryck.records import Report, Result
-from theoryck.report.claims import CONSTANT, ClaimSummary, Outcome, clean, clean_lines, how_sure, instance_text, summarise
+from theoryck.report.claims import CONSTANT, ClaimSummary, Outcome, clean, clean_lines, how_sure, instance_text, summarise, sureness
 from theoryck.report.paragraphs import facts, headline
 from theoryck.report.rows import AT_LARGEST, ClaimRow, claim_row
 from theoryck.report.text import sum_and_fallen
@@ -14,7 +14,7 @@ _MARK = {Outcome.FAILED: "**!** ", Outcome.UNDECIDED: "**?** ", Outcome.WELL: ""
 _HEAD = ("verdict", "claim", "statement", "claimed", "measured", "tightness", "slack", "rivals rejected", "draws")
 _ALIGNED = ("---", "---", "---", "--:", ":--", ":--", "--:", "--:", "--:")
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")  # what means something within a line; no text of a report begins a line
-MOST = 3  # failing instances of one claim that are told in full
+MOST = 3  # failing instances of one claim that are written in full
 
 
 def render(report: Report) -> str:
@@ -26,7 +26,7 @@ def render(report: Report) -> str:
         blocks.append(table(claims))
         blocks.append(_legend(claims))
     for claim in claims:
-        blocks.extend(_told(claim))
+        blocks.extend(_in_full(claim))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -63,43 +63,43 @@ def _sum(report: Report) -> list[str]:
 
 def _cells(row: ClaimRow) -> tuple[str, ...]:
     verdict = escape(row.verdict)
-    said = row.statement or (clean(row.prediction.quantity) if row.prediction else "")
+    text = row.statement or (clean(row.prediction.quantity) if row.prediction else "")
     return (
         _MARK[row.outcome] + (verdict if row.outcome is Outcome.WELL else f"**{verdict}**"),
         code(row.claim, cell=True) + (f" ({row.instances})" if row.instances > 1 else ""),
-        code(said, cell=True) if said else "",
+        code(text, cell=True) if text else "",
         *(escape(text) for text in (row.claimed, row.measured, row.tightness, row.slack, row.rivals, row.draws)),
     )
 
 
 def _legend(claims: list[ClaimSummary]) -> str:
-    said = []
-    levels = sorted({r.exponent.level for claim in claims for r in claim.results if r.exponent is not None})
-    if levels:
-        level = " or ".join(f"{100 * level:g}%" for level in levels)
-        said.append(f"-0.502(8) is -0.502 +/- 0.008 at level {level}")
+    notes = []
+    results = [result for claim in claims for result in claim.results]
+    level = sureness(results).level
+    if level:
+        notes.append(f"-0.502(8) is -0.502 +/- 0.008 at level {level}")
     if any(len(claim.results) > 1 for claim in claims):
-        said.append("claims with several instances (their number in parentheses) are shown by the worst")
+        notes.append("claims with several instances (their number in parentheses) are shown by the worst")
     if any(claim_row(claim).slack != "-" for claim in claims):
-        said.append("slack: how much faster than claimed the quantity decays")
+        notes.append("slack: how much faster than claimed the quantity decays")
     rows = [claim_row(claim) for claim in claims]
     if any(row.compared.at_largest for row in rows):
-        said.append(f"{AT_LARGEST}: a value at the largest size, not the limit")
+        notes.append(f"{AT_LARGEST}: a value at the largest size, not the limit")
     if any(row.compared.kind == CONSTANT for row in rows):
-        said.append("c=: a constant, where it decided")
-    said.extend(map(str, how_sure(result for claim in claims for result in claim.results)))
-    return f"<sub>{escape('; '.join(said))}.</sub>" if said else ""
+        notes.append("c=: a constant, where it decided")
+    notes.extend(map(str, how_sure(results)))
+    return f"<sub>{escape('; '.join(notes))}.</sub>" if notes else ""
 
 
-def _told(claim: ClaimSummary) -> list[str]:
+def _in_full(claim: ClaimSummary) -> list[str]:
     if claim.outcome is Outcome.WELL:
         return []
     shown = claim.failed[:MOST] if claim.outcome is Outcome.FAILED else (claim.worst,)
-    told = [_paragraph(result) for result in shown]
+    parts = [_paragraph(result) for result in shown]
     left = len(claim.failed) - len(shown)
     if claim.outcome is Outcome.FAILED and left > 0:
-        told.append(f"... and {left} more failing instance{'s' if left > 1 else ''} of {code(clean(claim.claim))}.")
-    return told
+        parts.append(f"... and {left} more failing instance{'s' if left > 1 else ''} of {code(clean(claim.claim))}.")
+    return parts
 
 
 def _paragraph(result: Result) -> str:

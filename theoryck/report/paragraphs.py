@@ -23,7 +23,7 @@ from theoryck.report.rows import rate_has_logarithm
 def headline(result: Result) -> str:
     """Say in one line what became of a result, and whether that was declared.
 
-    A falsehood that fell is told apart from a theorem that fell by its words, not by its colour.
+    A falsehood that fell differs from a theorem that fell by its words, not by its colour.
     """
     return ": ".join(part for part in outcome_and_why(result) if part)
 
@@ -208,10 +208,10 @@ def _routes(result: Result) -> str:
     routes = result.judgement.routes
     if len(routes) < 2 and not any(route.reason for route in routes):
         return ""
-    said = {route.reason for route in routes if route.decided}  # it is that of the verdict
+    decided = {route.reason for route in routes if route.decided}  # it is that of the verdict
     shown = []
     for route in routes:
         exponent = f" exponent {numbers.measured(route.exponent)}" if route.exponent else ""
-        reason = f" ({clean(route.reason)})" if route.reason and route.reason not in said else ""
+        reason = f" ({clean(route.reason)})" if route.reason and route.reason not in decided else ""
         shown.append(f"{clean(route.name)} {route.verdict.value}{exponent}{reason}")
     return "; ".join(shown)

@@ -28,11 +28,11 @@ class Progress:
 
     >>> ticks = iter(range(0, 1000, 4))
     >>> progress = Progress(2, lambda: float(next(ticks)))
-    >>> told = {"claim": "paper/claim", "instance": {"k": 2}, "number": 1, "instances": 4, "draws": 0, "exponent": None}
-    >>> progress.see({"event": "instance", **told, "fraction": 0.0})
+    >>> event = {"claim": "paper/claim", "instance": {"k": 2}, "number": 1, "instances": 4, "draws": 0, "exponent": None}
+    >>> progress.see({"event": "instance", **event, "fraction": 0.0})
     >>> progress.line(79)
     '1/2 paper/claim (1 of 4: k=2)'
-    >>> progress.see({"event": "look", **told, "fraction": 0.25, "draws": 20000})
+    >>> progress.see({"event": "look", **event, "fraction": 0.25, "draws": 20000})
     >>> progress.line(79)
     '1/2 paper/claim (1 of 4: k=2): 20k draws, at most about 60 s for this claim'
     """
@@ -43,14 +43,14 @@ class Progress:
     _look: Mapping[str, Any] | None = None
     _claim_began: float = 0.0
     _instance_began: float = 0.0
-    _told: float = 0.0
+    _now: float = 0.0
     _last_end: float | None = None
     _whole: float | None = None  # seconds that the whole budget of the instance takes, at the pace until its last look
     _spent: list[float] = field(default_factory=list)
 
     def see(self, look: Mapping[str, Any]) -> None:
         """Take in what the session tells: that an instance begins, draws, a look, or that a claim is done."""
-        self._told = self.clock()
+        self._now = self.clock()
         claim = str(look["claim"]).removesuffix("#confirmation")
         if look["event"] == "claim":
             self._end_claim()
@@ -59,21 +59,21 @@ class Progress:
             self._look = {**self._look, "draws": look["draws"]}
             return
         if self._look is None or self._look["claim"] != claim:
-            self._claim_began = self._instance_began = self._told
+            self._claim_began = self._instance_began = self._now
         elif look["event"] == "instance":
-            self._instance_began = self._told
+            self._instance_began = self._now
         self._look = {**look, "claim": claim}
-        spent = self._told - self._instance_began
+        spent = self._now - self._instance_began
         self._whole = spent / look["fraction"] if look["fraction"] and spent >= ENOUGH_SECONDS else None
 
     def _end_claim(self) -> None:
-        # What is judged again when all is measured (Holm) is told once more, and is done already.
+        # What is judged again when all is measured (Holm) is sent once more, and is done already.
         self.done = min(self.done + 1, self.claims)
         if self._look is not None:
-            self._spent.append(self._told - self._claim_began)
+            self._spent.append(self._now - self._claim_began)
         elif self._last_end is not None:  # done elsewhere: what counts is how often claims are done
-            self._spent.append(self._told - self._last_end)
-        self._look, self._last_end = None, self._told
+            self._spent.append(self._now - self._last_end)
+        self._look, self._last_end = None, self._now
 
     def line(self, width: int) -> str:
         """Return what is going on in at most ``width`` columns; what matters least is left out first."""
@@ -88,10 +88,10 @@ class Progress:
         several = f"{look['number']} of {look['instances']}" if look["instances"] > 1 else ""
         exponent = f"exponent {numbers.brief(look['exponent'])}" if look["exponent"] is not None else ""
         draws = f"{numbers.count(look['draws'])} draws" if look["draws"] else ""
-        said = [fact for fact in (exponent, draws, self.left()) if fact]
-        without_draws = [fact for fact in said if fact != draws]
+        known = [fact for fact in (exponent, draws, self.left()) if fact]
+        without_draws = [fact for fact in known if fact != draws]
         for head in (claim, position):
-            for facts in (said, without_draws, without_draws[-1:]):
+            for facts in (known, without_draws, without_draws[-1:]):
                 text = _sentence(head, several, facts)
                 if cells(text) <= width:
                     return self._with_instance(head, several, facts, width - cells(text))
@@ -121,7 +121,7 @@ class Progress:
         """
         if self._look is None:
             return 0.0
-        spent = self._told - self._claim_began
+        spent = self._now - self._claim_began
         bound = self._bound()
         return mean - spent if spent < mean else min(spent, bound if bound is not None else spent)
 
@@ -130,7 +130,7 @@ class Progress:
         look, whole = self._look, self._whole
         if look is None or whole is None:
             return None
-        left = whole * (1 + look["instances"] - look["number"]) - (self._told - self._instance_began)
+        left = whole * (1 + look["instances"] - look["number"]) - (self._now - self._instance_began)
         return float(left) if left > 0 else None
 
 

@@ -60,7 +60,7 @@ def claim_row(claim: ClaimSummary) -> ClaimRow:
     rejected, rivals = claim.rivals
     return ClaimRow(
         outcome=claim.outcome,
-        verdict=standing(worst),
+        verdict=result_verdict(worst),
         claim=clean(claim.claim),
         statement=clean(worst.statement),
         prediction=worst.prediction,
@@ -74,12 +74,12 @@ def claim_row(claim: ClaimSummary) -> ClaimRow:
     )
 
 
-def standing(result: Result) -> str:
+def result_verdict(result: Result) -> str:
     """Return the verdict in words: capitals where somebody has to act or to measure more, and what a falsehood came to.
 
     >>> from theoryck.records import Contract, Judgement
     >>> found = Judgement(Verdict.REFUTED, "the whole interval lies above")
-    >>> standing(Result("c", Status.FALSEHOOD, {}, found, None, (), Contract(), 1e-3, 0, 0.0, 0))
+    >>> result_verdict(Result("c", Status.FALSEHOOD, {}, found, None, (), Contract(), 1e-3, 0, 0.0, 0))
     'refuted as declared'
     """
     verdict = result.verdict

@@ -87,11 +87,11 @@ def reason(error: OSError) -> str:
     >>> reason(FileNotFoundError(2, "No such file or directory", "gap.csv"))
     'no such file or directory: gap.csv'
     """
-    said = (error.strerror or str(error) or type(error).__name__).lower()
+    text = (error.strerror or str(error) or type(error).__name__).lower()
     if error.filename is None:
-        return said
+        return text
     name = os.fsdecode(error.filename) if isinstance(error.filename, bytes) else str(error.filename)
-    return f"{said}: {name if len(name) <= 80 else name[:40] + '...' + name[-20:]}"
+    return f"{text}: {name if len(name) <= 80 else name[:40] + '...' + name[-20:]}"
 
 
 def same_file(one: Path_, other: Path_) -> bool:

@@ -17,28 +17,29 @@ from theoryck._renderers import renders
 from theoryck.records import Report, Result, Status, Tightness, Verdict
 from theoryck.report import numbers
 from theoryck.report.claims import (
+    CLAIM_VERDICTS,
+    COLOR,
     CONSTANT,
     DECLARED,
     FALSEHOOD_STANDS,
     MIXED,
     RIVAL_STANDS,
-    STANDINGS,
     VALUE,
     ClaimSummary,
     Outcome,
+    claim_verdict,
     clean,
     counted,
     how_sure,
     instance_text,
     outcome,
-    standing,
     summarise,
+    sureness,
 )
 from theoryck.report.layout import WIDTH, Style, cells, pad, shorten, wrap
 from theoryck.report.paragraphs import paragraph
 from theoryck.report.rows import AT_LARGEST, compared, rate_has_logarithm
 
-COLOR = {Outcome.FAILED: "bad", Outcome.UNDECIDED: "open", Outcome.WELL: "good"}
 _MARK = {Outcome.FAILED: "!", Outcome.UNDECIDED: "?", Outcome.WELL: " "}
 _NUMBERS = ("claimed", "measured", "tightness", "rivals", "draws", "sec")
 _RIGHT = (True, False, False, True, True, True)
@@ -62,7 +63,7 @@ class Row:
 
     @property
     def paper(self) -> str:
-        """The part of the name before its last slash: said once, above the claims that share it."""
+        """The part of the name before its last slash: written once, above the claims that share it."""
         return self.claim.rpartition("/")[0]
 
     @property
@@ -98,8 +99,8 @@ def table(claims: Sequence[ClaimSummary], style: Style | None = None, *, verbose
         columns = _Columns.fitting(rows, style.width)
         counted = columns.head == _COUNT
         lines = list(_one_line_each(rows, columns, style))
-    said = _legend(claims, verbose=verbose, head=_COUNT if counted else "instance", left_out=_NUMBERS[kept:]) if legend else ""
-    return "\n".join([*lines, *(wrap(said, style.width, first="  ", rest="   ") if said else ())])
+    notes = _legend(claims, verbose=verbose, head=_COUNT if counted else "instance", left_out=_NUMBERS[kept:]) if legend else ""
+    return "\n".join([*lines, *(wrap(notes, style.width, first="  ", rest="   ") if notes else ())])
 
 
 def _kept(rows: Sequence[Row], width: int) -> int:
@@ -208,7 +209,7 @@ def _one_line_each(rows: Sequence[Row], columns: _Columns, style: Style) -> Iter
     paper = ""
     for row in rows:
         if row.paper and row.paper != paper:
-            yield from _said_once(row.paper, columns.verdict + 1, style)
+            yield from _paper(row.paper, columns.verdict + 1, style)
         paper = row.paper
         shown = "  " * bool(paper) + row.name
         instance = row.count if columns.head == _COUNT else row.worst
@@ -222,14 +223,14 @@ def _one_line_each(rows: Sequence[Row], columns: _Columns, style: Style) -> Iter
 def _every_instance(rows: Sequence[Row], style: Style) -> Iterator[str]:
     """A claim of several instances has its name on a line of its own, and they stand below it."""
     verdict, of_numbers, room = _fixed(rows, style.width)
-    texts = [_told_apart(row) for row in rows]
+    texts = [_instance_name(row) for row in rows]
     columns = _Columns(verdict, max(min(max(map(cells, texts)), room), 8), 0, of_numbers, "")
     title = "claim and its instances"
     yield style.paint(columns.line("  verdict", title if cells(title) <= columns.claim else "claim", "", _NUMBERS), "head")
     paper = claim = ""
     for row, text in zip(rows, texts, strict=True):
         if row.paper and row.paper != paper:
-            yield from _said_once(row.paper, verdict + 1, style)
+            yield from _paper(row.paper, verdict + 1, style)
         if row.instances == 0 and row.claim != claim:
             yield from wrap(row.name, style.width, first=" " * (verdict + 1 + 2 * bool(row.paper)))
         paper, claim = row.paper, row.claim
@@ -243,7 +244,7 @@ def _every_instance(rows: Sequence[Row], style: Style) -> Iterator[str]:
         yield _painted(columns.line(first, text, "", row.numbers), row, columns, style)
 
 
-def _told_apart(row: Row) -> str:
+def _instance_name(row: Row) -> str:
     """The text of a row among all instances: the name and its only instance, or one of several instances."""
     margin = "  " * bool(row.paper)
     if row.instances == 0:
@@ -251,7 +252,7 @@ def _told_apart(row: Row) -> str:
     return f"{margin}{row.name}  {row.instance}".rstrip()
 
 
-def _said_once(paper: str, margin: int, style: Style) -> list[str]:
+def _paper(paper: str, margin: int, style: Style) -> list[str]:
     return [style.paint(line, "dim") for line in wrap(paper, style.width, first=" " * margin)]
 
 
@@ -285,25 +286,24 @@ def _stacked(row: Row, style: Style) -> list[str]:
 
 def _legend(claims: Sequence[ClaimSummary], *, verbose: bool, head: str, left_out: Sequence[str]) -> str:
     """Say what the table's shorthand means, where it is used."""
-    said = []
-    levels = {r.exponent.level for claim in claims for r in claim.results if r.exponent is not None}
-    if levels:
-        level = " or ".join(f"{100 * level:g}%" for level in sorted(levels))
-        said.append(f"-0.502(8): -0.502 +/- 0.008 at level {level}")
+    notes = []
+    level = sureness(result for claim in claims for result in claim.results).level
+    if level:
+        notes.append(f"-0.502(8): -0.502 +/- 0.008 at level {level}")
     shown = [compared(result) for claim in claims for result in (claim.results if verbose else (claim.worst,))]
     if any(numbers.kind == VALUE and numbers.erring for numbers in shown):
-        said.append("=1.57(2): a value, with its standard error or error bound")
+        notes.append("=1.57(2): a value, with its standard error or error bound")
     if any(numbers.at_largest for numbers in shown):
-        said.append(f"{AT_LARGEST}: at the largest size, not the limit")
+        notes.append(f"{AT_LARGEST}: at the largest size, not the limit")
     if any(numbers.kind == CONSTANT for numbers in shown):
-        said.append("c=2: a constant, where it decided")
+        notes.append("c=2: a constant, where it decided")
     if any(rate_has_logarithm(result) for claim in claims for result in claim.results):
-        said.append("the exponent of a rate with a logarithm is that of the power beside it")
+        notes.append("the exponent of a rate with a logarithm is that of the power beside it")
     if any(len(claim.results) > 1 for claim in claims) and not verbose:
-        said.append(f"{head} 4: the worst of 4 is shown, -v lists all")
+        notes.append(f"{head} 4: the worst of 4 is shown, -v lists all")
     if left_out:
-        said.append(f"a wider terminal shows {', '.join(left_out)}")
-    return f"({'; '.join(said)})" if said else ""
+        notes.append(f"a wider terminal shows {', '.join(left_out)}")
+    return f"({'; '.join(notes)})" if notes else ""
 
 
 _COUNTED = {FALSEHOOD_STANDS: "not refuted though false", RIVAL_STANDS: "with a rival that stands"}  # behind a number
@@ -376,7 +376,7 @@ def _not_well(claims: Sequence[ClaimSummary], style: Style) -> list[str]:
 def sure_lines(report: Report, style: Style | None = None) -> str:
     """Return how sure the session is of what it says: what it tolerates, its error rates, and the rivals that fell."""
     style = style or Style()
-    lines = [line for said in how_sure(report.results) for line in wrap(str(said), style.width, rest="  ")]
+    lines = [line for remark in how_sure(report.results) for line in wrap(str(remark), style.width, rest="  ")]
     return "\n".join(style.paint(line, "dim") for line in lines)
 
 
@@ -406,5 +406,5 @@ def sum_and_fallen(report: Report) -> tuple[str, str]:
 
 def _counts(claims: Sequence[ClaimSummary]) -> list[str]:
     """Count claims, the worst first: what fell, what stood that should not, what is open, what is well."""
-    found = [standing(claim) for claim in claims]
-    return [f"{found.count(name)} {_COUNTED.get(name, name)}" for name in STANDINGS if name in found]
+    found = [claim_verdict(claim) for claim in claims]
+    return [f"{found.count(name)} {_COUNTED.get(name, name)}" for name in CLAIM_VERDICTS if name in found]

@@ -91,7 +91,7 @@ def drawn(picture: Picture) -> Markup:
     return Markup(picture.svg.replace(f"<style>{STYLE}</style>", "", 1))
 
 
-def standing_alone(picture: Picture) -> Markup:
+def with_style(picture: Picture) -> Markup:
     """Return a picture as markup, with the style it needs outside a page."""
     return Markup(picture.svg)
 
@@ -113,7 +113,7 @@ FILTERS = {
     "formula": formula,
     "expectation": expectation,
     "drawn": drawn,
-    "standing_alone": standing_alone,
+    "with_style": with_style,
     "prose": prose,
     "cited": cited,
     "count": numbers.count,

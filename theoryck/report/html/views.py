@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from theoryck.records import About, Point, Report, Result, Status, Tightness
 from theoryck.report import numbers
 from theoryck.report.claims import (
+    CLAIM_VERDICTS,
     MIXED,
-    STANDINGS,
     ClaimSummary,
     Outcome,
-    Said,
+    Remark,
+    claim_verdict,
     clean,
     how_sure,
     instance_text,
     outcome,
     severity,
-    standing,
     summarise,
 )
 from theoryck.report.paragraphs import facts, headline
@@ -31,7 +31,7 @@ from theoryck.report.rows import NOTHING, claim_row
 from theoryck.report.svg import Picture, pictures
 
 _ARXIV = re.compile(r"\d{4}\.\d{4,5}(v\d+)?|[a-z-]+(\.[A-Z]{2})?/\d{7}", re.ASCII)
-_ELSEWHERE = ("statement", "reference", "quantity", "repeat")  # said once for the claim, in the formula, in a place of its own
+_ELSEWHERE = ("statement", "reference", "quantity", "repeat")  # written once for the claim, in the formula, in a place of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class InstanceView:
 
     anchor: str
     text: str
-    said: str
+    headline: str
     outcome: str
     result: Result
     facts: tuple[tuple[str, str], ...]
@@ -88,7 +88,7 @@ class ClaimView:
     name: str
     folder: str
     status: str
-    standing: str
+    verdict: str
     outcome: str
     statement: str
     reference: str
@@ -121,7 +121,7 @@ class ClaimView:
         return " ".join((self.claim, self.statement, self.reference)).lower()
 
 
-def claim_view(summary: ClaimSummary, number: int, anchor: str, about: About, standing: str) -> ClaimView:
+def claim_view(summary: ClaimSummary, number: int, anchor: str, about: About, verdict: str) -> ClaimView:
     """Return what is shown of a claim, the ``number``-th on its page; the instances come worst first."""
     worst = summary.worst
     folder, _, name = summary.claim.rpartition("/")
@@ -135,7 +135,7 @@ def claim_view(summary: ClaimSummary, number: int, anchor: str, about: About, st
         name=clean(name),
         folder=clean(about.folder or folder),
         status=worst.status.value,
-        standing=standing,
+        verdict=verdict,
         outcome=summary.outcome.value,
         statement=clean(worst.statement),
         reference=clean(worst.reference),
@@ -157,7 +157,7 @@ def instance_view(result: Result, anchor: str) -> InstanceView:
     return InstanceView(
         anchor=anchor,
         text=instance_text(result.instance),
-        said=headline(result),
+        headline=headline(result),
         outcome=outcome(result).value,
         result=result,
         facts=tuple((label, text) for label, text in facts(result) if text and label not in _ELSEWHERE),
@@ -221,16 +221,16 @@ class Alarm:
     """A claim that is not as declared, or not decided: what became of it and why."""
 
     claim: ClaimView
-    said: str
+    headline: str
     reason: str
     instances: str
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many claims came to one standing."""
+    """How many claims came to one verdict."""
 
-    standing: str
+    verdict: str
     claims: int
     outcome: str
 
@@ -260,16 +260,16 @@ class Overview:
     seconds: float = 0.0
     statuses: tuple[str, ...] = ()
     tightness: tuple[tuple[str, int], ...] = ()
-    sure: tuple[Said, ...] = ()
+    sure: tuple[Remark, ...] = ()
 
-    def order(self, standing: str) -> int:
-        """The place of a standing among all, worst first."""
-        return STANDINGS.index(standing)
+    def order(self, verdict: str) -> int:
+        """The place of a verdict among all, worst first."""
+        return CLAIM_VERDICTS.index(verdict)
 
     @property
-    def standings(self) -> list[str]:
-        """The standings that occur, worst first."""
-        return [count.standing for count in self.counts]
+    def verdicts(self) -> list[str]:
+        """The verdicts that occur, worst first."""
+        return [count.verdict for count in self.counts]
 
 
 def overview(report: Report) -> Overview:
@@ -278,7 +278,7 @@ def overview(report: Report) -> Overview:
     summaries = summarise(report)
     names = anchors(summary.claim for summary in summaries)
     views = [
-        claim_view(summary, number, anchor, about.get(summary.claim) or About(summary.claim), standing(summary))
+        claim_view(summary, number, anchor, about.get(summary.claim) or About(summary.claim), claim_verdict(summary))
         for number, (summary, anchor) in enumerate(zip(summaries, names, strict=True), 1)
     ]
     return Overview(
@@ -317,8 +317,8 @@ def anchors(names: Iterable[str]) -> list[str]:
 
 def _counts(views: Sequence[ClaimView]) -> tuple[Count, ...]:
     found = []
-    for name in STANDINGS:
-        here = [view for view in views if view.standing == name]
+    for name in CLAIM_VERDICTS:
+        here = [view for view in views if view.verdict == name]
         if here:
             found.append(Count(name, len(here), here[0].outcome))
     return tuple(found)
@@ -326,8 +326,8 @@ def _counts(views: Sequence[ClaimView]) -> tuple[Count, ...]:
 
 def _tightness(summaries: Sequence[ClaimSummary]) -> tuple[tuple[str, int], ...]:
     """Count the words on tightness among the bounds that stand."""
-    said = [each.tightness for each in summaries]
-    return tuple((word, said.count(word)) for word in (*(known.value.lower() for known in Tightness), MIXED) if word in said)
+    words = [each.tightness for each in summaries]
+    return tuple((word, words.count(word)) for word in (*(known.value.lower() for known in Tightness), MIXED) if word in words)
 
 
 def _alarms(views: Sequence[ClaimView], summaries: Sequence[ClaimSummary], what: Outcome) -> tuple[Alarm, ...]:
@@ -338,7 +338,7 @@ def _alarms(views: Sequence[ClaimView], summaries: Sequence[ClaimSummary], what:
         alike = sum(instance.outcome == what.value for instance in view.instances)
         instances = f"{alike} of {len(view.instances)} instances" if len(view.instances) > 1 else ""
         found.append(Alarm(view, headline(summary.worst), clean(summary.worst.reason), instances))
-    return tuple(sorted(found, key=lambda alarm: STANDINGS.index(alarm.claim.standing)))
+    return tuple(sorted(found, key=lambda alarm: CLAIM_VERDICTS.index(alarm.claim.verdict)))
 
 
 def _folders(report: Report, views: Sequence[ClaimView]) -> tuple[Folder, ...]:

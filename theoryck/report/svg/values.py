@@ -30,7 +30,7 @@ class Row:
     gap: Decimal
     low: Decimal
     high: Decimal
-    told: str
+    text: str
 
 
 def compares(result: Result) -> bool:
@@ -65,9 +65,9 @@ def values(result: Result) -> tuple[Canvas, str] | None:
     canvas = Canvas(0.0)
     _draw(canvas, result, shown, claimed, radius, bound)
     relation = "is at most" if bound else "is"
-    said = [f"{row.label} {row.told}" for row in shown]
+    parts = [f"{row.label} {row.text}" for row in shown]
     alt = words.sentence(
-        f"{words.quantity(result)}, claimed that it {relation} {_plain(claimed)} (dashed): {'; '.join(said)}.",
+        f"{words.quantity(result)}, claimed that it {relation} {_plain(claimed)} (dashed): {'; '.join(parts)}.",
         f"{left_out} more values are not drawn." if left_out else "",
         words.missing(missing),
     )
@@ -77,10 +77,10 @@ def values(result: Result) -> tuple[Canvas, str] | None:
 def _row(trace: Trace, claimed: Decimal, where: str) -> Row:
     mark = trace.minus(claimed).marks[0]
     low, high = mark.ends
-    told = words.value(trace.marks[0])
+    text = words.value(trace.marks[0])
     if mark.value != 0:
-        told += f" ({mark.value:+.2g} from the claim)"
-    return Row(f"{where}{NAMES[trace.route]}", trace.route, mark.value, low, high, told)
+        text += f" ({mark.value:+.2g} from the claim)"
+    return Row(f"{where}{NAMES[trace.route]}", trace.route, mark.value, low, high, text)
 
 
 def _rivals(result: Result, claimed: Decimal) -> list[Row]:
@@ -120,7 +120,7 @@ def _draw(canvas: Canvas, result: Result, rows: Sequence[Row], claimed: Decimal,
     canvas.entry(SAMPLES["claim-up"], f"claimed {'at most ' if bound else ''}{_plain(claimed)}{known}")
     for row in rows:
         if not row.route:
-            canvas.entry(SAMPLES["cross"], f"{row.label}: {row.told}{'' if row.gap in drawn_rivals else ' (beyond the axis)'}")
+            canvas.entry(SAMPLES["cross"], f"{row.label}: {row.text}{'' if row.gap in drawn_rivals else ' (beyond the axis)'}")
 
 
 def _near(gaps: Sequence[Decimal], rivals: Sequence[Decimal]) -> list[Decimal]:
