@@ -1,5 +1,7 @@
 """check: claims meet measurement.  Samplers here have known means, so the right verdict is known."""
 
+import threading
+
 import numpy as np
 import pytest
 from hypothesis.strategies import integers
@@ -377,3 +379,31 @@ def test_a_claim_may_ask_for_a_larger_share_of_the_budget():
         statements = [tc.Bound(power_law(-0.5), rate="1/d", along=path(), share=share) for share in (1, 4)]
         budgets = [Measurement("c", {}, statement, session, 0.5).budget.spending.budget for statement in statements]
     assert budgets == [5e5, 2e6]
+
+
+def test_what_is_known_ahead_is_what_is_found_in_its_turn():
+    """With workers, several claims are worked out at once; one that cannot be built, or cannot travel, spoils no other."""
+    lock = threading.Lock()
+
+    @tc.theorem("ahead/good")
+    def good():
+        "rho_1 = 1 - sigma_1 for tanh"
+        return tc.Identity(tc.networks.rho("tanh", 1), 1 - tc.networks.sigma("tanh", 1), rivals=[1])
+
+    @tc.theorem("ahead/unbuilt")
+    def unbuilt():
+        "Nothing"
+        raise LookupError("no such constant")
+
+    @tc.theorem("ahead/stays")
+    def stays():
+        "sigma_1 = 1 for x"
+        sigma = tc.networks.sigma("x", 1)
+        object.__setattr__(sigma, "described", {**sigma.described, "lock": lock})
+        return tc.Identity(sigma, 1, rivals=[2])
+
+    for claims in ([good], [good, unbuilt], [good, stays, unbuilt]):
+        alone, ahead = (tc.check_claims(claims, workers=workers, sharing=3).results for workers in (1, 2))
+        assert [result.verdict for result in alone] == [result.verdict for result in ahead]
+        assert [result.reason for result in alone] == [result.reason for result in ahead]
+        assert [result.points for result in alone] == [result.points for result in ahead]

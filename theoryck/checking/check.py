@@ -19,7 +19,7 @@ from typing import Any
 
 from theoryck import __version__, planning
 from theoryck.checking.interrupts import came_from_ctrl_c
-from theoryck.checking.known import GUARD_DIGITS, Exact, known
+from theoryck.checking.known import GUARD_DIGITS, Exact, known, look_ahead
 from theoryck.checking.measurement import Measurement
 from theoryck.checking.profiles import Profile, profile_named
 from theoryck.checking.repeat import repeat_command
@@ -95,7 +95,7 @@ def check_claims(
     interrupted = False
     try:
         with Session(settings, seed, executor, sharing or max(1, len(wanted)), workers, draws, progress, ledger) as session:
-            for claim in wanted:
+            for claim in look_ahead(wanted, session):
                 found += _examined_or_failed(claim, session)
                 session.end(claim.id)
             found = _step_down(found, session)
@@ -170,7 +170,7 @@ def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Examined]
     session.begin(claim.id, describe_instance(instances[0][0]), 1, len(instances))
     found = [
         (parameters, statement, each.prediction or statement.prediction(parameters, digits + GUARD_DIGITS), each.exact)
-        for (parameters, statement), each in zip(instances, known(instances, session), strict=True)
+        for (parameters, statement), each in zip(instances, known(claim, session), strict=True)
     ]
     results = []
     for number, (parameters, statement, prediction, exact) in enumerate(found, 1):

@@ -43,6 +43,7 @@ class Session:
     draws: int | Sequence[int] | None = None
     progress: Progress | None = None
     ledger: Ledger | str | os.PathLike[str] | None = None
+    known: dict[str, list[Any]] = field(default_factory=dict, init=False)
     _own: bool = field(default=False, init=False)
     _standing: tuple[str, int, int] = field(default=("", 1, 1), init=False)
 
