@@ -2,7 +2,8 @@
 
 X has d_0 x n independent N(0, 1/d_0) entries, x_l = phi(W_l x_(l-1))/sqrt(d_l) column by column with N(0, 1) weights, and
 K_l = x_l^T x_l (n x n).  Sources: Marchenko, Pastur (1967); Fan, Wang (2020), arXiv:2005.11879, with phi not normalised;
-Pennington, Worah (2017), theorem 1, for one layer; Louart, Liao, Couillet (2018), arXiv:1702.05419, theorem 1, for the equivalent.
+Pennington, Worah (2017), theorem 1, for one layer; Louart, Liao, Couillet (2018), arXiv:1702.05419, theorem 1, for the equivalent,
+which is a part of what is drawn where a trace is compared with it.
 
 draws       Draws of conjugate kernels, with no more random numbers than their law needs
 limits      Limits of spectra: Marchenko and Pastur, conjugate kernels layer by layer, the quartic of one layer
