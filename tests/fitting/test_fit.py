@@ -83,7 +83,7 @@ def test_widths_do_not_exceed_the_baseline(draws: float, width: float) -> None:
     st.permutations(range(7)),
     st.sampled_from([None, 0.5, 1.0]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_units_and_order_do_not_matter(
     exponent: float, log_unit: float, seed: int, order: list[int], correction: float | None
 ) -> None:

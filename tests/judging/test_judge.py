@@ -371,7 +371,7 @@ def test_error_rates_are_shared_over_routes() -> None:
 
 
 @given(st.floats(0.02, 0.3), st.floats(-0.5, 0.5), st.sampled_from([10, 10**3, 10**5]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_support_and_refutation_exclude_each_other(within: float, excess: float, draws: int) -> None:
     contract = Contract(within=within)
     found = judge(bound(), estimates(lambda d: d ** (excess - 1), draws), contract)

@@ -31,7 +31,7 @@ def holds(value: Enclosure, number: Fraction) -> bool:
 @pytest.mark.parametrize(
     ("function", "exact"), [(add, operator.add), (subtract, operator.sub), (multiply, operator.mul), (divide, operator.truediv)]
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(left=enclosures, right=enclosures, places=digits)
 def test_results_hold_every_value(function, exact, left, right, places) -> None:
     if function is divide:
@@ -41,7 +41,7 @@ def test_results_hold_every_value(function, exact, left, right, places) -> None:
     assert all(holds(result, exact(x, y)) for x, y in itertools.product(members(left), members(right)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(base=enclosures, exponent=st.integers(-4, 7), places=digits)
 def test_powers_hold_every_value(base, exponent, places) -> None:
     if exponent < 0:
@@ -56,7 +56,7 @@ def test_even_powers_do_not_lose_their_sign() -> None:
     assert power(Enclosure(Decimal(0), Decimal(1)), 2).low >= 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(number=st.fractions(), places=digits)
 def test_rationals_are_enclosed_tightly(number, places) -> None:
     result = enclose(number, places)

@@ -216,7 +216,7 @@ def _texts() -> st.SearchStrategy[str]:
     return st.recursive(st.one_of(st.just("x"), st.just("x"), number), extend, max_leaves=4)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(_texts())
 def test_text_and_expression_are_inverse(text: str) -> None:
     try:

@@ -259,7 +259,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(expression=TREES, variance=st.sampled_from([Fraction(1, 100), Fraction(1, 2), Fraction(1)]))
 def test_two_proved_routes_overlap_on_expressions_never_seen(expression, variance):
     """The trapezoidal rule and the adaptive integrator share no bound but the majorant on the real line."""

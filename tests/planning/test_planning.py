@@ -26,7 +26,7 @@ CONTRACT = Contract()
     st.booleans(),
     st.floats(1, 50),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_allotment_respects_budget_and_floor(costs: list[float], budget: float, informed: bool, floor: float) -> None:
     sizes = [16 << index for index in range(len(costs))] if informed else None
     units = planning.allocate(costs, budget, sizes=sizes, floor=floor, noise=0.1)
@@ -91,7 +91,7 @@ def test_allotment_refuses_nonsense() -> None:
 
 
 @given(st.floats(2, 8), st.floats(0.5, 0.99), st.sampled_from([None, 0.5, 1.0]), st.floats(0.5, 5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_budget_and_violation_are_inverse(log_draws: float, power: float, correction: float | None, noise: float) -> None:
     draws = 10**log_draws
     options = {"noise": noise, "power": power, "correction": correction}

@@ -22,7 +22,7 @@ def selected(pattern, claims):
     return {c for c in claims if c == pattern} or {c for c in claims if fnmatch.fnmatchcase(c, pattern)}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(IDS, st.integers(0, 12))
 def test_the_patterns_select_what_is_left_and_nothing_that_is_done(claims, cut):
     done, left = claims[:cut], claims[cut:]

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theoryck.cli import main
@@ -135,7 +135,6 @@ WRONG = [None, True, 0, -1, 1, 0.5, 1e300, "", "x", "inf", "1e5", [], {}, [1], {
 
 
 @given(st.sampled_from(list(places(DATA))), st.sampled_from(WRONG))
-@settings(deadline=None)
 def test_what_breaks_the_schema_is_said_and_nothing_else(path, value):
     data = damaged(path, value)
     ours, theirs = problem(data), jsonschema.Draft202012Validator(SCHEMA).is_valid(data)
@@ -144,7 +143,7 @@ def test_what_breaks_the_schema_is_said_and_nothing_else(path, value):
 
 
 @given(st.sampled_from(list(places(DATA))), st.sampled_from(WRONG))
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=25)
 def test_what_is_read_is_rendered(path, value):
     try:
         report = loads(json.dumps(damaged(path, value)))
@@ -269,7 +268,7 @@ REPORTS = st.builds(Report, TEXTS, COUNTS, st.lists(RESULTS, max_size=1).map(tup
 
 
 @given(REPORTS)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=60)
 def test_whatever_is_written_is_read_and_rendered(report):
     written = dumps(report)
     written.encode()

@@ -14,7 +14,7 @@ from theoryck.theory.networks.strategies import ASSUMPTIONS, activations_missing
 POINTS = np.linspace(-40, 40, 4001)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(smooth_odd_activations())
 def test_smooth_odd_activations_satisfy_the_theorem(phi: Activation) -> None:
     p = phi.properties
@@ -31,7 +31,7 @@ def test_smooth_odd_activations_satisfy_the_theorem(phi: Activation) -> None:
     assert Activation(phi.text) == phi
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(ASSUMPTIONS).flatmap(lambda name: st.tuples(st.just(name), activations_missing(name))))
 def test_missing_one_assumption(pair: tuple[str, Activation]) -> None:
     name, phi = pair
@@ -54,7 +54,7 @@ def test_missing_one_assumption(pair: tuple[str, Activation]) -> None:
         assert phi.zero_mean_at(1).value is False
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 5).flatmap(lambda depth: st.tuples(st.just(depth), width_patterns(depth))))
 def test_width_patterns(pair: tuple[int, tuple[SizeExpression, ...]]) -> None:
     depth, pattern = pair
