@@ -5,8 +5,8 @@ x_i = sigma(a_i . c), a_i uniform on the unit sphere of R^D, c ~ N(0, I_D); lamb
 The scale is that of E kappa_2(lambda | a): Var sigma(Z), Z ~ N(0, 1), unless weights are aligned and sigma is not odd.
 Source: Goldt, Loureiro, Reeves, Krzakala, Mezard, Zdeborova (2021).
 
-Both routes know the Hermite coefficients of one coordinate: draws need them for control variates of mean zero, and for the formula
-that a gap subtracts, never for a mean itself.
+Both routes know the Hermite coefficients of one coordinate: draws need them for control variates of mean zero, for the formula that
+a gap subtracts, and for the scale of aligned weights, where the exact route conditions on |c|.
 
 draws       Draws of generators and latent vectors as they are: cumulants of projections, errors of students
 limits      Prediction errors of two-layer students from the second moments of their local fields, and limits of projections
