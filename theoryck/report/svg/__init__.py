@@ -1,9 +1,8 @@
-"""Pictures of a result as compact SVG, rendered from its record alone: nothing is measured, an old file gives the same picture.
+"""Pictures of a result as compact SVG, rendered from its record alone: nothing is measured and nothing fitted.
 
 marks   what is shown: marks of every route, curves and lines along one path
 growth  values against sizes, their ratio to the claimed rate, residuals
-limits  values that approach a limit
-values  numbers beside the number that is claimed
+values  numbers beside the number that is claimed, and values that approach it
 laws    the histogram of a statistic beside the claimed law
 words   labels, and sentences that say what is seen
 frame   axes, ticks, marks and curves within them
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 
 from theoryck.records import Result
 from theoryck.report.claims import clean, instance_text
-from theoryck.report.svg import growth, laws, limits, marks, values, words
+from theoryck.report.svg import growth, laws, marks, values, words
 from theoryck.report.svg.canvas import Canvas
 
 __all__ = ["Picture", "pictures"]
@@ -65,7 +64,7 @@ def pictures(result: Result, prefix: str = "") -> list[Picture]:
             made.append(Picture(name, title, alt, canvas.svg(whole, alt, f"{prefix}{name}")))
 
     if settling is not None and settling.traces:
-        add("limit", "Measured against claimed limit", limits.limit(result, settling))
+        add("limit", "Measured against claimed limit", values.limit(result, settling))
     if found is not None and found.traces:
         add("scaling", "Measured against claimed rate" if found.claims else "Measured values", growth.scaling(result, found))
         if found.claims:
