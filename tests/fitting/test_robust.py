@@ -11,7 +11,7 @@ import pytest
 from theoryck.fitting.data import Data
 from theoryck.fitting.fit import WIDENINGS, _attempt, _Options, fit_rate
 from theoryck.fitting.joint import fit_rate_jointly
-from theoryck.fitting.scatter import fit_without_errors
+from theoryck.fitting.scatter import residual_stderrs
 
 SIZES = 2.0 ** np.arange(4, 11)
 
@@ -48,7 +48,8 @@ def test_values_at_the_ends_of_the_numeric_domain(unit: float, relative: float) 
     assert fit.decision_lower(0.01) < -1 < fit.decision_upper(0.01)
     joint = fit_rate_jointly({"d": SIZES}, values, relative * values, correction=1)
     assert joint.exponents["d"].contains(-1.0)
-    assert fit_without_errors(SIZES, values, correction=1).exponent.contains(-1.0)
+    scatter = residual_stderrs(SIZES, values, correction=1)
+    assert fit_rate(SIZES, values, scatter.stderrs, correction=1).exponent.contains(-1.0)
 
 
 @pytest.mark.parametrize("kind", [int, np.int64, np.uint16, np.float32])

@@ -12,10 +12,28 @@ import scipy.stats
 from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.data import Data
 from theoryck.fitting.fit import fit_rate
-from theoryck.fitting.scatter import NO_STDERR, WIDENING, _posterior, fit_without_errors, residual_stderrs
+from theoryck.fitting.scatter import NO_STDERR, WIDENING, Mixture, _posterior, _read, residual_stderrs
 
 SEVEN = 2.0 ** np.arange(4, 11)
 TWELVE = np.round(np.geomspace(16, 1024, 12))
+
+
+def law(sizes, values, correction=None, amplitude=None, log_values=False) -> Mixture:
+    """What is known of the exponent where the noise is not."""
+    data, reason = _read(sizes, values, log_values)
+    assert not reason
+    _, centres, errors, weights = _posterior(data, correction, amplitude)
+    return Mixture(weights, centres, errors)
+
+
+def half_width(found: Mixture, tail: float = 0.025) -> float:
+    return 0.5 * (found.limit(tail, 1) - found.limit(tail, -1))
+
+
+def contains(found: Mixture, exponent: float, tail: float = 0.025) -> bool:
+    return found.limit(tail, -1) <= exponent <= found.limit(tail, 1)
+
+
 CORNERS = ((0, 0, 0.5), (2, -2, 0.5), (-2, 2, 0.5), (2, 2, 1.0), (-2, -2, 1.0))
 
 
@@ -48,12 +66,12 @@ def test_without_corrections_it_is_student_s_law() -> None:
     """An amplitude of 1e-9 leaves a straight line: the textbook interval with n - 2 degrees of freedom."""
     rng = np.random.default_rng(6)
     logs = -0.5 * np.log(TWELVE) + 0.02 * rng.standard_normal(12)
-    fit = fit_without_errors(TWELVE, logs, correction=1, amplitude=1e-9, log_values=True)
+    found = law(TWELVE, logs, correction=1, amplitude=1e-9, log_values=True)
     line = scipy.stats.linregress(np.log(TWELVE), logs)
     for rate in (0.1, 0.025, 1e-3):
         reach = scipy.stats.t.ppf(1 - rate, 10) * line.stderr
-        assert fit.upper(rate) == pytest.approx(line.slope + reach, abs=1e-3 * reach)
-        assert fit.lower(rate) == pytest.approx(line.slope - reach, abs=1e-3 * reach)
+        assert found.limit(rate, 1) == pytest.approx(line.slope + reach, abs=1e-3 * reach)
+        assert found.limit(rate, -1) == pytest.approx(line.slope - reach, abs=1e-3 * reach)
 
 
 @pytest.mark.parametrize("noise", [0.001, 0.01, 0.05])
@@ -75,19 +93,18 @@ def test_coverage_at_corners_of_the_family(sizes: np.ndarray, noise: float) -> N
 def test_stderrs_for_the_judge_give_the_limits_of_the_mixture() -> None:
     rng = np.random.default_rng(8)
     values = 3 / SEVEN * (1 + 0.02 * rng.standard_normal(7))
-    fit = fit_without_errors(SEVEN, values, correction=1)
+    found = law(SEVEN, values, correction=1)
     for rate in (0.01, 0.001):
         scatter = residual_stderrs(SEVEN, values, correction=1, rate=rate)
         assert np.allclose(scatter.stderrs, scatter.relative * values)
         judged = fit_rate(SEVEN, values, scatter.stderrs, correction=1)
-        width = fit.upper(rate) - fit.lower(rate)
-        assert judged.upper(rate) >= fit.upper(rate) - 0.01 * width
-        assert judged.lower(rate) <= fit.lower(rate) + 0.01 * width
+        width = found.limit(rate, 1) - found.limit(rate, -1)
+        assert judged.upper(rate) >= found.limit(rate, 1) - 0.01 * width
+        assert judged.lower(rate) <= found.limit(rate, -1) + 0.01 * width
         assert judged.upper(rate) - judged.lower(rate) <= 1.25 * width
         # Larger rates are on the safe side.
-        assert judged.upper(0.025) >= fit.upper(0.025)
+        assert judged.upper(0.025) >= found.limit(0.025, 1)
         assert judged.decision_upper(0.025) > judged.upper(0.025)
-    assert fit.decision_upper(0.025) > fit.upper(0.025)
 
 
 def test_a_fit_that_trusts_the_residual_error_fails_where_this_one_holds() -> None:
@@ -98,7 +115,7 @@ def test_a_fit_that_trusts_the_residual_error_fails_where_this_one_holds() -> No
         values = sizes**-0.5 * np.exp(0.02 * rng.standard_normal(5))
         line = scipy.stats.linregress(np.log(sizes), np.log(values))
         theirs += abs(line.slope + 0.5) <= 1.96 * line.stderr
-        ours += fit_without_errors(sizes, values, correction=1, amplitude=0.01).exponent.contains(-0.5)
+        ours += contains(law(sizes, values, correction=1, amplitude=0.01), -0.5)
     assert theirs < 200 * 0.91
     assert ours >= 200 * 0.93 - 3 * math.sqrt(200 * 0.93 * 0.07)
 
@@ -106,30 +123,28 @@ def test_a_fit_that_trusts_the_residual_error_fails_where_this_one_holds() -> No
 def test_exact_data_are_believed_as_far_as_corrections_can_be_told() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        seven = fit_without_errors(SEVEN, 1 / SEVEN, correction=1)
+        seven = law(SEVEN, 1 / SEVEN, correction=1)
         many = 2.0 ** np.arange(4, 30)
-        long = fit_without_errors(many, 5 / many, correction=1)
-        flat = fit_without_errors(SEVEN, np.full(7, 2), correction=1)
-    assert seven.exponent.contains(-1.0)
-    assert 0 < long.exponent.half_width < seven.exponent.half_width < 1e-3
-    assert long.exponent.contains(-1.0)
-    assert flat.exponent.contains(0.0)
-    assert seven.flags == (NO_STDERR,)
+        long = law(many, 5 / many, correction=1)
+        flat = law(SEVEN, np.full(7, 2), correction=1)
+    assert contains(seven, -1.0)
+    assert 0 < half_width(long) < half_width(seven) < 1e-3
+    assert contains(long, -1.0)
+    assert contains(flat, 0.0)
+    assert residual_stderrs(SEVEN, 1 / SEVEN, correction=1).flag == NO_STDERR
 
 
 def test_units_signs_replicates_and_extremes() -> None:
     rng = np.random.default_rng(10)
     sizes = np.repeat(SEVEN, 3)
     values = sizes**-0.5 * np.exp(0.03 * rng.standard_normal(21))
-    fit = fit_without_errors(sizes, values)
+    found = law(sizes, values)
     for unit in (1e-30, 1e30):
-        other = fit_without_errors(sizes[::-1], unit * values[::-1])
-        assert other.exponent.low == pytest.approx(fit.exponent.low, rel=1e-6)
-    negative = fit_without_errors(sizes, -values)
-    assert negative.sign == -1
-    assert negative.exponent.high == pytest.approx(fit.exponent.high)
-    assert fit.exponent.contains(-0.5)
-    assert fit.exponent.half_width < fit_without_errors(SEVEN, values[::3]).exponent.half_width
+        other = law(sizes[::-1], unit * values[::-1])
+        assert other.limit(0.025, -1) == pytest.approx(found.limit(0.025, -1), rel=1e-6)
+    assert law(sizes, -values).limit(0.025, 1) == pytest.approx(found.limit(0.025, 1))
+    assert contains(found, -0.5)
+    assert half_width(found) < half_width(law(SEVEN, values[::3]))
 
 
 @pytest.mark.parametrize(
@@ -146,16 +161,12 @@ def test_reasons(sizes: list[int], values: list[float], reason: str) -> None:
     scatter = residual_stderrs(sizes, values)
     assert reason in scatter.reason
     assert all(math.isinf(stderr) for stderr in scatter.stderrs)
-    fit = fit_without_errors(sizes, values)
-    assert reason in fit.reason
-    assert fit.lower(0.01) == fit.decision_lower(0.01) == -math.inf
-    assert math.isinf(fit.stderr)
 
 
 def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match=r"rate must lie strictly between 0 and 1/2, got 0\.5"):
         residual_stderrs([16, 32, 64, 128], [1, 2, 3, 4], rate=0.5)
     with pytest.raises(ValueError, match=r"values\[1\] = nan must be finite"):
-        fit_without_errors([16, 32, 64, 128], [1, math.nan, 3, 4])
+        residual_stderrs([16, 32, 64, 128], [1, math.nan, 3, 4])
     with pytest.raises(ValueError, match="same length"):
         residual_stderrs([16, 32, 64, 128], [1, 2, 3])

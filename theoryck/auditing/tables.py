@@ -368,7 +368,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 # Made once: json.loads with options makes a decoder at every call.
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_object)
-_EXAMPLE = '{"d": 16, "value": 0.25}'
 
 
 def _json_lines(lines: _Lines, name: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -8,11 +8,10 @@ from functools import cached_property
 from statistics import NormalDist
 
 import numpy as np
-import scipy.special
 
 from theoryck._renderers import show
 from theoryck.fitting.corrections import CorrectionFamily
-from theoryck.fitting.data import Array, Data
+from theoryck.fitting.data import Data
 from theoryck.fitting.design import ExponentError
 from theoryck.fitting.optimise import System, maximise
 from theoryck.records import Interval
@@ -41,28 +40,6 @@ class LeadingCorrection:
     text: str
     power: float
     coefficient: Interval
-
-
-@dataclass(frozen=True)
-class Mixture:
-    """A law of the exponent that is a mixture of Gaussians: what is known of it where the noise itself is not known."""
-
-    weights: Array
-    centres: Array
-    stderrs: Array
-
-    def limit(self, error_rate: float, side: int) -> float:
-        """Return the quantile that leaves ``error_rate`` beyond it, on the upper side for ``side`` = 1."""
-        kept = self.weights > 0
-        weights, centres, stderrs = self.weights[kept], self.centres[kept], self.stderrs[kept]
-
-        def beyond(limit: float) -> float:
-            return float(weights @ scipy.special.ndtr(side * (centres - limit) / stderrs)) - error_rate
-
-        reach = 40 * float(stderrs.max())  # a Gaussian leaves nothing that a float could hold beyond 40 deviations
-        from scipy.optimize import brentq  # half of what it takes to start an audit, which seldom comes here
-
-        return float(brentq(beyond, centres.min() - reach, centres.max() + reach, xtol=1e-15, rtol=1e-12))
 
 
 @dataclass(frozen=True)
@@ -99,7 +76,6 @@ class RateFit:
     reason: str = ""
     system: System | None = field(default=None, repr=False, compare=False)
     skewed: Profile | None = field(default=None, repr=False, compare=False)
-    mixture: Mixture | None = field(default=None, repr=False, compare=False)
     explanations: tuple[RateFit, ...] = field(default=(), repr=False, compare=False)
 
     @property
@@ -183,8 +159,6 @@ class RateFit:
     def _limit(self, error_rate: float, side: int) -> float:
         if not self.identifiable:
             return side * math.inf
-        if self.mixture is not None:
-            return self.mixture.limit(error_rate, side)
         if self.explanations:
             limits = [fit._limit(error_rate, side) for fit in self.explanations]
             return max(limits) if side > 0 else min(limits)

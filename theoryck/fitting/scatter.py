@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -22,10 +21,8 @@ import scipy.special
 
 from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.data import Array, Data
-from theoryck.fitting.fit import RateFit, fit_rate
 from theoryck.fitting.linear import design_matrix
-from theoryck.fitting.result import Mixture, quantile
-from theoryck.records import Interval
+from theoryck.fitting.result import quantile
 
 NO_STDERR = "no stderr: residual scatter"
 MIN_SCATTER_SIZES = 4
@@ -33,6 +30,28 @@ LARGEST_RELATIVE = 0.25  # a fit needs values that stand above their errors
 SMALLEST_NOISE, LARGEST_NOISE = 1e-13, 10.0  # of sigma: from the rounding of logarithms to ten times the values
 WIDENING = 1.1  # of the corrections: an unknown noise may be taken for one, and at corners of the family it would be too often
 _NODES = 360  # of log sigma, 9% apart: the densities in it are never narrower than 1/sqrt(2 n), and n is at most some hundreds
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A law of the exponent that is a mixture of Gaussians: what is known of it where the noise itself is not known."""
+
+    weights: Array
+    centres: Array
+    stderrs: Array
+
+    def limit(self, error_rate: float, side: int) -> float:
+        """Return the quantile that leaves ``error_rate`` beyond it, on the upper side for ``side`` = 1."""
+        kept = self.weights > 0
+        weights, centres, stderrs = self.weights[kept], self.centres[kept], self.stderrs[kept]
+
+        def beyond(limit: float) -> float:
+            return float(weights @ scipy.special.ndtr(side * (centres - limit) / stderrs)) - error_rate
+
+        reach = 40 * float(stderrs.max())  # a Gaussian leaves nothing that a float could hold beyond 40 deviations
+        from scipy.optimize import brentq  # half of what it takes to start an audit, which seldom comes here
+
+        return float(brentq(beyond, centres.min() - reach, centres.max() + reach, xtol=1e-15, rtol=1e-12))
 
 
 @dataclass(frozen=True)
@@ -83,45 +102,6 @@ def residual_stderrs(
         return Scatter((math.inf,) * count, math.inf, NO_STDERR, reason)
     stderrs = np.full(count, relative) if log_values else relative * np.abs(np.asarray(values, dtype=float))
     return Scatter(tuple(float(stderr) for stderr in stderrs), relative)
-
-
-def fit_without_errors(
-    sizes: Sequence[float],
-    values: Sequence[float],
-    *,
-    correction: float | None = None,
-    amplitude: float | None = None,
-    level: float = 0.95,
-    log_values: bool = False,
-) -> RateFit:
-    """Fit ``Q = A d**s (1 + corrections)`` to values without standard errors; the limits allow for every likely noise.
-
-    Flagged "no stderr: residual scatter"; ``p_value`` says nothing then, since the noise was taken from the misfit.  Fewer than 4
-    sizes, zeros and changes of sign leave the exponent unknown, with the reason.  Raises ValueError as :func:`fit_rate` does.
-
-    >>> sizes = [16, 32, 64, 128, 256, 512, 1024]
-    >>> fit = fit_without_errors(sizes, [3 / d for d in sizes], correction=1)
-    >>> fit.exponent.contains(-1.0), fit.exponent.half_width < 1e-3, fit.flags
-    (True, True, ('no stderr: residual scatter',))
-    """
-    scatter = residual_stderrs(
-        sizes, values, correction=correction, amplitude=amplitude, rate=0.5 - level / 2, log_values=log_values
-    )
-    fitted = partial(fit_rate, sizes, correction=correction, amplitude=amplitude, level=level, log_values=True)
-    data, reason = _read(sizes, values, log_values)[0], scatter.reason
-    if reason:
-        fit = fitted([0.0] * len(data.x), [1.0] * len(data.x))
-        nothing = Interval(math.nan, -math.inf, math.inf, level)
-        sign = int(data.signs[np.argmax(data.log_size)])
-        unknown = replace(fit, exponent=nothing, constant=nothing, stderr=math.inf, chi2=math.nan, p_value=math.nan, sign=sign)
-        return replace(unknown, local_slopes=(), flags=(NO_STDERR,), reason=reason, system=None)
-    fit = fitted(values, scatter.stderrs, log_values=log_values)
-    _, centres, errors, weights = _posterior(data, correction, amplitude)
-    mixture = Mixture(weights, centres, errors)
-    median = mixture.limit(0.5, 1)
-    flags = (*(flag for flag in fit.flags if flag != "poor-fit"), NO_STDERR)
-    fit = replace(fit, exponent=Interval(median, median, median, level), mixture=mixture, flags=flags, skewed=None, explanations=())
-    return replace(fit, exponent=fit.interval(level))
 
 
 def _read(sizes: Sequence[float], values: Sequence[float], log_values: bool) -> tuple[Data, str]:

@@ -18,7 +18,6 @@ from theoryck.judging.ratios import Growth, quantile
 from theoryck.records import Kind
 from theoryck.records.curves import Curve
 
-BRACKETS = ("bracket-low", "bracket-high")
 STEPS = 60  # sizes from which a curve is chosen, besides those measured
 RESOLVED = 2.5e-3  # of the height of a curve: half a pixel of a picture
 FLAT = 4e-3  # a curve of logarithms that is flatter is drawn flat
