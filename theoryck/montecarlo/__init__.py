@@ -7,11 +7,10 @@ Same seed, claim, instance and sizes: same bits, for any number of workers, inte
     distances   the distance of a histogram from a law, without bias
     executors   where blocks run: here, or on a Dask cluster
     histogram   counts between fixed edges
-    joint       several samplers at once, sharing the workers
     moments     moments of streams, merged without loss, and the largest values
     payload     how a function travels to another process
     processes   worker processes, kept for a session
-    sampling    blocks that are drawn, checked and merged into one estimate
+    sampling    blocks that are drawn, checked and merged into one estimate, of one sampler or of several that share the workers
     seeds       which random numbers a block gets
     timing      the seconds that a function takes where it runs
     two_sided   moments of draws that bracket their quantity from both sides
@@ -27,11 +26,10 @@ __all__, __getattr__, __dir__ = lazily(
         "choice": ("available_workers", "make_executor"),
         "executors": ("DaskExecutor", "Executor", "SerialExecutor"),
         "histogram": ("Histogram",),
-        "joint": ("Request", "sample_jointly"),
         "moments": ("Moments",),
         "payload": ("PayloadError",),
         "processes": ("ProcessExecutor", "WorkerDied", "WorkerError"),
-        "sampling": ("Sampler", "SamplerError", "check_block", "sample", "sample_two_sided"),
+        "sampling": ("Request", "Sampler", "SamplerError", "check_block", "sample", "sample_jointly", "sample_two_sided"),
         "seeds": ("Key", "block_generator"),
         "two_sided": ("TwoSidedMoments",),
     },

@@ -290,7 +290,7 @@ def _run(
 ) -> Any:
     plan = _plan(draws, block_draws, first_block)
     try:
-        return run_blocks([task], [plan], [initial], executor, progress, [store])[0]
+        return _run_blocks([task], [plan], [initial], executor, progress, [store])[0]
     except BaseException as error:
         error.partial, error.next_block = error.partial[0], error.next_block[0]  # type: ignore[attr-defined]
         raise
@@ -307,7 +307,7 @@ class _Tasks:
         return self.tasks[which]((number, size))
 
 
-def run_blocks(
+def _run_blocks(
     tasks: Sequence[_BlockTask],
     plans: Sequence[Sequence[tuple[int, int]]],
     initial: Sequence[Any],
@@ -342,6 +342,58 @@ def run_blocks(
         if close is not None:
             close()
     return totals
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What :func:`~theoryck.montecarlo.sample` takes, for one of several samplers; ``two_sided`` as in ``sample_two_sided``.
+
+    >>> request = Request(lambda rng, draws: rng.random(draws), Key(0, "example"), draws=1000, block_draws=250)
+    >>> [moments.count for moments in sample_jointly([request])]
+    [1000]
+    """
+
+    sampler: Sampler
+    key: Key
+    draws: int
+    block_draws: int
+    first_block: int = 0
+    initial: Any = None
+    bins: Sequence[float] | None = None
+    two_sided: bool = False
+    store: BlockStore | None = None
+
+
+def sample_jointly(requests: Sequence[Request], executor: Executor | None = None, progress: Progress | None = None) -> list[Any]:
+    """Return the moments of every request, with the bits that one call of ``sample`` each would give.
+
+    Blocks of the last requests go first: they are usually the largest sizes, and short blocks fill the gaps at the end.
+    ``progress(done, draws)`` is called after each block, with the draws of all requests together.  Raises
+    SamplerError as ``sample`` does; what leaves here carries ``partial`` and ``next_block``, one entry a request.
+
+    >>> def uniform(rng, draws):
+    ...     return rng.random(draws)
+    >>> requests = [Request(uniform, Key(0, name), 1000, 300) for name in ("one", "two")]
+    >>> both = sample_jointly(requests)
+    >>> both[1].estimate() == sample(uniform, Key(0, "two"), draws=1000, block_draws=300).estimate()
+    True
+    """
+    if not requests:
+        return []
+    plans = [_plan(request.draws, request.block_draws, request.first_block) for request in requests]
+    tasks = [
+        _BlockTask(
+            request.sampler,
+            request.key,
+            None if request.bins is None else tuple(float(edge) for edge in request.bins),
+            _probed(request.first_block),
+            request.two_sided,
+        )
+        for request in requests
+    ]
+    return _run_blocks(
+        tasks, plans, [request.initial for request in requests], executor, progress, [request.store for request in requests]
+    )
 
 
 class _Shelf:
