@@ -65,7 +65,10 @@ class Curve(Record):
         return interpolated(size, self.sizes, self.log_rates) if self.log_rates else 0.0
 
     def heights(self, size: float) -> tuple[float, float, float]:
-        """Return centre, lower and upper end as they are kept: logarithms of value/rate for growth, differences for a limit."""
+        """Return centre, lower and upper end as they are kept: logarithms of value/rate for growth, differences for a limit.
+
+        Raises ValueError where nothing was fitted.
+        """
         if not self.centre:
             raise ValueError(f"no curve was fitted along {self.base}: {self.reason}")
         centre, spread = (interpolated(size, self.nodes, column) for column in (self.centre, self.spread))

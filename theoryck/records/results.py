@@ -162,6 +162,8 @@ class Result(Record):
     0.025, -0.419, is at most the tolerated 0.05
     >>> round(result.constant.estimate, 3)  # at the largest size: 2/256 over 1/16
     0.125
+    >>> round(result.curve.value(256) * 256, 3)  # the fitted curve there
+    2.0
     >>> Result.from_json(result.to_json()) == result
     True
     """
