@@ -1,4 +1,4 @@
-"""Information in deep linear networks: against weight matrices, one-dimensional integrals, closed forms and known numbers."""
+"""Information and errors in deep linear networks: against weight matrices, one-dimensional integrals and known numbers."""
 
 import math
 import pickle
@@ -342,6 +342,60 @@ def test_information_and_entropy_and_gap_fit_together():
     assert_mean(dl.InformationGap(model)(generator(4), 4000), information - linear, 5 * math.hypot(error, spread))
 
 
+# Errors
+
+SMALL_TEACHER = LinearModel((3, 2, 2), n=4, noise=0.5)
+
+
+def test_error_against_weight_matrices():
+    """The error of the posterior mean, by weighting networks from the prior; the bias of the weights is O(1/particles)."""
+    rng, sets, particles, errors = generator(5), 1000, 3000, []
+    for _ in range(sets):
+        theta = networks(rng, SMALL_TEACHER, 1)[0]
+        inputs = rng.standard_normal((SMALL_TEACHER.widths[0], SMALL_TEACHER.n)) / math.sqrt(SMALL_TEACHER.widths[0])
+        outputs = theta @ inputs + math.sqrt(SMALL_TEACHER.noise) * rng.standard_normal(SMALL_TEACHER.n)
+        prior = networks(rng, SMALL_TEACHER, particles)
+        logs = -0.5 * ((outputs - prior @ inputs) ** 2).sum(axis=1) / SMALL_TEACHER.noise
+        weights = np.exp(logs - logs.max())
+        mean = weights @ prior / weights.sum()
+        # Integrated over the new input.
+        errors.append(SMALL_TEACHER.noise + ((theta - mean) ** 2).sum() / SMALL_TEACHER.widths[0])
+    expected, error = mean_and_error(np.array(errors))
+    assert_mean(dl.GeneralisationError(SMALL_TEACHER)(generator(), 4000), expected, 5 * error)
+
+
+def test_error_of_one_sample_in_closed_form():
+    # One sample, one input dimension: Y ~ N(0, x^2 + 0.5), by quadrature over x.
+    x = np.linspace(-10, 10, 20_001)
+    law = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) * (x[1] - x[0])
+    expected = 0.5 + float(law @ (0.5 / (x**2 + 0.5)))
+    assert_mean(dl.GeneralisationError(LinearModel((1,), 1, 0.5))(generator(), 20_000), expected)
+
+
+@pytest.mark.parametrize(("n", "tau"), [(128, 0.5), (384, (-5 + math.sqrt(33)) / 4)])
+def test_error_of_the_linear_model_in_the_limit(n, tau):
+    # E^(0) = noise + tau(alpha, 2), tau = [-(1 + 2 (alpha - 1)) + sqrt((1 + 2 (alpha - 1))^2 + 8)]/4, up to O(1/d).
+    assert_mean(dl.GeneralisationError(LinearModel((128,), n, 0.5))(generator(), 4000), 0.5 + tau, 1 / 128)
+
+
+@pytest.mark.parametrize(("depth", "expected"), [(1, -0.0368), (3, -0.221)])
+def test_error_gap_times_width(depth, expected):
+    values = 128 * dl.GeneralisationGap(LinearModel((128,) * (depth + 1), 128, 0.5))(generator(), 300)
+    assert np.all(values <= 0)
+    # Known for widths up to 256 to 1%; corrections O(1/d).
+    assert_mean(values, expected, 0.03 * abs(expected))
+
+
+def test_error_gap_is_the_difference():
+    model = LinearModel((4, 3, 3), 6, 0.3, eta2=1.3)
+    deep, error = mean_and_error(dl.GeneralisationError(model)(generator(1), 20_000))
+    linear, spread = mean_and_error(dl.GeneralisationError(model.linear)(generator(2), 200_000))
+    gap, rest = mean_and_error(dl.GeneralisationGap(model)(generator(3), 2000))
+    assert abs(deep - linear - gap) < 5 * math.hypot(error, math.hypot(spread, rest))
+    assert gap < -10 * rest
+    assert not dl.GeneralisationGap(model.linear)(generator(), 3).any()
+
+
 # What the samplers promise
 
 
@@ -366,6 +420,9 @@ SAMPLERS = [
     dl.FreeEntropy(SMALL),
     dl.FreeEntropyVariance(SMALL),
     dl.MutualInformation(SMALL.linear, channel_noise=0.4),
+    dl.GeneralisationError(SMALL),
+    dl.GeneralisationError(SMALL.linear),
+    dl.GeneralisationGap(LinearModel((3, 2), 2, 0.5, tau=0.5)),
 ]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities.arguments import LARGEST, LEAST
-from theoryck.theory.networks.model import DeepNetwork, SizeExpression, Width, size
+from theoryck.theory.networks.model import DeepNetwork, SizeExpression, Width, as_width, width_at
 
 
 @dataclass(frozen=True, init=False)
@@ -45,7 +45,7 @@ class TeacherStudent:
         if not isinstance(network, DeepNetwork):
             raise ValueError(f"network must be a theoryck.DeepNetwork, got {network!r}")
         object.__setattr__(self, "network", network)
-        object.__setattr__(self, "samples", _samples(samples))
+        object.__setattr__(self, "samples", as_width(samples, "samples"))
         object.__setattr__(self, "noise", _variance(noise, "noise"))
         object.__setattr__(self, "readout", readout if isinstance(readout, Activation) else Activation(readout))
 
@@ -75,7 +75,7 @@ class TeacherStudent:
 
     def n_samples(self, sizes: Mapping[str, int]) -> int:
         """Return n at ``sizes``; a missing size or a number that is not an integer >= 1 raises ValueError."""
-        return self.samples if isinstance(self.samples, int) else self.samples.value(sizes)
+        return width_at(self.samples, sizes)
 
     def layer_widths(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """Return (d_0, ..., d_L) at ``sizes``."""
@@ -100,16 +100,6 @@ class TeacherStudent:
     def __str__(self) -> str:
         tail = "" if self.linear_readout else f", readout={self.readout.text}"
         return f"TeacherStudent({self.network}, samples={self.samples}, noise={self.noise}{tail})"
-
-
-def _samples(value: object) -> Width:
-    if isinstance(value, SizeExpression):
-        return value
-    if isinstance(value, str):
-        return size(value)
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
-        raise ValueError(f"samples must be an integer >= 1, a text such as 'n' or '2*d' or a size expression, got {value!r}")
-    return int(value.__index__())
 
 
 def _variance(value: Any, name: str) -> Fraction:

@@ -19,7 +19,7 @@ from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
 from theoryck.numerics.proved.gaussian import gaussian_expectation
-from theoryck.numerics.proved.hermite import expression_of
+from theoryck.quantities.exact import as_activation
 from theoryck.records import Enclosure
 from theoryck.theory.networks.proved.moments import check_power
 
@@ -52,7 +52,7 @@ def norm_moment_limit(activation: Any, ratios: Sequence[Any], power: Any, digits
     (5.0, 0.04909154928...)
     """
     k, shape, digits = check_power(power), check_ratios(ratios), check_digits(digits)
-    return _moment(_variances(_activation(activation), shape, digits)[0], k, digits)
+    return _moment(_variances(as_activation(activation), shape, digits)[0], k, digits)
 
 
 def overlap_moment_limit(activation: Any, ratios: Sequence[Any], power: Any, digits: int = 20) -> Enclosure:
@@ -70,16 +70,12 @@ def overlap_moment_limit(activation: Any, ratios: Sequence[Any], power: Any, dig
     at 0
     """
     k, shape, digits = check_power(power), check_ratios(ratios), check_digits(digits)
-    phi = _activation(activation)
+    phi = as_activation(activation)
     for layer, mean in enumerate(_means(phi, len(shape) - 1, digits), 1):
         if not (mean.low <= 0 <= mean.high):
             found = f"E phi = {float(mean):.6g} at layer {layer}"
             raise ExactError(f"the limit is infinite: {found}, so overlaps do not concentrate at 0")
     return _moment(_variances(phi, shape, digits)[1], k, digits)
-
-
-def _activation(activation: Any) -> Activation:
-    return activation if isinstance(activation, Activation) else Activation(expression_of(activation))
 
 
 def _moment(variance: Enclosure, power: Fraction, digits: int) -> Enclosure:

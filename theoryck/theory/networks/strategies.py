@@ -11,6 +11,7 @@ from typing import Any
 import sympy
 from hypothesis import strategies as st
 
+from theoryck._lazy import unknown
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.catalogue import smooth_odd
 from theoryck.numerics.functions.domain import parse_expression
@@ -34,7 +35,6 @@ def smooth_odd_activations() -> st.SearchStrategy[Activation]:
     """Return odd C^2 activations with bounded phi' and phi'': catalogue, a phi(b x), sums, odd times even bounded, compositions.
 
     Each example is checked against its own ``properties``; the constructions make every one pass unless it cancels to 0.
-
     """
     pool = [phi.expression for phi in smooth_odd]
     term = st.builds(lambda a, f: a * f, st.sampled_from([*_SCALES, -sympy.S.Half]), _scaled(pool))
@@ -98,7 +98,4 @@ def width_patterns(depth: int, name: str = "d", largest: int = 4) -> st.SearchSt
 
 
 def __getattr__(name: str) -> Any:
-    public = ("ASSUMPTIONS", "activations_missing", "smooth_odd_activations", "width_patterns")
-    close = difflib.get_close_matches(name, public, n=2)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"public names: {', '.join(public)}"
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {hint}")
+    raise unknown(__name__, name, ("ASSUMPTIONS", "activations_missing", "smooth_odd_activations", "width_patterns"))

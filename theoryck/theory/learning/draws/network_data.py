@@ -313,20 +313,16 @@ class ScalarMode:
 
     def log_ratio(self, outputs: Array) -> Array:
         """Return log q (sets,) at outputs Y (sets, n)."""
-        coordinates = np.matmul(outputs[:, None, :], self.root)
-        return self._log_ratio(np.square(coordinates))[:, 0]
+        squares = np.square(np.matmul(outputs[:, None, :], self.root))
+        exponents = np.matmul(squares, np.swapaxes(self.forms, -1, -2)) + (self.log_ratios + self.log_weights)[:, None, :]
+        top = exponents.max(axis=-1, keepdims=True)
+        result: Array = top[:, 0, 0] + np.log(np.exp(exponents - top).sum(axis=-1))[:, 0]
+        return result
 
     def energy(self, outputs: Array) -> Array:
         """Return (Y^T C_B^(-1) Y - n)/2 (sets,)."""
         squares = np.square(np.matmul(outputs[:, None, :], self.root))[:, 0]
         result: Array = 0.5 * ((squares / self.ones).sum(axis=-1) - outputs.shape[-1])
-        return result
-
-    def _log_ratio(self, squares: Array) -> Array:
-        """Return log q (sets, m) for squared coordinates (sets, m, n)."""
-        exponents = np.matmul(squares, np.swapaxes(self.forms, -1, -2)) + (self.log_ratios + self.log_weights)[:, None, :]
-        top = exponents.max(axis=-1, keepdims=True)
-        result: Array = top[..., 0] + np.log(np.exp(exponents - top).sum(axis=-1))
         return result
 
 

@@ -44,30 +44,20 @@ class Integrals:
 
 
 class Channel(Protocol):
-    """What the fixed-point equation needs to know of an output channel."""
+    """What the fixed-point equation needs to know of an output channel.
+
+    ``signal_power`` is E of the squared mean label given its argument, E f(T)^2 or E (2 P(+1|T) - 1)^2; ``noise_power`` what no
+    student can predict, E Var(Y|T); ``conditional_entropy`` -E log P_out(Y|T), subtracted from -(free entropy) in the mutual
+    information; ``fisher_limit`` a bound on the Fisher information for every q, or inf.
+    """
+
+    signal_power: float
+    noise_power: float
+    conditional_entropy: float
+    fisher_limit: float
 
     def at(self, r: float, level: float) -> Integrals:
         """Return the integrals at q = r/(1 + r) with all steps divided by ``level``."""
-        ...
-
-    @property
-    def signal_power(self) -> float:
-        """E of the squared mean label given its argument: E f(T)^2, or E (2 P(+1|T) - 1)^2."""
-        ...
-
-    @property
-    def noise_power(self) -> float:
-        """What no student can predict: E Var(Y|T)."""
-        ...
-
-    @property
-    def conditional_entropy(self) -> float:
-        """-E log P_out(Y|T), subtracted from -(free entropy) in the mutual information."""
-        ...
-
-    @property
-    def fisher_limit(self) -> float:
-        """A bound on the Fisher information for every q, or inf."""
         ...
 
 
@@ -119,34 +109,16 @@ class GaussianChannel:
         self.symmetric = bool(properties.odd) or bool(properties.even)
         t, w = panels([-self.reach, *self.kinks, self.reach], 0.02 * math.sqrt(self.power))
         values, density = readout(t), w * normal_density(t, self.power)
-        self._signal_power = float(density @ (values * values))
+        self.signal_power, self.noise_power = float(density @ (values * values)), noise
+        self.conditional_entropy = math.log(2 * math.pi * math.e * noise) / 2
         self._low, self._high = float(values.min()), float(values.max())
-        self._slope_power = float(density @ readout.derivative()(t) ** 2)
-        self._jumps = any(abs(float(np.diff(readout(np.array([k - 1e-9, k + 1e-9])))[0])) > 1e-6 for k in self.kinks)
+        jumps = any(abs(float(np.diff(readout(np.array([k - 1e-9, k + 1e-9])))[0])) > 1e-6 for k in self.kinks)
+        # By data processing at most that about T, E f'(T)^2/Delta (no bound where f jumps), and at most 1/gamma_0.
+        by_noise = math.inf if jumps else eta**2 * float(density @ readout.derivative()(t) ** 2) / noise
+        self.fisher_limit = min(by_noise, eta**2 / gamma if gamma > 0 else math.inf)
         self._kernels: dict[tuple[float, float], tuple[Floats, Floats, Floats]] = {}
         bulk = t[np.abs(t) < 4 * math.sqrt(self.power)]
         self.steepest = float(np.abs(readout.derivative()(bulk)).max())
-
-    @property
-    def signal_power(self) -> float:
-        """E f(T)^2."""
-        return self._signal_power
-
-    @property
-    def noise_power(self) -> float:
-        """Delta."""
-        return self.noise
-
-    @property
-    def conditional_entropy(self) -> float:
-        """log(2 pi e Delta)/2."""
-        return math.log(2 * math.pi * math.e * self.noise) / 2
-
-    @property
-    def fisher_limit(self) -> float:
-        """By data processing at most that about T, E f'(T)^2/Delta (no bound where f jumps), and at most 1/gamma_0."""
-        by_noise = math.inf if self._jumps else self.eta**2 * self._slope_power / self.noise
-        return min(by_noise, self.eta**2 / self.gamma if self.gamma > 0 else math.inf)
 
     def at(self, r: float, level: float) -> Integrals:
         """Return the integrals at q = r/(1 + r), all steps divided by ``level``."""
@@ -211,33 +183,14 @@ class SignChannel:
         self.noise, self.eta, self.gamma = noise, eta, gamma
         self.power = eta * eta + gamma
         nodes, weights = gaussian_grid(0.005, True)
-        self._entropy, self._certain = 0.0, 1.0
+        self.conditional_entropy, self.signal_power = 0.0, 1.0
         if noise > 0:
-            argument = nodes * math.sqrt(self.power / noise)
-            self._entropy = -float(weights @ _binary(argument))
+            self.conditional_entropy = -float(weights @ _binary(nodes * math.sqrt(self.power / noise)))
             # E (2 Phi(a Z) - 1)^2 = (2/pi) asin(a^2/(1 + a^2)).
-            self._certain = 2 / math.pi * math.asin(self.power / (self.power + noise))
-
-    @property
-    def signal_power(self) -> float:
-        """E (2 P(+1|T) - 1)^2."""
-        return self._certain
-
-    @property
-    def noise_power(self) -> float:
-        """1 - E (2 P(+1|T) - 1)^2."""
-        return 1 - self._certain
-
-    @property
-    def conditional_entropy(self) -> float:
-        """The entropy of a label given T, 0 without noise."""
-        return self._entropy
-
-    @property
-    def fisher_limit(self) -> float:
-        """At most that of T + noise itself."""
-        rest = self.gamma + self.noise
-        return self.eta**2 / rest if rest > 0 else math.inf
+            self.signal_power = 2 / math.pi * math.asin(self.power / (self.power + noise))
+        self.noise_power = 1 - self.signal_power
+        # At most that of T + noise itself.
+        self.fisher_limit = eta**2 / (gamma + noise) if gamma + noise > 0 else math.inf
 
     def at(self, r: float, level: float) -> Integrals:
         """Return the integrals at q = r/(1 + r), all steps divided by ``level``: P(+1|V) = Phi(slope V)."""

@@ -2,7 +2,8 @@
 
 Sizes grow in fixed proportions, n = alpha d_0; ``ratios`` = (d_0, ..., d_L) up to a common factor.  K = X^T X is the Gram matrix of
 the inputs, Delta the noise.  A deep linear network is Y = s v.x_0 + noise with s^2 a product of independent chi^2_{d_l}/d_l: all
-that tells it from the linear model is that one random scale (the "scalar mode").
+that tells it from the linear model is that one random scale (the "scalar mode"). What depth changes was derived
+for this package.
 """
 
 from __future__ import annotations
@@ -49,8 +50,6 @@ def linear_information(alpha: Number, noise: Number, eta0: Number = 1, gamma0: N
     tau = tau(alpha, lam) of :func:`~theoryck.theory.spectra.limits.marchenko_pastur.overlap_deficit`; n = alpha d samples x ~ N(0,
     I/d), v ~ N(0, I). A float, or a proved Enclosure with ``digits``.  Raises ValueError for alpha or noise <= 0, or gamma_0 < 0.
 
-    Source: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577, equivalent model with a linear readout.
-
     >>> linear_information(1, "1/2")
     0.44314...
     """
@@ -74,8 +73,6 @@ def linear_error(alpha: Number, noise: Number, eta0: Number = 1, gamma0: Number 
 
     E^(0) = E (Y_new - E[Y_new | data, x_new])^2, noise included.  ``noise`` may be 0 if gamma_0 > 0.  A float, or a proved
     Enclosure with ``digits``.  Raises ValueError for alpha <= 0, noise < 0 or gamma_0 < 0, or both 0.
-
-    Source: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577, generalisation error.
 
     >>> linear_error(1, "1/2")
     1.0
@@ -144,7 +141,7 @@ def scalar_mode_divergence(strength: Number, time: Number = 0, digits: int | Non
     the network (0) to the linear model (1).  A float, or a proved Enclosure with ``digits``.  Raises ValueError outside these
     ranges.
 
-    Source: second order of the scale fluctuation; Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577, for the path.
+    Source: second order of the scale fluctuation.
 
     >>> scalar_mode_divergence("1/3"), scalar_mode_divergence("1/3", 1)
     (0.0228..., 0.0)
@@ -165,8 +162,6 @@ def deep_linear_gap_limit(alpha: Number, noise: Number, ratios: Sequence[Any] = 
     arguments.
 
     For phi(x) = c x give noise/c^(2L): the information only depends on the ratio.
-
-    Source: derived for this package; statement of Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 
     >>> deep_linear_gap_limit(1, "1/2"), deep_linear_gap_limit(1, "1/2", (1,))
     (-0.0228..., 0.0)
@@ -191,8 +186,6 @@ def deep_linear_error_limit(alpha: Number, noise: Number, ratios: Sequence[Any] 
 
     For phi(x) = c x give noise/c^(2L) and multiply the limit by c^(2L).
 
-    Source: derived for this package; statement of Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
-
     >>> deep_linear_error_limit(1, "1/2")
     -0.0370...
     """
@@ -214,8 +207,6 @@ def free_entropy_variance_limit(alpha: Number, noise: Number, ratios: Sequence[A
 
     m_1 = lim (1/n) tr K (K + Delta)^-1.  ``ratios`` = (1,) is the linear model, whose limit is 1/2.  A float, or a proved
     Enclosure with ``digits``.  Raises ValueError for bad arguments.
-
-    Source: derived for this package; statement of Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 
     >>> free_entropy_variance_limit(1, "1/2"), free_entropy_variance_limit(1, "1/2", (1,))
     (0.625, 0.5)

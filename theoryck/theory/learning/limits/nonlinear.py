@@ -3,7 +3,8 @@
 Given the inputs, the network's labels have the covariance C_1 = K + Delta with the closed kernel K = h(X) averaged over the
 weights, those of the linear model C_0 = rho^2 X^T X + eps + Delta, and exactly
     I^(1) - I^(0) = T - KL,   T = E (1/2) log det(C_1 C_0^-1),   KL = E KL(law of Y given X || N(0, C_1)) >= 0.
-T does not depend on the width d_1; KL does, through the unknown common scale of the labels.
+T does not depend on the width d_1; KL does, through the unknown common scale of the labels. The limits were derived for this
+package.
 """
 
 from __future__ import annotations
@@ -70,8 +71,6 @@ def one_sample_gap_limit(activation: Activation | str, noise: Number, digits: in
     g(1), rho = E phi'(Z).  phi is odd.  A float, or an Enclosure with ``digits`` (proved where the moments of phi are).  Raises
     ValueError for noise <= 0 and for phi that is not odd.
 
-    Source: derived for this package; setting of Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
-
     >>> one_sample_gap_limit("sin(x)", "1/2")
     -0.077846577...
     """
@@ -95,8 +94,6 @@ def covariance_gap_limit(activation: Activation | str, alpha: Number, noise: Num
     the first from the fluctuations of |x|^2 on the diagonal, the second from the cubic part of the kernel off it.  Also an upper
     bound of the limit of the gap.  phi is odd.  A float, or an Enclosure with ``digits``.  Raises ValueError for alpha or noise <=
     0, or phi not odd.
-
-    Source: derived for this package; setting of Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 
     >>> covariance_gap_limit("erf(x)", 1, "1/2"), covariance_gap_limit("x", 1, "1/2")
     (-0.06058629..., 0.0)
@@ -133,8 +130,6 @@ def one_layer_gap_limit(
     for K = rho^2 X^T X + eps.  The total is bounded, so the difference per sample decays as 1/n.  phi is odd; for linear phi T =
     0.  A float, or an Enclosure with ``digits``.  Raises ValueError for alpha, noise or width_ratio <= 0, or phi not odd.
 
-    Source: derived for this package; statement of Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
-
     >>> one_layer_gap_limit("erf(x)", 1, "1/2"), one_layer_gap_limit("x", 1, "1/2")
     (-0.06952165..., -0.02282563...)
     """
@@ -164,8 +159,6 @@ def one_layer_linear_error_limit(activation: Activation | str, alpha: Number, no
     Derivation: T(alpha + 1/d_0) - T(alpha) = E log(V_1/V_0)/2 with V_1, V_0 the predictive variances at a new input, both F +
     O(d^-1/2). Their fluctuations come from the new input: (2/d_0) times F'^2 and rho^4 tau^2 along |x|^2, and equal parts
     orthogonal to it.
-
-    Source: derived for this package; setting of Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 
     >>> one_layer_linear_error_limit("erf(x)", 1, "1/2"), one_layer_linear_error_limit("x", 1, "1/2")
     (-0.21..., 0.0)
@@ -208,8 +201,6 @@ def one_layer_error_limit(
         2 Delta^2 mu (d_0/d_1) x/(1 + x),   mu = lim (1/d_0) sum_i rho^4 lam_i/(rho^2 lam_i + eps + Delta)^3,
     lam_i the eigenvalues of X X^T and x that of :func:`one_layer_gap_limit`.  phi is odd.  A float, or an Enclosure with
     ``digits``. Raises ValueError for alpha, noise or width_ratio <= 0, or phi not odd.
-
-    Source: derived for this package; statement of Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 
     >>> one_layer_error_limit("erf(x)", 1, "1/2"), one_layer_error_limit("x", 1, "1/2")
     (-0.22..., -0.037037...)

@@ -3,7 +3,6 @@
 The inputs are the columns of X (d_0 x n, entries N(0, 1/d_0)); given them Y is Gaussian with covariance
 eta_0^2 X^T X + (gamma_0 + Delta) I, so that everything is an average over the spectrum of a real Wishart matrix, which
 :mod:`theoryck.theory.spectra.proved` evaluates exactly.  All results are proved, at any number of digits.
-Source of the setting: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 """
 
 from __future__ import annotations

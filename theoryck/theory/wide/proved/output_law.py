@@ -28,6 +28,7 @@ from theoryck.numerics.functions.growth import growth
 from theoryck.numerics.functions.pieces import polynomial_pieces
 from theoryck.numerics.proved.agreement import SAFETY
 from theoryck.numerics.proved.gaussian import gaussian_expectation
+from theoryck.quantities.exact import as_activation
 from theoryck.records import Enclosure
 from theoryck.theory.learning.proved.one_sample import norm_transform
 from theoryck.theory.networks.limits import check_ratios, norm_moment_limit
@@ -58,7 +59,7 @@ def norm_bias(activation: Any, widths: Sequence[int], digits: int = 20) -> Enclo
     >>> float(norm_bias("erf", (1024, 1024))) * 1024, norm_bias("relu", (8, 8)).exact
     (-0.2024..., True)
     """
-    sizes, digits, phi = check_widths(widths), check_digits(digits), _activation(activation)
+    sizes, digits, phi = check_widths(widths), check_digits(digits), as_activation(activation)
     if len(sizes) == 1 or linear_slope(phi) is not None:
         return rational_enclosure(Fraction(0), digits)
     rational = rational_norm_moment(phi, sizes, 1)
@@ -89,7 +90,7 @@ def output_kurtosis(activation: Any, widths: Sequence[int], digits: int = 20) ->
     2.68...
     """
     square, bias = _moments(activation, widths, digits)
-    sigma = network_constants(_activation(activation), len(widths) - 1, digits + 5).sigma[-1]
+    sigma = network_constants(as_activation(activation), len(widths) - 1, digits + 5).sigma[-1]
     with precision(bits_for(digits) + 32):
         mean = to_ball(sigma) + to_ball(bias)
         value = 3 * (to_ball(square) - to_ball(bias) ** 2) / mean**2
@@ -113,7 +114,7 @@ def _check_growth(phi: Activation, depth: int) -> None:
 
 
 def _moments(activation: Any, widths: Sequence[int], digits: int) -> tuple[Enclosure, Enclosure]:
-    sizes, phi = check_widths(widths), _activation(activation)
+    sizes, phi = check_widths(widths), as_activation(activation)
     if len(sizes) > 1 and linear_slope(phi) is None and polynomial_pieces(phi.expression) is None:
         _check_growth(phi, len(sizes) - 1)
     square = norm_moment(activation, widths, 2, digits + 5)
@@ -146,7 +147,7 @@ def norm_bias_limit(activation: Any, ratios: Sequence[Any], digits: int = 20) ->
     >>> float(norm_bias_limit("erf", (1, 1, 1, 1)))
     -0.135852...
     """
-    return _bias_limit(_activation(activation), check_ratios(ratios), check_digits(digits))
+    return _bias_limit(as_activation(activation), check_ratios(ratios), check_digits(digits))
 
 
 def output_kurtosis_limit(activation: Any, ratios: Sequence[Any], digits: int = 20) -> Enclosure:
@@ -179,7 +180,7 @@ def output_distance_limit(activation: Any, ratios: Sequence[Any], digits: int = 
 
 
 def _limits(activation: Any, ratios: Sequence[Any], digits: int) -> tuple[Enclosure, Enclosure, Enclosure]:
-    phi, shape, digits = _activation(activation), check_ratios(ratios), check_digits(digits)
+    phi, shape, digits = as_activation(activation), check_ratios(ratios), check_digits(digits)
     sigma = network_constants(phi, len(shape) - 1, digits + 5).sigma[-1]
     return norm_bias_limit(phi, shape, digits + 5), norm_moment_limit(phi, shape, 2, digits + 5), sigma
 
@@ -195,7 +196,7 @@ def output_distance(activation: Any, widths: tuple[int, ...]) -> Enclosure:
     >>> float(output_distance("erf", (4096, 4096))) * 4096**2
     0.006223...
     """
-    phi, sizes = _activation(activation), check_widths(widths)
+    phi, sizes = as_activation(activation), check_widths(widths)
     sigma = float(network_constants(phi, len(sizes) - 1, 25).sigma[-1])
     if not sigma > 0:
         raise ExactError(f"{phi} is 0 almost everywhere: its output has no law to compare with")
@@ -225,7 +226,3 @@ def _distance(phi: Activation, widths: tuple[int, ...], sigma: float, level: flo
     gap = np.sin(np.outer(y, w)) @ (difference / w) * (step / math.pi)
     density = np.exp(-y * y / (2 * sigma)) / math.sqrt(2 * math.pi * sigma)
     return float(2 * spacing * (gap * gap) @ density)
-
-
-def _activation(activation: Any) -> Activation:
-    return activation if isinstance(activation, Activation) else Activation(activation)

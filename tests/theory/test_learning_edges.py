@@ -1,4 +1,4 @@
-"""Faults that a stranger found in the quantities of learning, each with the right answer."""
+"""The quantities of learning at their edges: numbers at the end of a range, data that say little, words of the command line."""
 
 import numpy as np
 import pytest
