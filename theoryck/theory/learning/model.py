@@ -110,6 +110,6 @@ def _variance(value: Any, name: str) -> Fraction:
         raise ValueError(f"{name} must be a number >= 0 such as 0.5 or '1/2', got {value!r}") from None
     if isinstance(value, bool) or number < 0:
         raise ValueError(f"{name} is a variance: it must be a number >= 0, got {value!r}")
-    if number and not LEAST <= number <= LARGEST:
+    if number and (number > LARGEST or float(number) < LEAST):
         raise ValueError(f"{name} must lie between {LEAST:g} and {LARGEST:g}, got {value!r}: change its unit")
     return number
