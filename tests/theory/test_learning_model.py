@@ -88,7 +88,7 @@ def test_the_number_of_samples(written, sizes, n) -> None:
 
 @pytest.mark.parametrize("wrong", [0, -1, True, 2.5, None, [3]])
 def test_samples_that_are_no_number_of_samples_are_named_and_shown(wrong) -> None:
-    with pytest.raises(ValueError, match=r"^samples must be an integer >= 1, a text such as 'n'") as caught:
+    with pytest.raises(ValueError, match=r"^samples must be an integer >= 1, a text such as 'd'") as caught:
         TeacherStudent(NETWORK, samples=wrong)
     assert str(caught.value).endswith(f"got {wrong!r}")
 
