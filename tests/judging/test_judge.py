@@ -413,3 +413,18 @@ def test_bad_records_are_named() -> None:
         judge(Prediction(Kind.SCALING, "Q"), estimates(lambda d: 1 / d), CONTRACT)
     with pytest.raises(ValueError, match="needs a value"):
         judge(Prediction(Kind.LIMIT, "Q"), estimates(lambda d: 1 / d), CONTRACT)
+
+
+@pytest.mark.parametrize("scale", [1e31, 1e-36])
+def test_measured_values_lie_in_the_numeric_domain_and_exact_ones_anywhere(scale):
+    claim = Prediction(Kind.BOUND, "q", base="d", rate="1/d")
+    sizes = (16, 32, 64, 128)
+    limits = r"must be 0 or lie between 1e-30 and 1e\+30 in size; change the unit"
+    with pytest.raises(ValueError, match=r"the estimate at \{'d': 16\} is .* in size: values " + limits):
+        judge(claim, [Point({"d": d}, Estimate(scale * 16 / d, 0.01 * scale / d, 100)) for d in sizes], Contract())
+    with pytest.raises(ValueError, match="the bracket at .* in size: values " + limits):
+        judge(claim, [Point({"d": d}, bracket=Bracket(scale / d, 2 * scale)) for d in sizes], Contract())
+    exact = [Point({"d": d}, exact=Enclosure(Decimal(scale) / d, Decimal(0))) for d in sizes]
+    assert judge(claim, exact, Contract()).verdict is Verdict.SUPPORTED
+    # What is 0 within its error is no value of another scale.
+    judge(claim, [Point({"d": d}, Estimate(1e-40, 0.01, 100)) for d in sizes], Contract())

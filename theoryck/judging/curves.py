@@ -14,7 +14,7 @@ from theoryck.judging.case import Case
 from theoryck.judging.evidence import Series
 from theoryck.judging.numbers import limit_tolerance
 from theoryck.judging.outcomes import Fitted, Outcome, shifted
-from theoryck.judging.ratios import Growth, quantile
+from theoryck.judging.ratios import Growth, tail_quantile
 from theoryck.records import Kind
 from theoryck.records.curves import Curve
 
@@ -83,7 +83,10 @@ def _growth_curve(
     assert fit.system is not None
     grid = _grid(bare.sizes)
     logs, errors = fit.system.curve(grid)
-    centre, spread = logs - fitted.fit.scale, quantile(0.5 - level / 2) * errors  # the fit is one of the ratio times exp(scale)
+    centre, spread = (
+        logs - fitted.fit.scale,
+        tail_quantile(0.5 - level / 2) * errors,
+    )  # the fit is one of the ratio times exp(scale)
     if not (np.isfinite(centre).all() and np.isfinite(spread).all()):
         return replace(bare, reason=BEYOND)
     kept = _nodes(grid, bare.sizes, centre, spread, FLAT)

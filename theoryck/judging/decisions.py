@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from theoryck.fitting.fit import RateFit
 from theoryck.judging.evidence import DIGITS, Series, telling_names, with_error
-from theoryck.judging.ratios import closing, factor_to_decide, more_draws, quantile
+from theoryck.judging.ratios import closing, factor_to_decide, more_draws, tail_quantile
 from theoryck.rates.rate import Rate
 from theoryck.records import Interval, Tightness, Verdict
 
@@ -80,9 +80,9 @@ def equivalence(
 ) -> Verdict:
     """Is a number, known to ``radius`` plus Gaussian ``stderr``, within ``tolerance`` of 0?"""
     gap = abs(estimate)
-    if gap - radius - quantile(false_refute_rate / 2) * stderr > tolerance:
+    if gap - radius - tail_quantile(false_refute_rate / 2) * stderr > tolerance:
         return Verdict.REFUTED
-    supported = gap + radius + quantile(false_support_rate) * stderr <= tolerance
+    supported = gap + radius + tail_quantile(false_support_rate) * stderr <= tolerance
     return Verdict.SUPPORTED if supported else Verdict.INCONCLUSIVE
 
 
@@ -146,7 +146,7 @@ def pointwise(
     what: str = "the quantity",
 ) -> Decision:
     """Is every value at most ``constant * rate`` at its own size?  Enclosures decide by their ends, estimates by z-tests."""
-    z_refute, z_support = Decimal(quantile(false_refute_rate / len(series))), Decimal(quantile(false_support_rate))
+    z_refute, z_support = Decimal(tail_quantile(false_refute_rate / len(series))), Decimal(tail_quantile(false_support_rate))
     names, found = telling_names(series.sizes), []
     with localcontext() as context:
         context.prec = 2 * DIGITS  # sums of a midpoint and a radius are exact
@@ -161,7 +161,7 @@ def pointwise(
                 below, above = high + margin - value, value - high
                 verdict = _side(z_support * error <= below, z_refute * error < above)
                 factor = min(_factor((z_support + 1) * error, below), _factor((z_refute + 1) * error, above))
-                shown = error * Decimal(quantile(0.5 - level / 2))
+                shown = error * Decimal(tail_quantile(0.5 - level / 2))
             place = ", ".join(f"{name} = {sizes[name]}" for name in names)
             found.append(_Compared(verdict, value, high, shown, factor, place))
     return _over_sizes(series, found, f"{constant:g} * ({rate})", tolerance, what)
@@ -282,11 +282,11 @@ def equal_within(
     An end of a bracket contradicts the number only from one ``side``: +1 from above, -1 from below.
     """
     gap, stderr = float(series.values[0] - right), float(series.errors[0])
-    reach = float(radius) + quantile(false_refute_rate / 2) * stderr
+    reach = float(radius) + tail_quantile(false_refute_rate / 2) * stderr
     text = f"the two sides differ by {with_error(gap, stderr)}, tolerance {tolerance:.2g}"
     if abs(gap) > reach and gap * side >= 0:
         return Decision(Verdict.REFUTED, text)
-    narrow = abs(gap) + float(radius) + quantile(false_support_rate) * stderr <= tolerance
+    narrow = abs(gap) + float(radius) + tail_quantile(false_support_rate) * stderr <= tolerance
     if narrow:
         return Decision(Verdict.SUPPORTED, text)
     # What would decide if the two were equal: the right side's radius stays.

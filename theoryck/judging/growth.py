@@ -26,10 +26,10 @@ from theoryck.judging.ratios import (
     draws_can_help,
     error_if,
     fit_growth,
-    quantile,
     refuting,
     seen_to_rise,
     supporting,
+    tail_quantile,
 )
 from theoryck.rates.rate import Rate
 from theoryck.records import Interval, Kind, Tightness, Verdict
@@ -155,7 +155,7 @@ def _scaling_constant(case: Case, series: Series) -> tuple[Interval, Decision, b
     claimed = float(case.prediction.constant or 0)
     growth = case.fit(series, case.log_rates(series), exponent=0.0)
     shown_interval = growth.prefactor(case.contract.level)
-    stderr = shown_interval.half_width / quantile(0.5 - case.contract.level / 2)
+    stderr = shown_interval.half_width / tail_quantile(0.5 - case.contract.level / 2)
     if not growth.fit.identifiable:
         return shown_interval, Decision(Verdict.INCONCLUSIVE, growth.fit.reason), False
     relative = case.tolerance(CONSTANT_TOLERANCE)

@@ -11,7 +11,7 @@ from theoryck.judging.decisions import Decision, equal_within, equivalence, leas
 from theoryck.judging.evidence import Series, with_error
 from theoryck.judging.growth import EXCESS, grown
 from theoryck.judging.outcomes import Fitted, Outcome, shifted, side_of
-from theoryck.judging.ratios import closing, draws_can_help, quantile
+from theoryck.judging.ratios import closing, draws_can_help, tail_quantile
 from theoryck.rates import Rate
 from theoryck.records import Verdict
 
@@ -55,7 +55,7 @@ def limiting(case: Case, series: Series) -> Outcome:
         verdict = Verdict.INCONCLUSIVE if side and outcome.verdict is Verdict.REFUTED else outcome.verdict
         decisions.append(Decision(verdict, outcome.clause))
     decision = worst_of(decisions)
-    reach = quantile(case.rates[0] / 2) * fit.stderr
+    reach = tail_quantile(case.rates[0] / 2) * fit.stderr
     beyond = [fit.estimate - float(rival - prediction.value.midpoint) for rival in _numbers(case)]
     excluded = [not case.coincides(rival) and abs(gap) > reach and gap * side >= 0 for rival, gap in zip(prediction.rivals, beyond)]
     return replace(

@@ -75,8 +75,8 @@ def fit_growth(
     return Growth(fit, scale, max(sizes))
 
 
-def quantile(error_rate: float) -> float:
-    """Return z with P(Z > z) = error_rate."""
+def tail_quantile(error_rate: float) -> float:
+    """Return z with P(Z > z) = ``error_rate``."""
     return NormalDist().inv_cdf(1 - error_rate)
 
 
@@ -101,7 +101,7 @@ Reach = Callable[[float], float]
 
 def closing(stderr_with: Callable[[float], float], error_rate: float) -> Reach:
     """Return ``z stderr + scatter``; the scatter between runs is what of the stderr vanishes with infinitely many draws."""
-    z, floor = quantile(error_rate), stderr_with(ENDLESS)
+    z, floor = tail_quantile(error_rate), stderr_with(ENDLESS)
 
     def reach(factor: float) -> float:
         stderr = stderr_with(factor)
@@ -115,7 +115,7 @@ def closing(stderr_with: Callable[[float], float], error_rate: float) -> Reach:
 
 def refuting(error_with: Callable[[float], ExponentError], error_rate: float) -> Reach:
     """Return the reach of a limit that refutes: ``z stderr + noise``."""
-    z = quantile(error_rate)
+    z = tail_quantile(error_rate)
 
     def reach(factor: float) -> float:
         error = error_with(factor)
