@@ -16,7 +16,7 @@ from theoryck.judging.numbers import limit_tolerance
 from theoryck.judging.outcomes import Fitted, Outcome, shifted
 from theoryck.judging.ratios import Growth, tail_quantile
 from theoryck.records import Kind
-from theoryck.records.curves import Curve
+from theoryck.records.results import Curve
 
 STEPS = 60  # sizes from which a curve is chosen, besides those measured
 RESOLVED = 2.5e-3  # of the height of a curve: half a pixel of a picture

@@ -3,7 +3,6 @@
 Pure arithmetic: nothing is drawn here.
 
     allotment  draws put on the sizes so that the exponent is known best for what they cost: :func:`allocate`
-    arguments  what every function of this room asks of its arguments
     errors     the session's false-refute rate divided over claims and instances, what rejected hypotheses leave to the others
                (Holm), and the rates of a fixed schedule of looks, whose sum never exceeds what was declared (a union bound)
     power      from a budget to the smallest violation that will be refuted, and back; :func:`plan` says all of it in a sentence

@@ -12,7 +12,7 @@ import numpy as np
 from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.data import MIN_SIZES
 from theoryck.fitting.linear import design_matrix
-from theoryck.planning.arguments import column, probability
+from theoryck.planning.errors import column, probability
 
 TESTED = 0.03
 """Share of a budget spread over all sizes, so that the fit is tested at each of them and not only where the exponent is made."""

@@ -1,4 +1,7 @@
-"""Error rates shared over a session, and looks that are paid for."""
+"""Error rates shared over a session, and looks that are paid for.
+
+What every function of this room asks of its arguments.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,26 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from theoryck.planning.arguments import probability
+import numpy as np
+
 from theoryck.records import Contract
+
+
+def probability(name: str, value: float) -> None:
+    """Refuse what is no probability strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+
+
+def column(name: str, data: Sequence[float] | float, length: int) -> np.ndarray:
+    """Return positive finite numbers, one per size; one number alone stands for all of them."""
+    made = np.broadcast_to(np.asarray(data, dtype=float), (length,)) if np.ndim(data) == 0 else np.asarray(data, dtype=float)
+    if made.shape != (length,):
+        raise ValueError(f"{name} must be one number or one per size ({length}), got shape {made.shape}")
+    if not (np.isfinite(made) & (made > 0)).all():
+        raise ValueError(f"{name} must be positive and finite, got {list(made)}")
+    return made
+
 
 DEFAULT_FRACTIONS = (1 / 16, 1 / 4, 1.0)
 

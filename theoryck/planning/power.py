@@ -28,7 +28,7 @@ from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.data import MIN_SIZES
 from theoryck.fitting.design import ExponentError, exponent_stderr
 from theoryck.fitting.linear import design_matrix, solve
-from theoryck.planning.arguments import column, probability
+from theoryck.planning.errors import column, probability
 from theoryck.records import Contract
 
 MOST_DRAWS = 2.0**40  # per size: a trillion; what takes more is out of reach

@@ -6,15 +6,13 @@ schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact 
 
     plain      records as JSON data, field by field
     values     verdicts and kinds, intervals, estimates, enclosures, brackets, measured points
-    curves     fitted curves, evaluated where a picture needs them
-    results    predictions, contracts, judgements and results of one instance
+    results    predictions, contracts, fitted curves, judgements and results of one instance
     reports    all results of a session, with what is written about their claims
     arguments  what functions of every room ask of their arguments; the numeric domain
 """
 
-from theoryck.records.curves import Curve
 from theoryck.records.reports import SCHEMA_VERSION, About, Report, gathered
-from theoryck.records.results import Contract, Judgement, Prediction, Result, Rival, Route
+from theoryck.records.results import Contract, Curve, Judgement, Prediction, Result, Rival, Route
 from theoryck.records.values import Bracket, Counts, Enclosure, Estimate, Interval, Kind, Point, Status, Tightness, Verdict
 
 __all__ = [

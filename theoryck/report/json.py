@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from theoryck.records import SCHEMA_VERSION, Report
-from theoryck.records.curves import Curve
+from theoryck.records.results import Curve
 from theoryck.records.values import Enclosure
 
 MOST_DIGITS = 4000  # of a whole number: what Python reads and writes without being asked to

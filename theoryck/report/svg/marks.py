@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import partial
 
 from theoryck.records import Interval, Kind, Point, Prediction, Result
-from theoryck.records.curves import Curve, interpolated
+from theoryck.records.results import Curve, interpolated
 
 ROUTES = ("exact", "montecarlo", "bracket-low", "bracket-high")
 NOISE_FLOOR = 5  # standard errors, below which a value is drawn hollow
