@@ -24,7 +24,7 @@ from tests.calibration.simulator import (
     theoryck_fitter,
 )
 from theoryck.fitting import fit_rate
-from theoryck.fitting.design import exponent_error, exponent_stderr
+from theoryck.fitting.linear import exponent_error, exponent_stderr
 
 Z95 = 1.959963984540054
 

@@ -17,8 +17,8 @@ import scipy.stats
 from tests.calibration.simulator import SIZES, TEN, Truth, coverage, theoryck_fitter
 from theoryck.fitting import fit_rate
 from theoryck.fitting.corrections import CorrectionFamily
-from theoryck.fitting.design import exponent_stderr
 from theoryck.fitting.fit import POOR_FIT
+from theoryck.fitting.linear import exponent_stderr
 
 Z95 = 1.959963984540054
 WINDOWS = ((4, 8, 16, 32), (16, 32, 64, 128))

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theoryck.fitting.corrections import CorrectionFamily
-from theoryck.fitting.design import exponent_error, exponent_stderr
 from theoryck.fitting.fit import fit_rate
 from theoryck.fitting.limit import fit_limit
+from theoryck.fitting.linear import exponent_error, exponent_stderr
 from theoryck.rates import doubling
 
 SIZES = 2.0 ** np.arange(4, 11)

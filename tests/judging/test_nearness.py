@@ -12,10 +12,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from theoryck.fitting.design import ExponentError, exponent_error
 from theoryck.fitting.fit import fit_rate
 from theoryck.fitting.limit import fit_limit
-from theoryck.fitting.linear import response
+from theoryck.fitting.linear import ExponentError, exponent_error, response
 from theoryck.judging import judge
 from theoryck.judging.decisions import tightness
 from theoryck.records import Bracket, Contract, Enclosure, Estimate, Interval, Kind, Point, Prediction, Result, Tightness, Verdict

@@ -16,8 +16,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from theoryck.fitting.design import exponent_error
 from theoryck.fitting.limit import fit_limit
+from theoryck.fitting.linear import exponent_error
 from theoryck.judging import judge
 from theoryck.records import Contract, Enclosure, Estimate, Kind, Point, Prediction, Verdict
 

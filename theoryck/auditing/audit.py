@@ -21,7 +21,7 @@ from theoryck.auditing.points import Gathered, gather, grouped, place, with_scat
 from theoryck.auditing.tables import Measurements
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge, rival_problem
-from theoryck.judging.claimed import Claimed
+from theoryck.judging.case import Claimed
 from theoryck.judging.growth import EXCESS, EXTRAPOLATED
 from theoryck.rates import PathError, Rate, RateError, ScalingPath
 from theoryck.rates.parsing import to_fraction

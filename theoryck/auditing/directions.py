@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from theoryck.fitting.data import MIN_SIZES
 from theoryck.fitting.joint import JointFit, fit_rate_jointly
-from theoryck.judging.claimed import Claimed
+from theoryck.judging.case import Claimed
+from theoryck.judging.decisions import shifted
 from theoryck.judging.evidence import log_rates, read_routes
-from theoryck.judging.outcomes import shifted
 from theoryck.rates import Rate
 from theoryck.records import Contract, Interval, Kind, Point, Prediction, Result
 

@@ -28,7 +28,7 @@ from theoryck.auditing.directions import Direction
 from theoryck.auditing.tables import Array, Measurements, TableError
 from theoryck.fitting.data import MIN_SIZES
 from theoryck.fitting.scatter import MIN_SCATTER_SIZES, residual_stderrs
-from theoryck.judging.claimed import Claimed
+from theoryck.judging.case import Claimed
 from theoryck.montecarlo import Moments
 from theoryck.montecarlo.moments import FEW_DRAWS
 from theoryck.rates import Rate

@@ -2,11 +2,10 @@
 
 corrections  Corrections to scaling: the family of next-order terms that an exponent's interval must allow for
 data         Measurements as the fits see them: signs, log-magnitudes and log-errors, with the questions asked of them
-design       What an experiment will know before it is run: the stderr of the exponent for given sizes and relative errors
 fit          fit_rate: the exponent of ``Q ~ A d**s`` with an interval that covers statistical error and corrections to scaling
 joint        fit_rate_jointly: several sizes at once, one exponent for each, from measurements on a grid
 limit        fit_limit: the limit of a sequence, with an interval that covers statistical error and corrections
-linear       The linear algebra of the fits: designs of very different column sizes, rows of very different weights
+linear       The linear algebra of the fits: designs of very different column sizes, rows of very different weights; designs
 optimise     The posterior mode of a power law with corrections: linear on the logarithm, refined by Gauss-Newton on the values
 result       RateFit: what a fit of ``Q ~ A d**s`` found, and the limits that can be asked of it
 scatter      Measurements without standard errors: one unknown relative noise for all, taken from what no smooth curve explains

@@ -9,8 +9,7 @@ import numpy as np
 
 from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.data import Array, Data
-from theoryck.fitting.design import ExponentError
-from theoryck.fitting.linear import covariance, design_matrix, minimiser, response
+from theoryck.fitting.linear import ExponentError, covariance, design_matrix, minimiser, response
 
 _STEPS = 40
 

@@ -12,7 +12,7 @@ import numpy as np
 from theoryck._renderers import show
 from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.data import Data
-from theoryck.fitting.design import ExponentError
+from theoryck.fitting.linear import ExponentError
 from theoryck.fitting.optimise import System, maximise
 from theoryck.records import Interval
 

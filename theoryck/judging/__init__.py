@@ -33,19 +33,17 @@ route is then INCONCLUSIVE, and other routes decide.  A rival that nothing could
 If two routes disagree where both were taken, the verdict is REFUTED with the flag "routes-disagree" and a reason that starts "the
 two routes disagree": it means a bug in one of them, so it must fail the run, and a falsehood is not rightly refuted by it.
 
-    claimed    a prediction with its rates, rivals and path parsed once; the rivals that nothing could reject
     evidence   measured points as one series a route; whether two routes contradict each other
-    case       what is claimed with its evidence and its share of the error rates: all that does not depend on the route
+    case       what is claimed, parsed once, with its evidence and its share of the error rates: all that does not depend on the route
     ratios     fits of quantity/rate, and what more draws would do to them
-    decisions  the tests: numbers and declared error rates in, the side they fall on out
+    decisions  the tests: numbers and declared error rates in, the side they fall on out; outcomes of routes, combined
     growth     one route of a BOUND, LAW or SCALING, and the logarithms of its rate
     numbers    one route of a LIMIT, an IDENTITY or a bound of one number
-    outcomes   what a route says (a Route with what it is weighed by), and how two ends or several routes are combined
     curves     what was fitted, as the record keeps it
     verdict    judge: from the prediction to the judgement
 """
 
-from theoryck.judging.claimed import rival_problem
+from theoryck.judging.case import rival_problem
 from theoryck.judging.verdict import judge
 
 __all__ = ["judge", "rival_problem"]

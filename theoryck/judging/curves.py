@@ -11,9 +11,9 @@ import numpy as np
 from theoryck.fitting.data import ROUNDING, Array
 from theoryck.fitting.limit import LimitFit
 from theoryck.judging.case import Case
+from theoryck.judging.decisions import Fitted, Outcome, shifted
 from theoryck.judging.evidence import Series
 from theoryck.judging.numbers import limit_tolerance
-from theoryck.judging.outcomes import Fitted, Outcome, shifted
 from theoryck.judging.ratios import Growth, tail_quantile
 from theoryck.records import Kind
 from theoryck.records.results import Curve

@@ -9,17 +9,20 @@ from fractions import Fraction
 from theoryck.fitting.data import MIN_SIZES
 from theoryck.judging.case import CONSTANT_TOLERANCE, Case
 from theoryck.judging.decisions import (
+    INSIDE,
     Decision,
+    Fitted,
+    Outcome,
     equivalence,
     excess_established,
     least_excess,
     one_sided,
+    shifted,
     tightness,
     two_sided,
     worst_of,
 )
 from theoryck.judging.evidence import Series, log_rates, with_error
-from theoryck.judging.outcomes import INSIDE, Fitted, Outcome, shifted
 from theoryck.judging.ratios import (
     Growth,
     closing,

@@ -7,10 +7,21 @@ from decimal import Decimal
 
 from theoryck.fitting.limit import LimitFit, fit_limit
 from theoryck.judging.case import CONSTANT_TOLERANCE, Case
-from theoryck.judging.decisions import Decision, equal_within, equivalence, least_excess, pointwise, same_number, worst_of
+from theoryck.judging.decisions import (
+    Decision,
+    Fitted,
+    Outcome,
+    equal_within,
+    equivalence,
+    least_excess,
+    pointwise,
+    same_number,
+    shifted,
+    side_of,
+    worst_of,
+)
 from theoryck.judging.evidence import Series, with_error
 from theoryck.judging.growth import EXCESS, grown
-from theoryck.judging.outcomes import Fitted, Outcome, shifted, side_of
 from theoryck.judging.ratios import closing, draws_can_help, tail_quantile
 from theoryck.rates import Rate
 from theoryck.records import Verdict

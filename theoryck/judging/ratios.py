@@ -9,8 +9,8 @@ from statistics import NormalDist
 from typing import Protocol
 
 from theoryck.fitting.data import MIN_SIZES
-from theoryck.fitting.design import ExponentError, exponent_error
 from theoryck.fitting.fit import RateFit, fit_rate
+from theoryck.fitting.linear import ExponentError, exponent_error
 from theoryck.judging.evidence import Series
 from theoryck.records import Interval
 

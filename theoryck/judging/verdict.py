@@ -6,14 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from theoryck.judging.case import Case
-from theoryck.judging.claimed import rival_problem
+from theoryck.judging.case import Case, rival_problem
 from theoryck.judging.curves import curves
-from theoryck.judging.decisions import slack_seen, tightness
+from theoryck.judging.decisions import INSIDE, Outcome, between, both, deciding, narrowest, slack_seen, tightness
 from theoryck.judging.evidence import Series, compare_routes, read_routes, with_error
 from theoryck.judging.growth import EXCESS, grown
 from theoryck.judging.numbers import identity, limiting, number
-from theoryck.judging.outcomes import INSIDE, Outcome, between, both, deciding, narrowest
 from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Rival, Tightness, Verdict
 
 

@@ -37,7 +37,7 @@ def allocate(
     ``costs[i]`` is what one unit costs, ``noise[i]`` the relative error after one unit, ``floor`` the fewest units of a size, for
     example what was taken before.  Without ``sizes``: ``n_i`` proportional to ``noise_i / sqrt(cost_i)``.  With ``sizes`` the
     reach of the limit that supports at ``error_rate`` is made small, ``max(z stderr, z noise + bias)`` as in
-    :meth:`~theoryck.fitting.design.ExponentError.decision_reach`: at given total cost it is least where one more unit of cost at
+    :meth:`~theoryck.fitting.linear.ExponentError.decision_reach`: at given total cost it is least where one more unit of cost at
     any size takes off the same (Lagrange), which is found by iteration.  Such designs starve most sizes, which would leave the fit
     untested there, so a share ``TESTED`` of the budget goes the first way.  The result costs at most ``budget``, unless the floors
     do.

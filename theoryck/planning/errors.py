@@ -1,7 +1,4 @@
-"""Error rates shared over a session, and looks that are paid for.
-
-What every function of this room asks of its arguments.
-"""
+"""Error rates shared over a session, looks that are paid for, and what every function of this room asks of its arguments."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
 """What a budget can see, and what it takes to see something.
 
 An estimate of an exponent is ``N(s + b, noise**2)``: what repetitions scatter by is the noise part of its standard error, and b
-is a bias, the same in every repetition, that corrections to scaling leave (:func:`theoryck.fitting.design.exponent_error`).
+is a bias, the same in every repetition, that corrections to scaling leave (:func:`theoryck.fitting.linear.exponent_error`).
  Everything here holds for the worst b within the correction family:
 
 * a claim wrong by v is refuted when ``estimate - z(false_refute_rate) stderr > within``, which has probability p at least if
   ``v >= within + z(false_refute_rate) stderr + bias + z(1 - p) noise``;
 * a true and tight bound is supported when ``estimate + reach(false_support_rate) <= within``, where reach is the one of
-  :meth:`~theoryck.fitting.design.ExponentError.decision_reach`: probability p if ``within >= reach + bias + z(1 - p) noise``.
+  :meth:`~theoryck.fitting.linear.ExponentError.decision_reach`: probability p if ``within >= reach + bias + z(1 - p) noise``.
 
 A refutation counts when a second run with other seeds and more draws confirms it.  Both together have probability ``power`` if
 each misses at most ``(1 - power)/2`` of the time, by the union bound.  ``contract`` is that of the look at which the verdict is
@@ -26,8 +26,7 @@ import scipy.optimize
 
 from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.data import MIN_SIZES
-from theoryck.fitting.design import ExponentError, exponent_stderr
-from theoryck.fitting.linear import design_matrix, solve
+from theoryck.fitting.linear import ExponentError, design_matrix, exponent_stderr, solve
 from theoryck.planning.errors import column, probability
 from theoryck.records import Contract
 
