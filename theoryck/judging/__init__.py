@@ -34,7 +34,7 @@ If two routes disagree where both were taken, the verdict is REFUTED with the fl
 two routes disagree": it means a bug in one of them, so it must fail the run, and a falsehood is not rightly refuted by it.
 
     evidence   measured points as one series a route; whether two routes contradict each other
-    case       what is claimed, parsed once, with its evidence and its share of the error rates: all that does not depend on the route
+    case       what is claimed, parsed once, with its evidence and its share of the error rates: what no route changes
     ratios     fits of quantity/rate, and what more draws would do to them
     decisions  the tests: numbers and declared error rates in, the side they fall on out; outcomes of routes, combined
     growth     one route of a BOUND, LAW or SCALING, and the logarithms of its rate

@@ -1,4 +1,4 @@
-"""What is claimed, parsed once (rates, rivals, path), and the case: that with its evidence, all that does not depend on the route."""
+"""What is claimed, parsed once (rates, rivals, path), and the case: that with its evidence, what no route changes."""
 
 from __future__ import annotations
 
