@@ -19,7 +19,7 @@ from typing import Any
 
 from theoryck import __version__, planning
 from theoryck.checking.interrupts import came_from_ctrl_c
-from theoryck.checking.known import GUARD_DIGITS, Exact, known, look_ahead
+from theoryck.checking.known import GUARD_DIGITS, Known, known, look_ahead
 from theoryck.checking.measurement import Measurement
 from theoryck.checking.profiles import Profile, profile_named
 from theoryck.checking.repeat import repeat_command
@@ -169,15 +169,15 @@ def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Examined]
     digits = session.profile.exact_digits
     session.begin(claim.id, describe_instance(instances[0][0]), 1, len(instances))
     found = [
-        (parameters, statement, each.prediction or statement.prediction(parameters, digits + GUARD_DIGITS), each.exact)
+        (parameters, statement, each.prediction or statement.prediction(parameters, digits + GUARD_DIGITS), each)
         for (parameters, statement), each in zip(instances, known(claim, session), strict=True)
     ]
     results = []
-    for number, (parameters, statement, prediction, exact) in enumerate(found, 1):
+    for number, (parameters, statement, prediction, each) in enumerate(found, 1):
         if number > 1:
             session.begin(claim.id, describe_instance(parameters), number, len(found))
         try:
-            results.append(_check_instance(claim, session, parameters, statement, prediction, exact, len(found)))
+            results.append(_check_instance(claim, session, parameters, statement, prediction, each, len(found)))
         except LedgerError:
             raise
         except (Exception, SystemExit) as error:
@@ -195,7 +195,7 @@ def _check_instance(
     parameters: Mapping[str, Any],
     statement: Statement,
     prediction: Prediction,
-    exact: Exact | None,
+    found: Known,
     instances: int,
 ) -> Examined:
     start, weight = time.perf_counter(), 1.0 / instances
@@ -207,7 +207,7 @@ def _check_instance(
         seconds = time.perf_counter() - start
         return Examined(_result(claim, session, instance, prediction, judgement, (), declared, declared, 0, seconds), weight)
     measurement = Measurement(claim.id, instance, statement, session, weight)
-    measurement.exact = exact
+    measurement.take(found)
     measurement.drawing.watch = session.watch(claim.id, instance)
     judgement, contract = _look_until_settled(measurement, prediction, declared, session)
     undecided = Undecided(claim, prediction, measurement, contract) if judgement.verdict is Verdict.INCONCLUSIVE else None

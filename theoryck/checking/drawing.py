@@ -106,6 +106,10 @@ class Drawing:
             self._block_draws[index] = self.quantity.block_draws(self.sizes[index])
         return self._block_draws[index]
 
+    def take(self, draws_to_compare: Sequence[float]) -> None:
+        """Take over what was asked of the quantity elsewhere."""
+        self._draws_to_compare.update(enumerate(draws_to_compare))
+
     def draws_to_compare(self, index: int) -> float:
         """Return the draws from which the mean may be compared with an exact value, asked of the quantity once."""
         if index not in self._draws_to_compare:

@@ -25,10 +25,14 @@ Instances = Sequence[tuple[Mapping[str, Any], Statement]]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The prediction of an instance, and its exact values at every size; None for what is to be asked for where it is needed."""
+    """What is found out of an instance: its prediction and, at every size, exact values and the draws that may be compared.
+
+    None stands for what is to be asked for where it is needed.
+    """
 
     prediction: Prediction | None = None
     exact: Exact | None = None
+    draws_to_compare: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +58,9 @@ class _WorkOut:
         parameters, statement = self.instances[index]
         try:
             prediction = statement.prediction(parameters, self.digits + GUARD_DIGITS)
-            if not statement.measured().can_exact:
-                return Known(prediction)
-            exact = ExactValues(statement, self.digits)
-            return Known(prediction, tuple(exact(sizes) for sizes in statement.sizes()))
+            quantity, sizes = statement.measured(), statement.sizes()
+            exact = tuple(map(ExactValues(statement, self.digits), sizes)) if quantity.can_exact else None
+            return Known(prediction, exact, tuple(map(quantity.draws_to_compare, sizes)) if quantity.can_draw else None)
         except (Exception, SystemExit):
             return Known()  # who asks again, at its place in the run, meets the error itself
 

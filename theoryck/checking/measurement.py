@@ -12,7 +12,7 @@ import numpy as np
 
 from theoryck.checking.budget import Budget, Fixed
 from theoryck.checking.drawing import Drawing
-from theoryck.checking.known import Exact, exactly
+from theoryck.checking.known import Exact, Known, exactly
 from theoryck.checking.session import Session
 from theoryck.claims.statements import Law, Statement
 from theoryck.judging.evidence import TAIL_UNSEEN
@@ -66,6 +66,11 @@ class Measurement:
         fresh.claim, fresh.drawing, plan = claim, self.drawing.afresh(claim), self._plan.confirming()
         fresh._plan, fresh.drawing.most = plan, plan.most
         return fresh
+
+    def take(self, found: Known) -> None:
+        """Take over what was found out of the instance ahead."""
+        self.exact = found.exact
+        self.drawing.take(found.draws_to_compare or ())
 
     def measure_exactly(self, digits: int) -> None:
         """Fill in the exact values, where the quantity has them and they are not known."""
