@@ -105,10 +105,12 @@ def test_what_the_system_refuses_has_no_traceback(here):
 
 @pytest.fixture(autouse=True)
 def _signals_are_heard():
-    """Hear Ctrl-C here and in programs started here: a shell lets those in the background ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Hear signals as a fresh program does: a shell lets those in the background ignore Ctrl-C, a session with claims handles both."""
+    fresh = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in fresh.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def interrupted(*arguments, **options):
