@@ -105,7 +105,7 @@ def test_what_the_system_refuses_has_no_traceback(here):
 
 @pytest.fixture(autouse=True)
 def _signals_are_heard():
-    """Hear signals as a fresh program does: a shell lets those in the background ignore Ctrl-C, a session with claims handles both."""
+    """Hear signals as a fresh program: a shell lets those in the background ignore Ctrl-C, a session with claims handles both."""
     fresh = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     before = {number: signal.signal(number, handler) for number, handler in fresh.items()}
     yield
