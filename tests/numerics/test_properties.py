@@ -14,7 +14,7 @@ from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.catalogue import catalogue
 from theoryck.numerics.functions.expression import x
 from theoryck.numerics.functions.growth import growth
-from theoryck.numerics.functions.means import exact_mean, quadrature_mean
+from theoryck.numerics.functions.properties import exact_mean, quadrature_mean
 from theoryck.numerics.functions.ranges import enclose
 
 # odd, even, C^2, phi' bounded, phi'' bounded, linear, kinks.

@@ -8,7 +8,6 @@ compiled    A small compiler from expression trees to numpy: in-place ufunc call
 domain      Whether an expression is real and finite on the whole line: proved, seen on a grid, or refuted at a named point
 expression  From text to a sympy expression in ``x`` and back, by a whitelist over ``ast``: no text is ever executed
 growth      How fast an expression grows as x -> +oo or -oo, read off its tree
-means       Gaussian means E f(sqrt(s) Z): exact where the mean has a closed form, and by quadrature in float64
 properties  What is known of an activation: parity, smoothness, bounded derivatives, Gaussian mean; proved or only seen
 pieces      Kinks: an expression with Abs, Max, Min, Heaviside or sign as analytic expressions on intervals
 ranges      Enclosures of an expression's values over an interval of x, and what they prove about signs
