@@ -29,9 +29,7 @@ from dataclasses import dataclass
 import theoryck as tc
 from theoryck import planning
 from theoryck.checking import check
-from theoryck.checking.budget import Budget
-from theoryck.checking.drawing import Drawing
-from theoryck.checking.measurement import Measurement
+from theoryck.checking.measurement import Budget, Drawing, Measurement
 from theoryck.checking.profiles import Profile
 from theoryck.checking.session import Session
 from theoryck.planning import allotment

@@ -15,7 +15,7 @@ from tests.calibration.fast import estimates
 from tests.calibration.simulator import COEFFICIENTS, SIZES, Truth
 from tests.calibration.tallies import Tally
 from theoryck import planning
-from theoryck.checking.budget import CONFIRMATION_FACTOR
+from theoryck.checking.measurement import CONFIRMATION_FACTOR
 from theoryck.checking.profiles import PROFILES
 from theoryck.judging import judge
 from theoryck.records import Contract, Estimate, Judgement, Kind, Point, Prediction, Verdict

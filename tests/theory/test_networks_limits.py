@@ -16,7 +16,7 @@ from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
 from theoryck.theory.networks.limits import norm_moment_limit, overlap_moment_limit
 from theoryck.theory.networks.proved.moments import norm_moment, overlap_moment
-from theoryck.theory.networks.proved.series_chain import norm_expansion, overlap_expansion
+from theoryck.theory.networks.proved.series import norm_expansion, overlap_expansion
 
 ERF, SIN, TANH = Activation("erf"), Activation("sin"), Activation("tanh")
 PATTERNS = [(1, 1), (1, 1, 1, 1), (1, 2, 1, 3), (3, 1, 2)]

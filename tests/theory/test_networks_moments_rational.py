@@ -22,10 +22,15 @@ from theoryck.numerics.errors import ExactError, NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.records import Enclosure
 from theoryck.theory.networks.model import DeepNetwork
-from theoryck.theory.networks.proved.closed_forms import linear_norm_moment, linear_overlap_moment
+from theoryck.theory.networks.proved.closed_forms import (
+    linear_norm_moment,
+    linear_overlap_moment,
+    rational_norm_moment,
+    rational_overlap_moment,
+    square_sides,
+)
 from theoryck.theory.networks.proved.moments import lyapunov_bracket, norm_moment, overlap_moment, shallow_norm_moment
-from theoryck.theory.networks.proved.rational import rational_norm_moment, rational_overlap_moment, square_sides
-from theoryck.theory.networks.proved.series_chain import evaluate, grows_at_the_end, norm_expansion
+from theoryck.theory.networks.proved.series import evaluate, grows_at_the_end, norm_expansion
 from theoryck.theory.networks.quantities import norm_deviation
 from theoryck.theory.networks.quantities import overlap_moment as overlap_quantity
 

@@ -17,8 +17,15 @@ from theoryck.numerics.proved.gaussian import gaussian_expectation
 from theoryck.numerics.proved.hermite import hermite_table
 from theoryck.theory.networks.proved.closed_forms import linear_norm_moment, linear_overlap_moment
 from theoryck.theory.networks.proved.moments import conditional_moments, norm_moment, overlap_moment, shallow_norm_moment
-from theoryck.theory.networks.proved.series import cumulants_from_moments, grading, recursion_coefficient
-from theoryck.theory.networks.proved.series_chain import evaluate, is_bounded, norm_expansion, overlap_expansion
+from theoryck.theory.networks.proved.series import (
+    cumulants_from_moments,
+    evaluate,
+    grading,
+    is_bounded,
+    norm_expansion,
+    overlap_expansion,
+    recursion_coefficient,
+)
 
 ERF, SIN, TANH, GAUSS = Activation("erf"), Activation("sin"), Activation("tanh"), Activation("x*exp(-x**2/2)")
 BITS = 120
@@ -56,7 +63,7 @@ def test_series_of_linear_networks_are_their_exact_polynomials():
 
 def test_float_and_ball_coefficients_agree():
     # The higher coefficients of overlaps are float64 with a declared error; a run in balls to the same order must lie inside.
-    from theoryck.theory.networks.proved.series_chain import _overlap_constants
+    from theoryck.theory.networks.proved.series import _overlap_constants
 
     expansion = overlap_expansion(SIN, ones(2), 4, BITS)
     balls = _overlap_constants(SIN, ones(2), 4, BITS, 12, False)[2:]

@@ -7,11 +7,14 @@ settled.  A refutation by Monte Carlo is confirmed with a fresh seed and at leas
 The false-refute rate of a session is divided over its claims and instances.  ``check_claims`` divides it as Holm does: what is left
 undecided is judged again when all is measured, at the rate that refuted statements leave to it.  ``check_claim`` and the pytest
 plugin, whose items are decided one by one, keep the equal shares of Bonferroni.
+
+A result is had again by the command that measures its claim with the same seed, error rates and, where it matters, draws.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,10 +22,8 @@ from typing import Any
 
 from theoryck import __version__, planning
 from theoryck.checking.interrupts import came_from_ctrl_c
-from theoryck.checking.known import GUARD_DIGITS, Known, known, look_ahead
-from theoryck.checking.measurement import Measurement
+from theoryck.checking.measurement import BY_THE_CLOCK, GUARD_DIGITS, Known, Measurement, known, look_ahead
 from theoryck.checking.profiles import Profile, profile_named
-from theoryck.checking.repeat import repeat_command
 from theoryck.checking.session import Progress, Session
 from theoryck.claims.claim import Claim, describe_instance, written_about
 from theoryck.claims.statements import Statement
@@ -30,6 +31,26 @@ from theoryck.judging import judge, rival_problem
 from theoryck.ledger import Ledger, LedgerError
 from theoryck.montecarlo import Executor
 from theoryck.records import Contract, Judgement, Point, Prediction, Report, Result, Verdict
+
+
+def repeat_command(claim: Claim, session: Session, flags: Sequence[str] = (), points: Sequence[Point] = ()) -> str:
+    """Return the command that measures the claim again with the same seed, error rates and, where it matters, draws.
+
+    Where the clock set the budget the draws of each size are named: with them the same bits are drawn.
+    """
+    path = os.path.relpath(claim.path)
+    words = ["theoryck", "check", claim.path if path.startswith("..") else path, "--only", claim.id]
+    words += ["--profile", session.profile.name, "--seed", str(session.seed)]
+    if session.claims > 1:
+        words += ["--sharing", str(session.claims)]
+    drawn = [point.estimate.draws for point in points if point.estimate is not None]
+    if session.draws is not None:
+        fixed = [session.draws] if isinstance(session.draws, int) else list(session.draws)
+        words += ["--draws", ",".join(map(str, fixed))]
+    elif BY_THE_CLOCK in flags and drawn:
+        words += ["--draws", ",".join(map(str, drawn))]
+    return shlex.join(words)
+
 
 HOLM = "Holm"
 

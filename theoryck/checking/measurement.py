@@ -1,24 +1,412 @@
-"""All that is measured at one instance of a claim: exact values, and draws allotted anew at every look from what was seen."""
+"""All that is measured at one instance of a claim: exact values, and draws allotted anew at every look from what was seen.
+
+Predictions and exact values are known before anything is drawn, and worked out where draws run. A budget says how many blocks of
+every size are drawn until a look: what it pays for, allotted anew from what was seen, or fixed. The drawing has whole blocks at
+every size, the moments they come to, and the store that they may be found in.
+"""
 
 from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from theoryck.checking.budget import Budget, Fixed
-from theoryck.checking.drawing import Drawing
-from theoryck.checking.known import Exact, Known, exactly
+from theoryck import planning
+from theoryck.checking.interrupts import came_from_ctrl_c
+from theoryck.checking.profiles import Profile
 from theoryck.checking.session import Session
+from theoryck.claims.claim import Claim
 from theoryck.claims.statements import Law, Statement
-from theoryck.judging.evidence import TAIL_UNSEEN
-from theoryck.montecarlo import TwoSidedMoments
+from theoryck.judging.evidence import CARRIED, TAIL_UNSEEN
+from theoryck.ledger import Ledger
+from theoryck.montecarlo import Key, Moments, PayloadError, Request, SerialExecutor, TwoSidedMoments, sample_jointly
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
-from theoryck.records import Bracket, Counts, Enclosure, Estimate, Judgement, Point, Verdict
+from theoryck.montecarlo.timing import Stopwatch
+from theoryck.quantities import Quantity
+from theoryck.records import Bracket, Counts, Enclosure, Estimate, Judgement, Point, Prediction, Verdict
+
+GUARD_DIGITS = 10  # of a prediction, beyond those of the exact values that it is compared with
+
+GROUP = 8  # instances a worker, of claims that are looked at ahead
+
+Exact = tuple[Enclosure | Bracket | None, ...]
+Instances = Sequence[tuple[Mapping[str, Any], Statement]]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is found out of an instance: its prediction and, at every size, exact values and the draws that may be compared.
+
+    None stands for what is to be asked for where it is needed.
+    """
+
+    prediction: Prediction | None = None
+    exact: Exact | None = None
+    draws_to_compare: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExactValues:
+    """The exact values of a statement's quantity: a callable that travels."""
+
+    statement: Statement
+    digits: int
+
+    def __call__(self, sizes: Mapping[str, int]) -> Enclosure | Bracket | None:
+        """Return the value at ``sizes``."""
+        return self.statement.measured().exact(sizes, self.digits)
+
+
+@dataclass(frozen=True, slots=True)
+class _WorkOut:
+    """What is known of each instance: the callable that travels to the workers, for an item names an instance."""
+
+    instances: Instances
+    digits: int
+
+    def __call__(self, index: int) -> Known:
+        parameters, statement = self.instances[index]
+        try:
+            prediction = statement.prediction(parameters, self.digits + GUARD_DIGITS)
+            quantity, sizes = statement.measured(), statement.sizes()
+            exact = tuple(map(ExactValues(statement, self.digits), sizes)) if quantity.can_exact else None
+            return Known(prediction, exact, tuple(map(quantity.draws_to_compare, sizes)) if quantity.can_draw else None)
+        except (Exception, SystemExit):
+            return Known()  # who asks again, at its place in the run, meets the error itself
+
+
+def known(claim: Claim, session: Session) -> list[Known]:
+    """Return what was found out of each instance of a claim, ahead of it or now."""
+    instances = session.instances(claim)
+    if claim.id not in session.known:
+        session.known[claim.id] = _work_out(instances, session)
+    return session.known.pop(claim.id)
+
+
+def look_ahead(claims: Sequence[Claim], session: Session) -> Iterator[Claim]:
+    """Yield the claims in order; what is known of several is worked out at once, so that few long items keep all workers busy."""
+    waiting = deque(claims)
+    while waiting:
+        group, instances = list[Claim](), list[tuple[Mapping[str, Any], Statement]]()
+        while waiting and len(instances) < GROUP * _workers(session):
+            group.append(waiting.popleft())
+            instances += _or_none(session.instances, group[-1])
+        if len(group) > 1 and _workers(session) > 1:
+            found = iter(_or_none(_work_out, instances, session))
+            for claim in group:
+                of_it = list(islice(found, len(_or_none(session.instances, claim))))
+                if of_it:
+                    session.known[claim.id] = of_it
+        yield from group
+
+
+def _or_none(work: Callable[..., list[Any]], *arguments: Any) -> list[Any]:
+    """Return what work gives, and nothing where it fails: the claim whose fault it is fails at its own place."""
+    try:
+        return work(*arguments)
+    except (Exception, SystemExit) as error:
+        if came_from_ctrl_c(error):
+            raise KeyboardInterrupt from error
+        return []
+
+
+def _workers(session: Session) -> int:
+    return 1 if session.executor is None or session.claims == 1 else session.executor.workers
+
+
+def _work_out(instances: Instances, session: Session) -> list[Known]:
+    """Return what the workers find out of each instance: an instance is one item, since its sizes share most of the work.
+
+    One claim alone is worked out where it is: to start workers, and to import there what exact values need, takes longer than most
+    of them do.  The values are the same bits.
+    """
+    if session.executor is None or _workers(session) == 1:
+        return [Known()] * len(instances)
+    try:
+        return list(session.executor.map(_WorkOut(tuple(instances), session.profile.exact_digits), range(len(instances))))
+    except PayloadError:  # a statement that cannot travel is worked out here; one whose draws cannot either says so
+        return [Known()] * len(instances)
+
+
+def exactly(statement: Statement, digits: int) -> Exact:
+    """Return the exact values at every size, worked out in this process as in a worker: with one thread, whose bits they are."""
+    return tuple(SerialExecutor().map(ExactValues(statement, digits), statement.sizes()))
+
+
+CONFIRMATION_FACTOR = 2
+FIRST_DRAWS = 64  # of every size at the first look, if blocks allow: from then on noise is measured
+TAIL_MARGIN = 1.5  # a skewness that was measured is rather too small
+FLOOR_SHARE = 0.5  # of what is spent until a look: floors that cost more are not granted
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """The budget of an instance and what one block costs at each size, in random numbers or in seconds."""
+
+    budget: float
+    per_block: list[float]
+    unit: str = "random numbers"
+
+
+class Budget:
+    """What may be spent on a drawing: the profile's budget, times the instance's share of it and the statement's own."""
+
+    def __init__(self, statement: Statement, drawing: Drawing, profile: Profile, share: float) -> None:
+        self.statement, self.drawing, self.profile = statement, drawing, profile
+        self._share = share
+
+    @functools.cached_property
+    def spending(self) -> Spending:
+        """What may be spent and what a block costs, settled before the first look; a cost that none declares is timed."""
+        drawing, profile = self.drawing, self.profile
+        blocks = [drawing.block_draws(index) for index in range(len(drawing.sizes))]
+        costs: Sequence[float | None] = [drawing.quantity.cost(sizes) for sizes in drawing.sizes]
+        budget, unit = profile.random_numbers, "random numbers"
+        if any(cost is None for cost in costs):
+            costs, budget, unit = drawing.timings(), profile.seconds, "seconds"
+        per_block = [float(cost or 0.0) * block for cost, block in zip(costs, blocks, strict=True)]
+        return Spending(budget * self._share * self.statement.share, per_block, unit)
+
+    @property
+    def by_the_clock(self) -> bool:
+        """Whether the clock has set it."""
+        return "spending" in vars(self) and self.spending.unit == "seconds"
+
+    def looks(self, fractions: Sequence[float]) -> tuple[float, ...]:
+        """Return those of the fractions of the budget at which every size has a block."""
+        least = sum(self.spending.per_block) / self.spending.budget
+        return tuple(fraction for fraction in fractions if fraction >= min(least, 1.0))
+
+    def blocks(self, fraction: float) -> list[int]:
+        """Return the blocks of every size after a fraction of the budget."""
+        return self.allot(self.spending.budget * fraction)
+
+    def allot(self, spend: float, anew: bool = False) -> list[int]:
+        """Return the blocks at every size after ``spend``, given what was drawn: the same draws give the same answer.
+
+        ``anew`` forgets the blocks that were drawn, but not what they showed of the noise.
+        """
+        costs, drawing = self.spending.per_block, self.drawing
+        path = self.statement.path()
+        if path is None or len(drawing.sizes) < 2:
+            return [max(1, int(spend / cost)) for cost in costs]
+        blocks = [drawing.block_draws(index) for index in range(len(drawing.sizes))]
+        return planning.allocate(
+            costs,
+            spend,
+            sizes=[sizes[path.base] for sizes in drawing.sizes],
+            floor=1.0 if anew else self._floors(spend, blocks),
+            noise=[noise * block**-0.5 for noise, block in zip(drawing.noise(), blocks, strict=True)],
+            correction=self.statement.correction,
+            amplitude=self.statement.amplitude,
+            error_rate=self.profile.false_support_rate,
+        )
+
+    def _floors(self, spend: float, blocks: Sequence[int]) -> list[float]:
+        """The fewest blocks: what is there, enough for an error bar, and enough for the tails where that is affordable.
+
+        Monte Carlo decides nothing where the squared skewness over the draws is large at half of the sizes or more: the cheaper
+        ones see to it.
+        """
+        costs = self.spending.per_block
+        cheaper = sorted(range(len(costs)), key=lambda index: costs[index] / blocks[index])[: len(costs) // 2 + 1]
+        tails = [0.0] * len(costs)
+        for index in cheaper:
+            moments = self.drawing.moments[index]
+            if isinstance(moments, Moments) and moments.count > 1:
+                tails[index] = TAIL_MARGIN * moments.estimate().skewness ** 2 / CARRIED
+        floors = [float(max(taken, 1)) for taken in self.drawing.blocks]
+        for draws in ([FIRST_DRAWS] * len(costs), tails):
+            raised = [max(floor, math.ceil(least / block)) for floor, least, block in zip(floors, draws, blocks, strict=True)]
+            if sum(map(math.prod, zip(raised, costs, strict=True))) <= FLOOR_SHARE * spend:
+                floors = raised
+        return floors
+
+    def confirming(self) -> Fixed:
+        """Return at least twice the blocks at every size, and on to twice the budget: the first may have been quick by luck."""
+        factor, blocks = CONFIRMATION_FACTOR, self.drawing.blocks
+        spent = sum(map(math.prod, zip(blocks, self.spending.per_block, strict=True)))
+        while 2 * factor * spent <= CONFIRMATION_FACTOR * self.spending.budget:
+            factor *= 2
+        steps = range((factor // CONFIRMATION_FACTOR).bit_length() - 1, -1, -1)
+        return Fixed([factor * count for count in blocks], tuple(2.0**-step for step in steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Blocks that are given, and the fractions of them at which is looked; ``most`` draws cut the last block of a size."""
+
+    planned: list[int]
+    fractions: tuple[float, ...] = (1.0,)
+    most: list[int] | None = None
+
+    @classmethod
+    def of(cls, draws: int | Sequence[int], drawing: Drawing) -> Fixed:
+        """Return the blocks of so many draws of every size, or of each; ValueError for another number of them."""
+        most = [draws] * len(drawing.sizes) if isinstance(draws, int) else list(draws)
+        if len(most) != len(drawing.sizes):
+            raise ValueError(f"draws must be one number or {len(drawing.sizes)} (one for each size), got {len(most)}")
+        return cls([math.ceil(count / drawing.block_draws(index)) for index, count in enumerate(most)], most=most)
+
+    def looks(self, fractions: Sequence[float]) -> tuple[float, ...]:
+        """Return its own fractions."""
+        return self.fractions
+
+    def blocks(self, fraction: float) -> list[int]:
+        """Return the blocks of every size after a fraction of them."""
+        return [math.ceil(count * fraction) for count in self.planned]
+
+    def confirming(self) -> Fixed:
+        """Return twice the blocks, looked at once."""
+        most = None if self.most is None else [CONFIRMATION_FACTOR * count for count in self.most]
+        return Fixed([CONFIRMATION_FACTOR * count for count in self.planned], most=most)
+
+
+LEAST_NOISE = 1e-6  # of a draw: where all draws are equal, no other size needs to wait for this one
+
+
+class Drawing:
+    """Blocks of one quantity at the sizes of a path, one entry a size in every list; ``edges`` are those of a law's histogram.
+
+    ``most`` is the largest number of draws at each size, where draws are fixed: the last block is cut to it.
+    """
+
+    def __init__(
+        self,
+        claim: str,
+        instance: Mapping[str, Any],
+        quantity: Quantity,
+        sizes: Sequence[Mapping[str, int]],
+        session: Session,
+        edges: Sequence[float] | None,
+    ) -> None:
+        self.claim, self.instance, self.session = claim, instance, session
+        self.quantity, self.sizes, self.edges = quantity, sizes, edges
+        self.moments: list[Any] = [None] * len(sizes)
+        self.blocks = [0] * len(sizes)
+        self.most: list[int] | None = None
+        self.watch: Callable[[int], None] | None = None
+        self.store = session.ledger.shelf(quantity) if isinstance(session.ledger, Ledger) else None
+        self._samplers: list[Any] = []
+        self._block_draws: dict[int, int] = {}
+        self._draws_to_compare: dict[int, float] = {}
+
+    @property
+    def draws(self) -> int:
+        """The draws taken in all."""
+        return sum(moments.count for moments in self.moments if moments is not None)
+
+    def afresh(self, claim: str) -> Drawing:
+        """Return a drawing of the same by other seeds, with the samplers that were made."""
+        fresh = Drawing(claim, self.instance, self.quantity, self.sizes, self.session, self.edges)
+        fresh.watch = self.watch
+        fresh._samplers, fresh._block_draws, fresh._draws_to_compare = self._samplers, self._block_draws, self._draws_to_compare
+        return fresh
+
+    def draw(self, wanted: Sequence[tuple[int, int]], watch: Stopwatch | None = None) -> None:
+        """Draw at each size named until it has as many blocks as wanted; all sizes share the workers.
+
+        Under a ``watch`` no block is taken from the store, for its time is asked.  The draws are the same bits.
+        """
+        requests = [
+            Request(
+                self._sampler(index),
+                self._key(index),
+                self._missing(index, count),
+                self.block_draws(index),
+                first_block=self.blocks[index],
+                initial=self.moments[index],
+                bins=self.edges,
+                two_sided=self.quantity.two_sided,
+                store=self.store if watch is None or self.store is None else self.store.fresh(),
+            )
+            for index, count in wanted
+        ]
+        drawn = sample_jointly(requests, self.session.executor if watch is None else watch, self._watching())
+        for (index, count), moments in zip(wanted, drawn, strict=True):
+            self.moments[index], self.blocks[index] = moments, count
+
+    def _watching(self) -> Callable[[int, int], None] | None:
+        """Who is to be told of the draws of all sizes after each block."""
+        watch, before = self.watch, self.draws
+        return None if watch is None else lambda done, draws: watch(before + done)
+
+    def _key(self, index: int) -> Key:
+        return Key(self.session.seed, self.claim, self.instance, self.sizes[index])
+
+    def _missing(self, index: int, wanted: int) -> int:
+        """Draws of the blocks that are missing; where the draws are fixed, the last block is cut."""
+        draws = (wanted - self.blocks[index]) * self.block_draws(index)
+        if self.most is None:
+            return draws
+        moments = self.moments[index]
+        return min(draws, self.most[index] - (0 if moments is None else moments.count))
+
+    def _sampler(self, index: int) -> Any:
+        if not self._samplers:
+            # What is slow about samplers, such as the pilot of an annealing schedule, is made by all workers.
+            self._samplers += self.quantity.samplers(self.sizes, self.session.executor)
+        return self._samplers[index]
+
+    def block_draws(self, index: int) -> int:
+        """Return the draws of one block, asked of the quantity once."""
+        if index not in self._block_draws:
+            if type(self.quantity).samplers is not Quantity.samplers:
+                self._sampler(index)  # the cost of a draw is known from its schedule only, which all workers tune
+            self._block_draws[index] = self.quantity.block_draws(self.sizes[index])
+        return self._block_draws[index]
+
+    def take(self, draws_to_compare: Sequence[float]) -> None:
+        """Take over what was asked of the quantity elsewhere."""
+        self._draws_to_compare.update(enumerate(draws_to_compare))
+
+    def draws_to_compare(self, index: int) -> float:
+        """Return the draws from which the mean may be compared with an exact value, asked of the quantity once."""
+        if index not in self._draws_to_compare:
+            self._draws_to_compare[index] = self.quantity.draws_to_compare(self.sizes[index])
+        return self._draws_to_compare[index]
+
+    def noise(self) -> list[float]:
+        """The relative standard deviation of a draw at every size: 1 where nothing was drawn, or where a law is compared."""
+        return [1.0 if moments is None or self.edges is not None else _relative_noise(moments) for moments in self.moments]
+
+    def timings(self) -> Sequence[float]:
+        """Return the seconds a draw takes at every size; a ledger remembers them, so that a restart plans the same blocks."""
+        indices = range(len(self.sizes))
+        if self.store is None:
+            return [self._seconds_per_draw(index) for index in indices]
+        keys = [self._key(index) for index in indices]
+        seconds = self.store.timings(keys, lambda: [self._seconds_per_draw(index) for index in indices])
+        # Where an earlier run took the time, it had a block of every size when it planned: so must this one.
+        self.draw([(index, 1) for index in indices if not self.blocks[index]])
+        return seconds
+
+    def _seconds_per_draw(self, index: int) -> float:
+        """Return what a draw takes where draws run: a sampler that ends its process must not end this one."""
+        watch = Stopwatch(self.session.executor)
+        self.draw([(index, 1)], watch)
+        return max(watch.seconds, 1e-9) / self.block_draws(index)
+
+
+def _relative_noise(moments: Any) -> float:
+    """Return the standard deviation of a draw relative to the mean, or to the error of the mean where that is larger."""
+    ends = (moments.low, moments.high) if isinstance(moments, TwoSidedMoments) else (moments,)
+    noises = []
+    for end in ends:
+        estimate = end.estimate()
+        if estimate.stderr == 0 or not math.isfinite(estimate.stderr):
+            noises.append(0.0 if estimate.stderr == 0 else 1.0)
+        else:
+            noises.append(math.sqrt(estimate.draws) / max(abs(estimate.value) / estimate.stderr, 1.0))
+    return max(*noises, LEAST_NOISE)
+
 
 SHOWN_BINS = 64  # of a law, in its picture; it is judged by all 1024
 BY_THE_CLOCK = "draws set by the clock"

@@ -248,7 +248,7 @@ def _skewness_squared(first: Fraction | int, second: Fraction | int, third: Frac
 
 @functools.lru_cache(maxsize=256)
 def _is_bounded(activation: Activation) -> bool:
-    from theoryck.theory.networks.proved.series_chain import is_bounded
+    from theoryck.theory.networks.proved.series import is_bounded
 
     return is_bounded(activation)
 

@@ -3,7 +3,5 @@
 closed_forms  Moments of the Gram chain in closed form: the input layer, linear networks (rational numbers), one sine layer
 constants     The constants of a deep network: sigma_l, rho_l, eps_l, eta_0 and gamma_0, as balls pushed through the recursion
 moments       Exact moments of the Gram chain of a deep random network: norms and overlaps at finite widths
-rational      Moments of polynomial and of one-kink homogeneous activations in exact rational arithmetic, at any widths
 series        Expansion of moments of the Gram chain in inverse widths: graded polynomials and one exact conditional step
-series_chain  Moments of the Gram chain as truncated series in 1/d_min, computed once per (activation, ratios of widths, power)
 """

@@ -36,12 +36,13 @@ from theoryck.theory.networks.proved.closed_forms import (
     linear_norm_moment,
     linear_overlap_moment,
     linear_slope,
+    rational_norm_moment,
+    rational_overlap_moment,
     sine_frequency,
     sine_norm_variance,
     sine_overlap_variance,
 )
-from theoryck.theory.networks.proved.rational import rational_norm_moment, rational_overlap_moment
-from theoryck.theory.networks.proved.series_chain import evaluate, norm_expansion, overlap_expansion
+from theoryck.theory.networks.proved.series import evaluate, norm_expansion, overlap_expansion
 
 Widths = tuple[int, ...]
 GUARD_BITS = 64

@@ -32,11 +32,10 @@ from theoryck.quantities.exact import as_activation
 from theoryck.records import Enclosure
 from theoryck.theory.learning.proved.one_sample import norm_transform
 from theoryck.theory.networks.limits import check_ratios, norm_moment_limit
-from theoryck.theory.networks.proved.closed_forms import linear_slope
+from theoryck.theory.networks.proved.closed_forms import linear_slope, rational_norm_moment
 from theoryck.theory.networks.proved.constants import network_constants
 from theoryck.theory.networks.proved.moments import GUARD_BITS, check_widths, norm_moment, rational_enclosure
-from theoryck.theory.networks.proved.rational import rational_norm_moment
-from theoryck.theory.networks.proved.series_chain import evaluate, norm_expansion
+from theoryck.theory.networks.proved.series import evaluate, norm_expansion
 
 LEVELS = (1.0, 1.37)
 """Two resolutions with no common nodes."""
