@@ -181,3 +181,13 @@ def test_installed_packages_are_told_by_their_versions(loaded):
     assert _sources(["numpy", "pytest", "theoryck", "json", "no_such_module"]) == ({}, {})
     text = SAMPLER.format(imports="import click", inside="pass", value="len(click.__name__)")
     assert loaded(text).sampled.fingerprint().code["sampler"]["packages"] == {"click": importlib.metadata.version("click")}
+
+
+def test_texts_with_dots_at_their_ends_and_links_that_lead_back_come_to_an_end(loaded, tmp_path):
+    write(tmp_path, {"kk_pk/__init__.py": "S = 1.0\n"})
+    (tmp_path / "kk_pk" / "loop").symlink_to(tmp_path / "kk_pk", target_is_directory=True)
+    imports = 'import importlib\nimport kk_pk\nENDING = ".json"\nkk_math = importlib.import_module("math")'
+    text = SAMPLER.format(imports=imports, inside="(lambda: kk_pk.loop)", value="kk_pk.S")
+    first = loaded(text).sampled.fingerprint()
+    (tmp_path / "kk_pk" / "__init__.py").write_text("S = 2.0\n")
+    assert loaded(text).sampled.fingerprint().code != first.code

@@ -261,7 +261,7 @@ def test_a_value_in_the_body_of_a_class_and_a_property_are_told():
     assert len({json.dumps(made(*each).code) for each in ((1.0, 2.0), (2.0, 2.0), (1.0, 3.0))}) == 3
 
 
-def test_what_is_kept_beside_the_fields_of_a_dataclass_does_not_show():
+def test_what_has_no_value_beside_the_fields_of_a_dataclass_does_not_show():
     value = Pair(1, 2)
     told = closing_over(value).fingerprint()
     value.__dict__["kept"] = object()
@@ -287,3 +287,72 @@ def test_objects_inside_objects_without_end_are_refused():
         value = (value,)
     with pytest.raises(Undescribable, match="the sampler holds objects inside objects"):
         closing_over(value).fingerprint()
+
+
+class _Reduced:
+    """Its reduction, or its state, leaves out the number that its draws depend on; so do slots beside the fields of a dataclass."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __reduce__(self):
+        return (type(self), (0,))
+
+
+class _Stateless(_Reduced):
+    __reduce__ = object.__reduce__
+
+    def __getstate__(self):
+        return {}
+
+
+@dataclass
+class _Beside:
+    shown: int = 0
+
+    def __init__(self, number):
+        self.number = number
+
+
+@dataclass(frozen=True, slots=True)
+class _Slots(Quantity):
+    number: float
+    can_draw = True
+
+    def sampler(self, sizes):
+        return lambda rng, draws: rng.random(draws) * self.number
+
+
+def _over(held):
+    @tc.quantity(cost=1)
+    def sampled(rng, draws, *, d):
+        return rng.random(draws) * held.number
+
+    return sampled
+
+
+@pytest.mark.parametrize("make", [_Reduced, _Stateless, _Beside])
+def test_what_an_object_keeps_shows_whatever_its_reduction_leaves_out(make):
+    one, other, again = (_over(make(number)).fingerprint() for number in (1.0, 2.0, 1.0))
+    assert one == again
+    assert one != other
+
+
+def test_fields_in_slots_show():
+    assert _Slots(1.0).fingerprint() == _Slots(1.0).fingerprint()
+    assert _Slots(1.0).fingerprint() != _Slots(2.0).fingerprint()
+
+
+def test_what_is_cached_of_the_rest_does_not_show():
+    @dataclass
+    class Cached:
+        number: float = 3.0
+
+        @functools.cached_property
+        def square(self):
+            return self.number**2
+
+    held = Cached()
+    before = _over(held).fingerprint()
+    assert held.square == 9
+    assert _over(held).fingerprint() == before

@@ -8,6 +8,7 @@ formulas      a prediction as a quantity: a deterministic function of the sizes,
 user          ``@quantity``: a user's own sampler as a quantity
 """
 
+from theoryck._lazy import unknown
 from theoryck.quantities.base import Quantity, QuantityError
 from theoryck.quantities.exact import ExactQuantity, closed_form, gaussian_mean, kernel
 from theoryck.quantities.formulas import formula
@@ -24,3 +25,7 @@ __all__ = [
     "kernel",
     "quantity",
 ]
+
+
+def __getattr__(name: str) -> object:
+    raise unknown(__name__, name, __all__)

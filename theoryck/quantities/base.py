@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.montecarlo import Executor, Sampler, check_block
-from theoryck.quantities.fingerprints import Fingerprint, fingerprint
+from theoryck.quantities.fingerprints import Fingerprint, fingerprint, kept
 from theoryck.records import Bracket, Enclosure
 from theoryck.records.arguments import integer
 
@@ -164,7 +164,7 @@ class Quantity:
 
     def drawn_by(self) -> Mapping[str, Any]:
         """Return the user's objects that the draws are made by, by name: nothing for a quantity of this library."""
-        return {} if type(self).__module__.startswith("theoryck.") else {"class": type(self), "members": vars(self)}
+        return {} if type(self).__module__.startswith("theoryck.") else {"class": type(self), "members": dict(kept(self))}
 
     def fingerprint(self) -> Fingerprint:
         """Return what drew: JSON data that differs when the draws may differ; Undescribable (a TypeError) when that cannot be told.

@@ -25,7 +25,7 @@ import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -138,8 +138,9 @@ class _Describer:
             return ["quantity", self.describe(kind, where), value.name, str(value.parameters), value.version, parts]
         if isinstance(value, functools._lru_cache_wrapper):
             return ["cached", self.describe(value.__wrapped__, where)]
-        if dataclasses.is_dataclass(value):  # what is kept beside its fields is no part of its value
-            return [self.describe(kind, where), *(self.describe(getattr(value, f.name), where) for f in dataclasses.fields(value))]
+        if dataclasses.is_dataclass(value):
+            fields = [self.describe(getattr(value, field.name), where) for field in dataclasses.fields(value)]
+            return [self.describe(kind, where), *fields, *self._beside(value, {f.name for f in dataclasses.fields(value)}, where)]
         try:
             if kind is object or isinstance(value, _CHANGING) or hasattr(kind, "__next__"):
                 raise TypeError
@@ -147,7 +148,20 @@ class _Describer:
         except Exception as error:
             raise Undescribable(f"{where} is a {kind.__module__}.{kind.__qualname__}, whose value cannot be told") from error
         parts = [list(part) if isinstance(part, Iterator) else part for part in reduced] if isinstance(reduced, tuple) else reduced
-        return ["object", self.describe(kind, where), self.describe(parts, where)]
+        return ["object", self.describe(kind, where), self.describe(parts, where), *self._beside(value, set(), where)]
+
+    def _beside(self, value: Any, known: set[str], where: str) -> Iterator[Any]:
+        """Describe what a user's object keeps beside ``known``, for its reduction may leave something out that its draws depend on.
+
+        What has no value to be told, such as a lock, is taken to be left out for that reason.
+        """
+        for name, member in kept(value) if _is_users(type(value).__module__) else ():
+            if name not in known:
+                before = dict(self.seen)
+                try:
+                    yield [name, self.describe(member, where)]
+                except Undescribable:
+                    self.seen = before
 
     def _function(self, function: FunctionType) -> Iterator[Any]:
         name, code = f"the function {function.__qualname__!r}", function.__code__
@@ -178,6 +192,19 @@ class _Describer:
         inner = [self._code(each, where) if isinstance(each, CodeType) else self.describe(each, where) for each in code.co_consts]
         flags = [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags, code.co_exceptiontable.hex()]
         return [code.co_code.hex(), inner, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, flags]
+
+
+def kept(value: Any) -> list[tuple[str, Any]]:
+    """Return by name what an object keeps in its dict and its slots, but for what it caches of the rest."""
+    found = dict(getattr(value, "__dict__", {}))
+    cached = set()
+    for base in type(value).__mro__:
+        for name, member in vars(base).items():
+            if isinstance(member, functools.cached_property):
+                cached.add(name)
+            elif isinstance(member, MemberDescriptorType) and hasattr(value, name):
+                found[name] = getattr(value, name)
+    return sorted((name, member) for name, member in found.items() if name not in cached)
 
 
 def _attribute(module: ModuleType, name: str) -> Any:
@@ -223,9 +250,12 @@ def _sources(words: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
             elif places and (package := top.partition(".")[0]) not in _NO_PART:
                 packages[package] = version_of(package)
         folders = [*folders, *(place for place in found if place.is_dir())]
+        known = {folder.resolve() for folder in folders}
         for folder in folders:  # which grows
             found += [folder / "__init__.py", *(folder / f"{word}.py" for word in words)]
-            folders += [folder / word for word in words if (folder / word).is_dir()]
+            inner = {(folder / word).resolve(): folder / word for word in sorted(words) if (folder / word).is_dir()}
+            folders += [place for real, place in inner.items() if real not in known]  # a link may lead back
+            known |= inner.keys()
         for file in found:
             if file.is_file() and str(file) not in files:
                 source = file.read_bytes()
@@ -258,7 +288,7 @@ def _imported(source: bytes, file: Path) -> tuple[set[str], set[str], list[Path]
             case ast.Name(id=name):
                 names.add(name)
             case ast.Constant(value=str(text)) if text.replace(".", "").isidentifier():
-                texts |= {*text.split(".")}
+                texts |= {part for part in text.split(".") if part}
     words |= names if "*" in words else set()
     if {"import_module", "__import__"} & (words | names):
         tops, words = tops | texts, words | texts

@@ -208,7 +208,8 @@ def _routes(result: Result) -> str:
     routes = result.judgement.routes
     if len(routes) < 2 and not any(route.reason for route in routes):
         return ""
-    decided = {route.reason for route in routes if route.decided}  # it is that of the verdict
+    # The reason of the verdict is not said twice; a record without marks of what decided has it by the verdict's own.
+    decided = {route.reason for route in routes if route.decided} or {result.judgement.reason}
     shown = []
     for route in routes:
         exponent = f" exponent {numbers.measured(route.exponent)}" if route.exponent else ""

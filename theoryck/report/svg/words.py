@@ -122,7 +122,7 @@ def traces(found: Sequence[Trace], base: str) -> str:
 def fit(found: Along) -> str:
     """Say what was fitted, or why nothing was."""
     if not found.fitted:
-        return f"No curve is fitted: {clean(found.reason)}." if found.reason else "No curve is fitted."
+        return f"No curve is fitted: {clean(found.reason)}." if found.reason else "The record keeps no fitted curve."
     curve = found.fitted[0]
     flags = f" ({clean('; '.join(curve.flags))})" if curve.flags else ""
     return f"The fitted curve with its band, corrections included, has exponent {interval(found.exponent)}{flags}."
