@@ -139,8 +139,12 @@ def test_ctrl_c_at_any_moment_of_a_check_writes_and_says_what_is_left(here, monk
     assert Path("r.html").exists()
 
 
-@pytest.mark.parametrize("signals", [[signal.SIGINT, signal.SIGINT], [signal.SIGTERM]], ids=["double tap", "SIGTERM"])
-def test_signals_end_a_running_check_with_its_files(here, signals):
+@pytest.mark.parametrize(
+    ("signals", "apart"),
+    [([signal.SIGINT] * 2, 0.05), ([signal.SIGINT] * 6, 0.1), ([signal.SIGTERM], 0.05)],
+    ids=["double tap", "taps to its very end", "SIGTERM"],
+)
+def test_signals_end_a_running_check_with_its_files(here, signals, apart):
     arguments = ["check", "claims.py", "--profile", "thorough", "--workers", "2", "--json", "r.json", "--html", "r.html"]
     master, terminal = pty.openpty()
     process = subprocess.Popen([*THEORYCK, *arguments], stdout=subprocess.PIPE, stderr=terminal)
@@ -150,7 +154,7 @@ def test_signals_end_a_running_check_with_its_files(here, signals):
         seen += os.read(master, 4096)
     for number in signals:
         process.send_signal(number)
-        time.sleep(0.05)
+        time.sleep(apart)
     out, _ = process.communicate(timeout=30)
     os.close(master)
     assert process.returncode == 130

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import signal
 import threading
 import time
@@ -42,7 +43,17 @@ def once_for_good() -> Callable[[], None]:
     Returns what undoes it, where the process goes on with something else.
     """
     before = _handle(_one_of_several(), _UNTOUCHED)
-    return lambda: _restore(before)
+
+    def ignore() -> None:  # the interpreter takes handlers away when it ends, but leaves signals ignored
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
+
+    def undo() -> None:
+        atexit.unregister(ignore)
+        _restore(before)
+
+    atexit.register(ignore)
+    return undo
 
 
 def _one_of_several() -> Callable[[int, Any], None]:
