@@ -7,8 +7,9 @@ one factory are two.  A file counts when its name stands in an import or in the 
 is called like an attribute, draws again: draws are made twice rather than taken for what they are not.
 
 Not seen, and then the author must raise ``version=`` (``@quantity(version=2)``): modules whose names are computed
-(``import_module(name)``), data files that are read while drawing, environment variables, and programs outside Python.  The
-processor is no part of it either: the last bits of a matrix product may differ between two.
+(``import_module(name)``), what is set in another module at run time, data files that are read while drawing, environment
+variables, and programs outside Python. The processor is no part of it either: the last bits of a matrix product may differ
+between two.
 """
 
 from __future__ import annotations
