@@ -30,7 +30,7 @@ from theoryck.montecarlo import Key, Moments, PayloadError, Request, SerialExecu
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.montecarlo.timing import Stopwatch
 from theoryck.quantities import Quantity
-from theoryck.records import Bracket, Counts, Enclosure, Estimate, Judgement, Point, Prediction, Size, Verdict
+from theoryck.records import Bracket, Counts, Enclosure, Estimate, Judgement, Point, Prediction, Verdict
 
 GUARD_DIGITS = 10  # of a prediction, beyond those of the exact values that it is compared with
 
@@ -59,7 +59,7 @@ class ExactValues:
     statement: Statement
     digits: int
 
-    def __call__(self, sizes: Mapping[str, Size]) -> Enclosure | Bracket | None:
+    def __call__(self, sizes: Mapping[str, int]) -> Enclosure | Bracket | None:
         """Return the value at ``sizes``."""
         return self.statement.measured().exact(sizes, self.digits)
 
@@ -201,11 +201,11 @@ class Budget:
         return planning.allocate(
             costs,
             spend,
-            sizes=[path.axis.large(sizes[path.base]) for sizes in drawing.sizes],
+            sizes=[sizes[path.base] for sizes in drawing.sizes],
             floor=1.0 if anew else self._floors(spend, blocks),
             noise=[noise * block**-0.5 for noise, block in zip(drawing.noise(), blocks, strict=True)],
             correction=self.statement.correction,
-            amplitude=path.axis.amplitude(self.statement.amplitude),
+            amplitude=self.statement.amplitude,
             error_rate=self.profile.false_support_rate,
         )
 
@@ -283,7 +283,7 @@ class Drawing:
         claim: str,
         instance: Mapping[str, Any],
         quantity: Quantity,
-        sizes: Sequence[Mapping[str, Size]],
+        sizes: Sequence[Mapping[str, int]],
         session: Session,
         edges: Sequence[float] | None,
     ) -> None:

@@ -14,7 +14,7 @@ from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.data import Data
 from theoryck.fitting.linear import ExponentError
 from theoryck.fitting.optimise import System, maximise
-from theoryck.records import Interval, Size
+from theoryck.records import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class RateFit:
     chi2: float
     dof: int
     p_value: float
-    window: tuple[Size, Size]
+    window: tuple[int, int]
     sign: int
     family: CorrectionFamily
     local_slopes: tuple[LocalSlope, ...] = ()

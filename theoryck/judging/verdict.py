@@ -13,7 +13,6 @@ from theoryck.judging.evidence import Series, compare_routes, read_routes, with_
 from theoryck.judging.growth import EXCESS, grown
 from theoryck.judging.numbers import identity, limiting, number
 from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Rival, Tightness, Verdict
-from theoryck.records.values import size_text
 
 
 def judge(
@@ -48,7 +47,7 @@ def judge(
     if not routes:
         return Judgement(Verdict.VACUOUS, "nothing was measured: no point has a value with an error bar", flags=flags)
     case = Case.read(prediction, points, contract, routes=len(routes), final=final, drawn=drawn)
-    outcomes = [_outcome(case, name, tuple(replace(each, axis=case.axis) for each in parts)) for name, parts in routes.items()]
+    outcomes = [_outcome(case, name, series) for name, series in routes.items()]
     disagreement = compare_routes(points, case.contract.false_refute_rate)
     if disagreement is not None and disagreement.found:
         best = narrowest(outcomes)
@@ -72,7 +71,7 @@ def _out_of_reach(case: Case) -> str:
     bare = [point.sizes for point in case.points if point.estimate is not None and not math.isfinite(point.estimate.stderr)]
     if not bare:
         return ""
-    shown = f"{case.base} = {', '.join(size_text(sizes[case.base]) for sizes in bare)}" if case.base else "this instance"
+    shown = f"{case.base} = {', '.join(str(sizes[case.base]) for sizes in bare)}" if case.base else "this instance"
     return f"; the budget paid for one draw at {shown}, which has no error bar: take a larger profile, or give the number of draws"
 
 

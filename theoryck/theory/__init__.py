@@ -4,7 +4,6 @@ A subject is any folder here; its public names are loaded on first use, from ``t
 ``theoryck.<subject>``.
 
     covariates    The Gaussian covariate model: errors of ridge, square-loss and logistic regression
-    dynamics      Online learning in time: equations for order parameters, and runs
     equivalence   Random features and their Gaussian equivalent
     hermite       Hermite expansions of feature maps, and means of products over a Gaussian pair
     learning      Teacher and student: information, free entropy and errors of networks and of their equivalent linear model
@@ -13,5 +12,6 @@ A subject is any folder here; its public names are loaded on first use, from ``t
     regressogram  Regression of a Hoelder function of one variable: the regressogram from above, a prior on bumps from below
     ridge         Ridge regression with kernels and random features: deterministic equivalents, power laws, the sphere
     spectra       Spectra of Wishart matrices and conjugate kernels: laws, resolvents, deterministic equivalents
+    weak_recovery  Weak recovery of multi-index models by the best algorithm: thresholds, state evolution, the spectral method
     wide          Wide networks: the kernels of infinite width (NNGP, NTK), and what a finite width adds to kernels and outputs
 """

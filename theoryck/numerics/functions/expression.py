@@ -104,8 +104,8 @@ def _suggest(name: str, known: list[str]) -> str:
 class _Reader:
     """Walks the syntax tree; every visit returns (sympy expression, float value or None when it contains x)."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, symbols: dict[str, Any]) -> None:
+        self.text, self.symbols, self.first = text, symbols, next(iter(symbols))
 
     def error(self, problem: str) -> ExpressionError:
         shown = self.text if len(self.text) <= 120 else self.text[:117] + "..."
@@ -125,7 +125,9 @@ class _Reader:
         if isinstance(node, ast.Call):
             return self.call(node, depth)
         part = ast.get_source_segment(self.text, node) or type(node).__name__
-        raise self.error(f"{part[:60]!r} ({type(node).__name__}) is not allowed: use numbers, x, + - * / ** and functions")
+        raise self.error(
+            f"{part[:60]!r} ({type(node).__name__}) is not allowed: use numbers, {self.first}, + - * / ** and functions"
+        )
 
     def number(self, node: ast.Constant) -> tuple[Any, float]:
         source = ast.get_source_segment(self.text, node) or repr(node.value)
@@ -141,13 +143,14 @@ class _Reader:
         return sympy.Rational(fraction.numerator, fraction.denominator), float(fraction)
 
     def name(self, name: str) -> tuple[Any, float | None]:
-        if name == "x":
-            return x, None
+        if name in self.symbols:
+            return self.symbols[name], None
         if name in CONSTANTS:
             return CONSTANTS[name]
         if name in FUNCTIONS:
-            raise self.error(f"{name!r} is a function: write {name}(x)")
-        raise self.error(f"unknown name {name!r}: the variable is x; {_suggest(name, ['x', *CONSTANTS, *FUNCTIONS])}")
+            raise self.error(f"{name!r} is a function: write {name}({self.first})")
+        known = f"the variable is {self.first}" if len(self.symbols) == 1 else f"the variables are {', '.join(self.symbols)}"
+        raise self.error(f"unknown name {name!r}: {known}; {_suggest(name, [*self.symbols, *CONSTANTS, *FUNCTIONS])}")
 
     def signed(self, node: ast.UnaryOp, depth: int) -> tuple[Any, float | None]:
         value, number = self.read(node.operand, depth + 1)
@@ -214,13 +217,13 @@ class _Reader:
             if isinstance(result, complex) or not math.isfinite(result) or abs(result) > MAX_CONSTANT:
                 raise self.error("a constant is not a real number of size below 1e100")
         value = build()
-        problem = problem_of(value)
+        problem = problem_of(value, tuple(self.symbols.values()))
         if problem:
             raise self.error(problem)
         return value, result
 
 
-def problem_of(node: Any) -> str | None:
+def problem_of(node: Any, symbols: tuple[Any, ...] = (x,)) -> str | None:
     """What is wrong with one node that sympy built (its arguments were checked when they were built), or None."""
     stack, seen = [node], 0
     while stack:
@@ -232,7 +235,7 @@ def problem_of(node: Any) -> str | None:
             return "the expression is not real"
         if part.is_Rational and max(abs(part.p).bit_length(), part.q.bit_length()) > MAX_BITS:
             return "a number is out of range"
-        if not isinstance(part, NODE_TYPES) or (isinstance(part, sympy.Symbol) and part != x):
+        if not isinstance(part, NODE_TYPES) or (isinstance(part, sympy.Symbol) and part not in symbols):
             return f"{part} is not finite, not real or not supported"
         if isinstance(part, sympy.Pow) and not _good_exponent(part):
             return f"the power {part} is too large or its exponent is not rational"
@@ -245,8 +248,11 @@ def _good_exponent(power: Any) -> bool:
     return bool(exponent.is_Rational) and abs(exponent) <= MAX_EXPONENT
 
 
-def read_text(text: str, *, max_length: int = MAX_LENGTH) -> Any:
-    """Return the sympy expression that ``text`` spells, without asking whether it is finite on the whole line."""
+def read_text(text: str, *, max_length: int = MAX_LENGTH, variables: tuple[str, ...] = ("x",)) -> Any:
+    """Return the sympy expression that ``text`` spells, without asking whether it is finite on the whole line.
+
+    ``variables`` are the names that stand for real numbers, ``x`` unless said.
+    """
     if not isinstance(text, str):
         raise TypeError(f"text must be a str such as 'tanh(x)', got {text!r}")
     if len(text) > max_length:
@@ -259,7 +265,7 @@ def read_text(text: str, *, max_length: int = MAX_LENGTH) -> Any:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         shown = stripped if len(stripped) <= 120 else stripped[:117] + "..."
         raise ExpressionError(f"cannot read the expression {shown!r}: {type(error).__name__}: {error}") from None
-    return _Reader(stripped).read(tree.body)[0]
+    return _Reader(stripped, {name: sympy.Symbol(name, real=True) for name in variables}).read(tree.body)[0]
 
 
 class _Printer(StrPrinter):

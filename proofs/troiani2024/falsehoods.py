@@ -1,0 +1,75 @@
+"""Falsified twins: thresholds with one thing left out or taken for another.  Each must be REFUTED."""
+
+import math
+
+import theoryck as tc
+from theoryck.theory.weak_recovery import recovery_eigenvalue, recovery_threshold, unfolding_error
+
+from . import TROIANI2024
+
+CLOSE = 1e-6
+
+
+@tc.falsehood("troiani2024/sign-does-not-matter", TROIANI2024)
+def sign_does_not_matter():
+    """alpha_c(z1 z2) = alpha_c(|z1 z2|)"""
+    return tc.Identity(recovery_threshold("z1*z2"), recovery_threshold("abs(z1*z2)"), tolerance=CLOSE)
+
+
+@tc.falsehood("troiani2024/trace", TROIANI2024)
+def trace():
+    """alpha_c(z1 z2) = 1/E tr G^2, as if all directions were found together: 0.297"""
+    # E tr G^2 = 2 (1/alpha_c(|z1 z2|) + 1), two entries of each kind.
+    total = 2 / recovery_threshold("abs(z1*z2)") + 2
+    return tc.Identity(recovery_threshold("z1*z2"), 1 / total, tolerance=CLOSE)
+
+
+@tc.falsehood("troiani2024/rank-one", TROIANI2024)
+def rank_one():
+    """alpha_c(sign(z1) z2) = 1/2, from matrices M along one index alone: 1/E G_22^2"""
+    return tc.Identity(recovery_threshold("sign(z1)*z2"), "1/2", tolerance=CLOSE)
+
+
+@tc.falsehood("troiani2024/without-identity", TROIANI2024)
+def without_identity():
+    """alpha_c(z^2) = 1/E E[z^2 | y]^2 = 1/3, G without - I"""
+    return tc.Identity(recovery_threshold("z**2"), "1/3", tolerance=CLOSE)
+
+
+@tc.falsehood("troiani2024/blind-maximum", TROIANI2024)
+def blind_maximum():
+    """(1, -1)/sqrt 2 is found of max(z1, z2) from 1/E (E[z_-^2 | y] - 1)^2 = 1.76206 on, as if (1, 1)/sqrt 2 were unknown"""
+    return tc.Identity(recovery_threshold("max(z1, z2)", rest=True), 1.7620599, tolerance=CLOSE)
+
+
+@tc.falsehood("troiani2024/product-of-three-is-hard", TROIANI2024)
+def product_of_three_is_hard():
+    """1/alpha_c(z1 z2 z3) = 0: no alpha"""
+    return tc.Identity(recovery_eigenvalue("z1*z2*z3"), 0, tolerance=CLOSE)
+
+
+@tc.falsehood("troiani2024/parity-is-easy", TROIANI2024)
+def parity_is_easy():
+    """1/alpha_c(sign(z1 z2 z3)) = (2/pi)^3, as for two factors"""
+    return tc.Identity(recovery_eigenvalue("sign(z1*z2*z3)"), (2 / math.pi) ** 3, tolerance=CLOSE)
+
+
+@tc.falsehood("troiani2024/linear-labels", TROIANI2024)
+@tc.example(noise=0.1)
+@tc.example(noise=1.0)
+def linear_labels(noise):
+    """alpha_c(z^2 + N(0, D)) = (2 + D)/4, with the labels themselves in the place of E[z^2 | y]"""
+    return tc.Identity(recovery_threshold("z**2", noise=noise), (2 + noise) / 4, tolerance=CLOSE)
+
+
+@tc.falsehood("troiani2024/information-exponent", TROIANI2024)
+def information_exponent_decides():
+    """z^3 - 3 z has no trivial direction, since E y z = 0"""
+    return tc.Identity(recovery_eigenvalue("z**3 - 3*z"), 0, tolerance=CLOSE)
+
+
+@tc.falsehood("troiani2024/unfolding-proportional", TROIANI2024)
+def unfolding_with_proportional_samples():
+    """the error of tensor unfolding for sign(z1 z2 z3) decays with n = 20 d too: it tends to 1"""
+    along = tc.ScalingPath(d=(12, 16, 24, 32, 48), n="20*d")
+    return tc.Bound(unfolding_error(), rate="d**(-1/4)", along=along)

@@ -1,0 +1,132 @@
+"""The spectral method and state evolution against values of another program, and against simulation."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from theoryck.quantities import QuantityError
+from theoryck.theory.weak_recovery import (
+    Link,
+    StateEvolution,
+    gamp_overlap,
+    spectral_cos2,
+    spectral_overlap,
+    state_evolution,
+    unfolding_error,
+)
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def rows(name):
+    with (DATA / name).open() as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.mark.parametrize("row", rows("weak_spectral_overlap.csv"), ids=lambda row: f"{row['target'].split()[0]}-{row['alpha']}")
+def test_spectral_overlaps(row):
+    found = spectral_overlap(row["target"].split()[0].replace("^", "**"), float(row["alpha"]))
+    # Twelve digits are printed.
+    assert abs(found.overlap - float(row["overlap2_limit (12 digits)"])) < 1e-12
+    assert abs(found.outlier - float(row["lambda_star"])) < 2e-12
+
+
+def test_near_the_threshold_overlaps_are_linear():
+    """cos^2 = (1/alpha_c - 1/alpha)/E[G^2 (1 + G)]: /10 for z^2, times .1117646 for z1 z2."""
+    for link, threshold, factor in (("z**2", 0.5, 0.1), ("z1*z2", 0.593751098222257, 0.1117646)):
+        alpha = threshold * 1.0001
+        expected = (1 / threshold - 1 / alpha) * factor
+        assert abs(spectral_overlap(link, alpha).overlap / expected - 1) < 2e-3
+
+
+def test_spectral_directions():
+    along, across = (spectral_overlap("z1*z2", 2, direction=v).overlap for v in ([1, 1], [1, -1]))
+    assert abs(along - across) < 1e-12
+    assert spectral_overlap("z1*z2", 2, direction=[1, 0]).threshold > spectral_overlap("z1*z2", 2).threshold
+    with pytest.raises(QuantityError, match="direction must be a vector of 2 numbers"):
+        spectral_overlap("z1*z2", 2, direction=[1])
+    with pytest.raises(QuantityError, match="is not 0"):
+        spectral_overlap("z", 2)
+    assert spectral_overlap("sign(z1*z2)", 1).overlap == 0
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in rows("weak_amp_se_z2.csv") if row["alpha"][0].isdigit()], ids=lambda row: row["alpha"]
+)
+def test_fixed_points_of_the_square(row):
+    evolution = StateEvolution(Link("z**2"))
+    assert (
+        abs(evolution.fixed_point(float(row["alpha"])) - float(row[next(name for name in row if name.startswith("q_star"))]))
+        < 2e-12
+    )
+
+
+def test_full_recovery_of_the_square():
+    evolution = StateEvolution(Link("z**2"))
+    assert abs(evolution.full_recovery() - 1.128471406672) < 1e-11
+    assert evolution.fixed_point(0.49) == 0
+    assert evolution.fixed_point(1.13) == 1
+
+
+def test_state_evolution_in_one_function():
+    """For z^2, mmse = E z^2 (1 - R(q z^2/(1 - q))) with R(t) = E tanh(t + sqrt t e): a formula that needs no level set."""
+    z, h = np.linspace(-9, 9, 4001, retstep=True)
+    e, k = np.linspace(-9, 9, 601, retstep=True)
+    for q in (0.1, 0.5, 0.8):
+        t = q * z**2 / (1 - q)
+        r = np.tanh(t[:, None] + np.sqrt(t)[:, None] * e) @ np.exp(-(e**2) / 2) * k / np.sqrt(2 * np.pi)
+        expected = float((z**2 * (1 - r) * np.exp(-(z**2) / 2)).sum() * h / np.sqrt(2 * np.pi))
+        assert abs(StateEvolution(Link("z**2")).posterior_variance(q) - expected) < 1e-11
+
+
+def test_signs_tell_what_a_probit_channel_tells():
+    """For sign z, q^ = alpha E phi(t)^2/(Phi(t) Phi(-t)) /V, t = omega/sqrt V."""
+    from scipy.special import ndtr
+
+    q = 0.3
+    v = 1 - q
+    e, h = np.linspace(-9, 9, 4001, retstep=True)
+    t = np.sqrt(q / v) * e
+    density = np.exp(-(t**2)) / (2 * np.pi)
+    information = float((density / (ndtr(t) * ndtr(-t)) * np.exp(-(e**2) / 2)).sum() * h / np.sqrt(2 * np.pi)) / v
+    evolution = StateEvolution(Link("sign(z)"))
+    assert abs((v - evolution.posterior_variance(q)) / v**2 - information) < 1e-9
+
+
+def test_noise_tends_to_none():
+    clean, noisy = (StateEvolution(Link("z**2", noise=noise)).posterior_variance(0.4) for noise in (0, 0.05))
+    assert clean < noisy < clean + 0.1
+    with pytest.raises(QuantityError, match="too small"):
+        StateEvolution(Link("z**2", noise=1e-6)).posterior_variance(0.4)
+
+
+def test_message_passing_follows_state_evolution():
+    """16 runs at d = 1500, alpha = .4, q_0 = .3, three steps: .052(4) was seen at d = 2000, against .060."""
+    path = state_evolution("z**2", 0.4, start=0.3, steps=3)
+    draws = gamp_overlap(0.4, start=0.3, steps=3).draw(np.random.default_rng(5), 16, {"d": 1500})
+    assert abs(draws.mean() - path[3]) < 5 * draws.std(ddof=1) / 4 + 0.01
+
+
+def test_the_spectral_method_in_d_dimensions():
+    """d = 250, alpha = 1: .2306(47) were seen by another program; five standard errors and 1/d."""
+    draws = spectral_cos2("z**2", 1.0).draw(np.random.default_rng(2), 40, {"d": 250})
+    assert abs(draws.mean() - 0.2306970) < 5 * draws.std(ddof=1) / 40**0.5 + 2 / 250
+    with pytest.raises(QuantityError, match="closed form"):
+        spectral_cos2("z1*z2*z3", 3)
+
+
+def test_unfolding():
+    """n = 8 d^1.5 at d = 16: mean squared overlap .665(12)."""
+    draws = unfolding_error().draw(np.random.default_rng(4), 40, {"d": 16, "n": 512})
+    assert abs(1 - draws.mean() - 0.665) < 5 * (draws.std(ddof=1) / 40**0.5 + 0.012)
+
+
+def test_arguments():
+    with pytest.raises(QuantityError, match="one index"):
+        state_evolution("z1*z2", 1.0)
+    with pytest.raises(QuantityError, match="start must be an overlap below 1"):
+        state_evolution("z**2", 1.0, start=1.0)
+    with pytest.raises(QuantityError, match="alpha"):
+        spectral_overlap("z**2", 0)

@@ -1,0 +1,12 @@
+"""What is known of weak recovery in the limit n = alpha d.
+
+level_sets       Functions of one variable: the points and intervals on which they take a value
+maxima           The maximum of two indices: what is left once their sum is known
+posterior        The law of what a label tells of the indices, as weighted nodes
+posteriors       Which of the routes finds what a label tells
+products         Monomials of Gaussians, by Mellin transforms
+several          Several indices without a closed form: homogeneous links by angles, noisy ones on a grid, others by bins
+spectral         The optimal spectral method: its outlier and its overlap
+state_evolution  State evolution of the best algorithm, one index
+thresholds       Thresholds alpha_c of weak recovery
+"""
