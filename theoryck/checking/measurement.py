@@ -26,8 +26,9 @@ from theoryck.claims.claim import Claim
 from theoryck.claims.statements import Law, Statement
 from theoryck.judging.evidence import CARRIED, TAIL_UNSEEN
 from theoryck.ledger import Ledger
-from theoryck.montecarlo import Key, Moments, PayloadError, Request, SerialExecutor, TwoSidedMoments, sample_jointly
+from theoryck.montecarlo import Key, PayloadError, Request, SerialExecutor, TwoSidedMoments, sample_jointly
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
+from theoryck.montecarlo.sampling import centres
 from theoryck.montecarlo.timing import Stopwatch
 from theoryck.quantities import Quantity
 from theoryck.records import Bracket, Counts, Enclosure, Estimate, Judgement, Point, Prediction, Verdict
@@ -220,10 +221,10 @@ class Budget:
         tails = [0.0] * len(costs)
         for index in cheaper:
             moments = self.drawing.moments[index]
-            if isinstance(moments, Moments) and moments.count > 1:
-                tails[index] = TAIL_MARGIN * moments.estimate().skewness ** 2 / CARRIED
+            if moments is not None and not isinstance(moments, TwoSidedMoments) and moments.count > 1:
+                tails[index] = TAIL_MARGIN * self.drawing.estimate(index).skewness ** 2 / CARRIED
         floors = [float(max(taken, 1)) for taken in self.drawing.blocks]
-        for draws in ([FIRST_DRAWS] * len(costs), tails):
+        for draws in ([max(FIRST_DRAWS, self.drawing.statistic.least_draws)] * len(costs), tails):
             raised = [max(floor, math.ceil(least / block)) for floor, least, block in zip(floors, draws, blocks, strict=True)]
             if sum(map(math.prod, zip(raised, costs, strict=True))) <= FLOOR_SHARE * spend:
                 floors = raised
@@ -294,7 +295,9 @@ class Drawing:
         self.most: list[int] | None = None
         self.watch: Callable[[int], None] | None = None
         self.store = session.ledger.shelf(quantity) if isinstance(session.ledger, Ledger) else None
+        self.statistic = quantity.reduction
         self._samplers: list[Any] = []
+        self._centres: dict[int, float | None] = {}
         self._block_draws: dict[int, int] = {}
         self._draws_to_compare: dict[int, float] = {}
 
@@ -315,23 +318,25 @@ class Drawing:
 
         Under a ``watch`` no block is taken from the store, for its time is asked.  The draws are the same bits.
         """
-        requests = [
-            Request(
-                self._sampler(index),
-                self._key(index),
-                self._missing(index, count),
-                self.block_draws(index),
-                first_block=self.blocks[index],
-                initial=self.moments[index],
-                bins=self.edges,
-                two_sided=self.quantity.two_sided,
-                store=self.store if watch is None or self.store is None else self.store.fresh(),
-            )
-            for index, count in wanted
-        ]
+        requests = [self._request(index, count, timed=watch is not None) for index, count in wanted]
         drawn = sample_jointly(requests, self.session.executor if watch is None else watch, self._watching())
         for (index, count), moments in zip(wanted, drawn, strict=True):
             self.moments[index], self.blocks[index] = moments, count
+
+    def _request(self, index: int, count: int, timed: bool = False) -> Request:
+        return Request(
+            self._sampler(index),
+            self._key(index),
+            self._missing(index, count),
+            self.block_draws(index),
+            first_block=self.blocks[index],
+            initial=self.moments[index],
+            bins=self.edges,
+            two_sided=self.quantity.two_sided,
+            store=self.store.fresh() if timed and self.store is not None else self.store,
+            statistic=self.statistic,
+            centre=self._centres.get(index),
+        )
 
     def _watching(self) -> Callable[[int, int], None] | None:
         """Who is to be told of the draws of all sizes after each block."""
@@ -375,7 +380,22 @@ class Drawing:
 
     def noise(self) -> list[float]:
         """The relative standard deviation of a draw at every size: 1 where nothing was drawn, or where a law is compared."""
-        return [1.0 if moments is None or self.edges is not None else _relative_noise(moments) for moments in self.moments]
+        return [1.0 if moments is None or self.edges is not None else self._relative_noise(moments) for moments in self.moments]
+
+    def estimate(self, index: int) -> Estimate:
+        """Return the statistic of the draws at a size, which has some."""
+        return self.statistic.estimate(self.moments[index])
+
+    def _relative_noise(self, moments: Any) -> float:
+        """Return the deviation of a draw relative to what is estimated, or to the error of that where it is larger."""
+        ends = (moments.low, moments.high) if isinstance(moments, TwoSidedMoments) else (moments,)
+        noises = []
+        for estimate in map(self.statistic.estimate, ends):
+            if estimate.stderr == 0 or not math.isfinite(estimate.stderr):
+                noises.append(0.0 if estimate.stderr == 0 else 1.0)
+            else:
+                noises.append(math.sqrt(estimate.draws) / max(abs(estimate.value) / estimate.stderr, 1.0))
+        return max(*noises, LEAST_NOISE)
 
     def timings(self) -> Sequence[float]:
         """Return the seconds a draw takes at every size; a ledger remembers them, so that a restart plans the same blocks."""
@@ -390,22 +410,10 @@ class Drawing:
 
     def _seconds_per_draw(self, index: int) -> float:
         """Return what a draw takes where draws run: a sampler that ends its process must not end this one."""
+        self._centres[index] = centres([self._request(index, 1)], self.session.executor)[0]  # a pilot is not timed
         watch = Stopwatch(self.session.executor)
         self.draw([(index, 1)], watch)
         return max(watch.seconds, 1e-9) / self.block_draws(index)
-
-
-def _relative_noise(moments: Any) -> float:
-    """Return the standard deviation of a draw relative to the mean, or to the error of the mean where that is larger."""
-    ends = (moments.low, moments.high) if isinstance(moments, TwoSidedMoments) else (moments,)
-    noises = []
-    for end in ends:
-        estimate = end.estimate()
-        if estimate.stderr == 0 or not math.isfinite(estimate.stderr):
-            noises.append(0.0 if estimate.stderr == 0 else 1.0)
-        else:
-            noises.append(math.sqrt(estimate.draws) / max(abs(estimate.value) / estimate.stderr, 1.0))
-    return max(*noises, LEAST_NOISE)
 
 
 SHOWN_BINS = 64  # of a law, in its picture; it is judged by all 1024
@@ -498,7 +506,7 @@ class Measurement:
     def _estimate(self, moments: Any, index: int) -> Estimate:
         if isinstance(self.statement, Law):
             return squared_distance(moments.histogram, self.statement.distribution.cdf)
-        estimate: Estimate = moments.estimate()
+        estimate = self.drawing.estimate(index)
         if estimate.draws < self.drawing.draws_to_compare(index):
             return replace(estimate, flags=(*estimate.flags, TAIL_UNSEEN))
         return estimate

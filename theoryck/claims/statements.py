@@ -121,6 +121,7 @@ class Statement:
         return {
             "kind": self.kind,
             "quantity": self.measured().name,
+            "statistic": str(self.measured().reduction),
             "base": along.base if along is not None else None,
             "path": along.describe() if along is not None else {},
             "parameters": {name: str(value) for name, value in numeric(parameters).items()},
@@ -365,6 +366,11 @@ class Law(Statement):
             if not callable(getattr(self.distribution, method, None)):
                 raise ClaimError(f"distribution needs a method {method}, as scipy.stats.norm() has; got {self.distribution!r}")
         check_no_atom(self.distribution)
+        if self.statistic.reduction.name != "mean":
+            raise ClaimError(
+                f"a Law is about the draws themselves, but the value of {self.statistic.name} is their {self.statistic.reduction}: "
+                "leave its statistic= out"
+            )
 
     def measured(self) -> Quantity:
         """Return the statistic."""

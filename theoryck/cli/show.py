@@ -11,7 +11,7 @@ import click
 from theoryck.claims.collecting import build_once
 from theoryck.cli.common import built_or_usage, find_claim, profile_option, seed_option, stdout_style
 from theoryck.report import numbers
-from theoryck.report.claims import clean, instance_text
+from theoryck.report.claims import clean, instance_text, measured
 from theoryck.report.layout import Style, fields, wrap
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _facts(prediction: Prediction) -> list[tuple[str, str]]:
         predicted.append(f"tolerance {clean(prediction.tolerance)}")
     correction = f"next term smaller by {clean(prediction.base)}^-{prediction.correction:g}" if prediction.correction else ""
     return [
-        (prediction.kind.value, clean(prediction.quantity)),
+        (prediction.kind.value, measured(prediction)),
         ("predicts", ", ".join(predicted)),
         ("rivals", ", ".join(_at_its_arguments(rival, prediction) for rival in prediction.rivals)),
         ("along", path),

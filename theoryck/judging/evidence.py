@@ -54,6 +54,7 @@ class Series:
     draws: int = 0
     flags: tuple[str, ...] = ()
     tails: tuple[float, ...] = ()  # squared skewness over draws at each size, where draws were taken
+    statistic: str = "mean"
 
     @property
     def zero(self) -> bool:
@@ -79,10 +80,10 @@ class Series:
         shown = "; ".join(places if len(places) <= 4 else [*places[:2], "...", places[-1]])
         worst = max(self.tails)
         more = f"draw at least {math.ceil(worst / limit)} times as much" if math.isfinite(worst) else "draw more"
+        other = "more frequent" if self.statistic == "probability" else "with a finite variance"
         return (
-            f"the mean is carried by a few draws at {shown} (squared skewness over draws up to {worst:.2g}, where a Gaussian "
-            f"error bar needs less than {limit:g}): the error bar cannot be trusted; {more}, or measure something with a finite "
-            "variance"
+            f"the {self.statistic} is carried by a few draws at {shown} (squared skewness over draws up to {worst:.2g}, where a "
+            f"Gaussian error bar needs less than {limit:g}): the error bar cannot be trusted; {more}, or measure something {other}"
         )
 
     def widened(self, error_rate: float) -> Series:
@@ -138,7 +139,7 @@ def _log(value: Decimal) -> float:
     return math.log(abs(float(value.scaleb(-power)))) + power * math.log(10)
 
 
-def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]], tuple[str, ...]]:
+def read_routes(points: Sequence[Point], statistic: str = "mean") -> tuple[dict[str, tuple[Series, ...]], tuple[str, ...]]:
     """Return ``{"exact": (series,), "montecarlo": (series,), "bracket": (low, high)}`` for the routes taken, and flags.
 
     An estimate without an error bar (a single draw) carries no information and is flagged.  Raises ValueError on values that
@@ -162,6 +163,9 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
     for point in points:
         if point.estimate is None:
             continue
+        if infinite(point.estimate):
+            flags.append(f"infinite at {_sizes_text(point.sizes, names)}")
+            continue
         if not math.isfinite(point.estimate.value):
             raise ValueError(
                 f"the estimate at {dict(point.sizes)} is {point.estimate.value}: the sampler returned a value that is not finite; "
@@ -183,6 +187,7 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
                 draws=sum(value.draws for _, value in estimates),
                 flags=tuple(flag for _, value in estimates for flag in value.flags),
                 tails=tuple(value.skewness**2 / value.draws for _, value in estimates),
+                statistic=statistic,
             ),
         )
     brackets = [(point.sizes, point.bracket) for point in points if point.bracket is not None]
@@ -208,6 +213,11 @@ def read_routes(points: Sequence[Point]) -> tuple[dict[str, tuple[Series, ...]],
             _ends("bracket-high", where, [(b.high, b.high_stderr, b.high_skewness, b.draws) for b in found]),
         )
     return routes, tuple(flags)
+
+
+def infinite(estimate: Estimate | None) -> bool:
+    """Whether an estimate is a quantile that no draw has reached: infinite draws are as many as that."""
+    return estimate is not None and math.isinf(estimate.value) and math.isinf(estimate.stderr)
 
 
 def _require_domain(what: str, sizes: Mapping[str, int], *numbers: float) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from theoryck.judging.case import Case, rival_problem
 from theoryck.judging.curves import curves
 from theoryck.judging.decisions import INSIDE, Outcome, between, both, deciding, narrowest, slack_seen, tightness
-from theoryck.judging.evidence import Series, compare_routes, read_routes, with_error
+from theoryck.judging.evidence import Series, compare_routes, infinite, read_routes, with_error
 from theoryck.judging.growth import EXCESS, grown
 from theoryck.judging.numbers import identity, limiting, number
 from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Rival, Tightness, Verdict
@@ -43,7 +43,14 @@ def judge(
         )
     if not points:
         return Judgement(Verdict.VACUOUS, "nothing was measured: no point is given")
-    routes, flags = read_routes(points)
+    routes, flags = read_routes(points, prediction.statistic)
+    unreached = [point.sizes for point in points if infinite(point.estimate)]
+    if unreached and set(routes) <= {"montecarlo"}:
+        reason = (
+            f"the {prediction.statistic} of the draws is infinite at {_places(prediction.base, unreached)}: so many of them are; "
+            "let what is waited for go on longer, or take smaller sizes"
+        )
+        return Judgement(Verdict.INCONCLUSIVE, reason, flags=flags, settled=False)
     if not routes:
         return Judgement(Verdict.VACUOUS, "nothing was measured: no point has a value with an error bar", flags=flags)
     case = Case.read(prediction, points, contract, routes=len(routes), final=final, drawn=drawn)
@@ -68,11 +75,17 @@ def judge(
 
 def _out_of_reach(case: Case) -> str:
     """Name the sizes of which the budget paid for too few draws: without them the other advice is beside the point."""
-    bare = [point.sizes for point in case.points if point.estimate is not None and not math.isfinite(point.estimate.stderr)]
+    bare = [point for point in case.points if point.estimate is not None and not math.isfinite(point.estimate.stderr)]
     if not bare:
         return ""
-    shown = f"{case.base} = {', '.join(str(sizes[case.base]) for sizes in bare)}" if case.base else "this instance"
-    return f"; the budget paid for one draw at {shown}, which has no error bar: take a larger profile, or give the number of draws"
+    shown = _places(case.base, [point.sizes for point in bare])
+    most = max(point.estimate.draws for point in bare if point.estimate is not None)
+    paid = f"one draw at {shown}, which has" if most == 1 else f"at most {most} draws at {shown}, which have"
+    return f"; the budget paid for {paid} no error bar: take a larger profile, or give the number of draws"
+
+
+def _places(base: str | None, where: Sequence[Mapping[str, int]]) -> str:
+    return f"{base} = {', '.join(str(sizes[base]) for sizes in where)}" if base else "this instance"
 
 
 def _assemble(case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tuple[str, ...]) -> Judgement:

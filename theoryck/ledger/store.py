@@ -150,7 +150,8 @@ class Shelf:
         bins = None
         if stream.bins is not None:
             bins = [len(stream.bins), hashlib.sha256(" ".join(edge.hex() for edge in stream.bins).encode()).hexdigest()]
-        return self._described({**_random(stream.key), "bins": bins, "two_sided": stream.two_sided})
+        other = {} if stream.summary == "moments" else {"summary": stream.summary, "centre": stream.centre}
+        return self._described({**_random(stream.key), "bins": bins, "two_sided": stream.two_sided, **other})
 
     def _described(self, what: Mapping[str, Any]) -> tuple[bytes, str]:
         text = written({**self._drawn, **what})

@@ -10,8 +10,11 @@ Same seed, claim, instance and sizes: same bits, for any number of workers, inte
     moments     moments of streams, merged without loss, and the largest values
     payload     how a function travels to another process
     processes   worker processes, kept for a session
+    ranks       order statistics of streams, and quantiles with an error free of any law
     sampling    blocks that are drawn, checked and merged into one estimate, of one sampler or of several that share the workers
     seeds       which random numbers a block gets
+    spread      moments of squared deviations, and the variance
+    statistics  what is made of draws: a mean, a quantile, a variance, a probability
     timing      the seconds that a function takes where it runs
     two_sided   moments of draws that bracket their quantity from both sides
     worker      what a worker process does
@@ -29,8 +32,11 @@ __all__, __getattr__, __dir__ = lazily(
         "moments": ("Moments",),
         "payload": ("PayloadError",),
         "processes": ("ProcessExecutor", "WorkerDied", "WorkerError"),
+        "ranks": ("Ranks",),
         "sampling": ("Request", "Sampler", "SamplerError", "check_block", "sample", "sample_jointly", "sample_two_sided"),
         "seeds": ("Key", "block_generator"),
+        "spread": ("Spread",),
+        "statistics": ("MEAN", "Statistic"),
         "two_sided": ("TwoSidedMoments",),
     },
 )

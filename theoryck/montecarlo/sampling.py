@@ -23,6 +23,7 @@ from theoryck.montecarlo.blocks import Block, BlockStore, Stream
 from theoryck.montecarlo.executors import Executor, SerialExecutor
 from theoryck.montecarlo.moments import Moments
 from theoryck.montecarlo.seeds import Key
+from theoryck.montecarlo.statistics import MEAN, Statistic
 from theoryck.montecarlo.two_sided import COLUMNS, TwoSidedMoments
 from theoryck.records.arguments import integer
 
@@ -31,6 +32,7 @@ Progress = Callable[[int, int], None]
 
 _HEAD = 64
 _PROBE_DRAWS = 16
+_PILOT_DRAWS = 1024
 _PROBE_SHARE = 64  # a sampler is probed only when three probes cost less than 3/64 of the first block
 _CHANCE = -12.0  # log10 of the probability below which equal blocks are not put down to chance
 
@@ -60,11 +62,13 @@ class _BlockTask:
     bins: tuple[float, ...] | None
     probe: int | None
     two_sided: bool = False
+    statistic: Statistic = MEAN
+    centre: float | None = None
 
     @property
     def stream(self) -> Stream:
         """What this task's blocks are kept under in a store."""
-        return Stream(self.key, self.bins, self.two_sided)
+        return Stream(self.key, self.bins, self.two_sided, self.statistic.summary, self.centre)
 
     def __call__(self, item: tuple[int, int]) -> Block:
         block, draws = item
@@ -72,8 +76,12 @@ class _BlockTask:
         if self.probe == block:
             self._probe(min(_PROBE_DRAWS, draws // _PROBE_SHARE))
         fingerprint = hashlib.blake2b(values.data, digest_size=16).digest()
-        kind = TwoSidedMoments if self.two_sided else Moments
-        return Block(kind.of(values, self.bins), fingerprint, _coincidence(values))
+        kept = TwoSidedMoments.of(values, self.bins) if self.two_sided else self.statistic.collect(values, self.centre, self.bins)
+        return Block(kept, fingerprint, _coincidence(values))
+
+    def pilot(self, draws: int) -> float:
+        """Return about where the statistic lies, from draws that belong to no block: the same for any number of workers."""
+        return self.statistic.centre(self._draw(self.key.probe_generator(2), draws, "a pilot", f"{self.key!r}.probe_generator(2)"))
 
     def _draw(self, rng: np.random.Generator, draws: int, where: str, repeat: str) -> NDArray[np.float64]:
         before = _global_states()
@@ -88,7 +96,7 @@ class _BlockTask:
                 f"the sampler draws from the global random state of numpy or of `random` (seen in {where}), so its draws depend on "
                 "what ran before: take every random number from the argument rng"
             )
-        return check_block(values, draws, where, repeat, self.two_sided)
+        return check_block(values, draws, where, repeat, self.two_sided, self.statistic)
 
     def _probe(self, draws: int) -> None:
         """Try a few draws twice with one generator and once with another: same, same, different."""
@@ -137,10 +145,13 @@ def _coincidence(values: NDArray[np.float64]) -> float:
     return len(head) * math.log10(float(np.square(counts).sum()) / len(head) ** 2)
 
 
-def check_block(values: Any, draws: int, where: str, repeat: str, two_sided: bool = False) -> NDArray[np.float64]:
+def check_block(
+    values: Any, draws: int, where: str, repeat: str, two_sided: bool = False, statistic: Statistic = MEAN
+) -> NDArray[np.float64]:
     """Return what a sampler gave as float64 (draws,), or raise SamplerError saying what is wrong and what to do.
 
-    A ``two_sided`` sampler gives (draws, 3): low, high, estimate.
+    A ``two_sided`` sampler gives (draws, 3): low, high, estimate.  Draws must be finite, but infinite ones have a quantile, and
+    those of a probability must be 0 or 1.
 
     Arrays and sequences of real numbers are taken, lists too; masked arrays are not, because their mask would be dropped.
 
@@ -163,13 +174,13 @@ def check_block(values: Any, draws: int, where: str, repeat: str, two_sided: boo
             hint = "low, high and estimate for each draw"
         raise SamplerError(f"the sampler must return an array of shape {wanted}, got shape {array.shape} in {where}; return {hint}")
     array = np.ascontiguousarray(array, dtype=np.float64)
-    finite = np.isfinite(array)
-    if not finite.all():
-        wrong, what = np.flatnonzero(~finite), "numbers" if two_sided else "draws"
+    fault = statistic.fault(array)
+    if fault is not None:
+        (mask, lacking, why), what = fault, "numbers" if two_sided else "draws"
+        wrong = np.flatnonzero(mask)
         raise SamplerError(
-            f"the sampler returned {len(wrong)} of {array.size} {what} that are not finite in {where}: the first is "
-            f"{array.flat[wrong[0]]} at position {wrong[0]}; repeat with rng = {repeat} and draws = {draws}; a mean needs every "
-            "draw, so mend the sampler (work with logarithms, avoid 0/0) instead of dropping draws"
+            f"the sampler returned {len(wrong)} of {array.size} {what} that are not {lacking} in {where}: the first is "
+            f"{array.flat[wrong[0]]} at position {wrong[0]}; repeat with rng = {repeat} and draws = {draws}; {why}"
         )
     return array
 
@@ -231,24 +242,28 @@ def sample(
     bins: Sequence[float] | None = None,
     progress: Progress | None = None,
     store: BlockStore | None = None,
-) -> Moments:
+    statistic: Statistic = MEAN,
+) -> Any:
     """Return the moments of ``draws`` new draws, in blocks first_block, first_block + 1, ... of ``block_draws``, after ``initial``.
 
     Only the last block may be shorter.  To resume, pass the moments so far as ``initial`` and the number of blocks they hold as
     ``first_block``: when those were whole blocks the result has the bits of one uninterrupted run.  ``bins`` are edges of a
     histogram; ``progress(done, draws)`` is called after each block.  Blocks that ``store`` holds are not drawn again,
-    others are saved there one by one; the result has the same bits.  Raises SamplerError when the sampler breaks its contract
-    (shape, dtype, NaN, ignoring rng); any exception that leaves here, also KeyboardInterrupt, carries ``.partial``
+    others are saved there one by one; the result has the same bits.  With a ``statistic`` other than the mean, what its
+    ``estimate`` takes is returned, kept about a centre that a pilot finds.  Raises SamplerError when the sampler breaks its
+    contract (shape, dtype, NaN, ignoring rng); any exception that leaves here, also KeyboardInterrupt, carries ``.partial``
     (the moments of all blocks before, None if there are none) and ``.next_block``.
 
     >>> m = sample(lambda rng, draws: rng.random(draws), Key(0, "demo"), draws=1000, block_draws=300)
     >>> m.count, abs(m.estimate().value - 0.5) < 5 * m.estimate().stderr
     (1000, True)
+    >>> median = Statistic.parse("median")
+    >>> ranks = sample(lambda rng, draws: rng.random(draws), Key(0, "demo"), draws=1000, block_draws=300, statistic=median)
+    >>> abs(median.estimate(ranks).value - 0.5) < 5 * median.estimate(ranks).stderr
+    True
     """
-    edges = None if bins is None else tuple(float(edge) for edge in bins)
-    task = _BlockTask(sampler, key, edges, _probed(first_block))
-    moments: Moments = _run(task, draws, block_draws, executor, first_block, initial, progress, store)
-    return moments
+    request = Request(sampler, key, draws, block_draws, first_block, initial, bins, store=store, statistic=statistic)
+    return _run(_tasks([request], executor)[0], draws, block_draws, executor, first_block, initial, progress, store)
 
 
 def sample_two_sided(
@@ -362,6 +377,48 @@ class Request:
     bins: Sequence[float] | None = None
     two_sided: bool = False
     store: BlockStore | None = None
+    statistic: Statistic = MEAN
+    centre: float | None = None
+
+
+def centres(requests: Sequence[Request], executor: Executor | None = None) -> list[float | None]:
+    """Return about where each statistic lies, as far as what is kept of draws needs it and neither they nor a request say it.
+
+    A pilot of at most 1024 draws, and no more than a block, finds it, with random numbers of its own: a centre changes how finely
+    bins tell draws apart and no expectation.
+    """
+    found = [getattr(request.initial, "centre", request.centre) for request in requests]
+    missing = [i for i, request in enumerate(requests) if request.statistic.summary != "moments" and found[i] is None]
+    task = _Pilots(tuple(_BlockTask(request.sampler, request.key, None, None, False, request.statistic) for request in requests))
+    items = [(i, min(_PILOT_DRAWS, requests[i].block_draws)) for i in missing]
+    for i, centre in zip(missing, (executor or SerialExecutor()).map(task, items) if items else (), strict=True):
+        found[i] = centre
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Pilots:
+    """Several tasks; an item says which of them and how many draws its pilot has."""
+
+    tasks: tuple[_BlockTask, ...]
+
+    def __call__(self, item: tuple[int, int]) -> float:
+        return self.tasks[item[0]].pilot(item[1])
+
+
+def _tasks(requests: Sequence[Request], executor: Executor | None) -> list[_BlockTask]:
+    return [
+        _BlockTask(
+            request.sampler,
+            request.key,
+            None if request.bins is None else tuple(float(edge) for edge in request.bins),
+            _probed(request.first_block),
+            request.two_sided,
+            request.statistic,
+            centre,
+        )
+        for request, centre in zip(requests, centres(requests, executor), strict=True)
+    ]
 
 
 def sample_jointly(requests: Sequence[Request], executor: Executor | None = None, progress: Progress | None = None) -> list[Any]:
@@ -381,18 +438,13 @@ def sample_jointly(requests: Sequence[Request], executor: Executor | None = None
     if not requests:
         return []
     plans = [_plan(request.draws, request.block_draws, request.first_block) for request in requests]
-    tasks = [
-        _BlockTask(
-            request.sampler,
-            request.key,
-            None if request.bins is None else tuple(float(edge) for edge in request.bins),
-            _probed(request.first_block),
-            request.two_sided,
-        )
-        for request in requests
-    ]
     return _run_blocks(
-        tasks, plans, [request.initial for request in requests], executor, progress, [request.store for request in requests]
+        _tasks(requests, executor),
+        plans,
+        [request.initial for request in requests],
+        executor,
+        progress,
+        [request.store for request in requests],
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.montecarlo import Executor, Sampler, check_block
+from theoryck.montecarlo import Executor, Sampler, Statistic, check_block
 from theoryck.quantities.fingerprints import Fingerprint, fingerprint, kept
 from theoryck.records import Bracket, Enclosure
 from theoryck.records.arguments import integer
@@ -52,10 +52,11 @@ class Quantity:
     * a field that has ``parameters`` of its own (a network, a model) is replaced by them;
     * ``needs`` are the sizes of every instance; a field that has size ``names`` (a network) adds them.
 
-    ``version`` counts changes of the sampler that change its draws.  A quantity sets ``can_draw`` and has :meth:`sampler`, or sets
-    ``can_exact`` and has :meth:`exact`; a sampler alone is better written with ``@theoryck.quantity``.  :meth:`draw` raises
-    SamplerError for an array of the wrong shape or with entries that are not finite, :meth:`sampler` QuantityError where there is
-    none or a size is missing.
+    Its value is what ``draw_statistic`` says of the law of a draw ("mean", "median", "quantile(p)", "variance", "std" or
+    "probability"); ``exact`` gives the same.  ``version`` counts changes of the sampler that change its draws.  A quantity sets
+    ``can_draw`` and has :meth:`sampler`, or sets ``can_exact`` and has :meth:`exact`; a sampler alone is better written with
+    ``@theoryck.quantity``.  :meth:`draw` raises SamplerError for an array of the wrong shape or with entries that are not finite,
+    :meth:`sampler` QuantityError where there is none or a size is missing.
 
     >>> @dataclasses.dataclass(frozen=True, repr=False)
     ... class uniform_mean(Quantity):
@@ -83,6 +84,7 @@ class Quantity:
     title: str = ""
     needs: tuple[str, ...] = ()
     version: int = 1
+    draw_statistic: str = "mean"
     can_draw: bool = False
     can_exact: bool = False
     two_sided: bool = False
@@ -112,13 +114,24 @@ class Quantity:
         return found
 
     @property
+    def reduction(self) -> Statistic:
+        """What is made of draws; QuantityError for a ``draw_statistic`` that is none, or that draws with two ends do not have."""
+        try:
+            found = Statistic.parse(self.draw_statistic, "draw_statistic")
+        except ValueError as error:
+            raise QuantityError(f"{self.name}: {error}") from error
+        if self.two_sided and found.name != "mean":
+            raise QuantityError(f"{self.name}: draws with two ends have a mean only, got draw_statistic = {self.draw_statistic!r}")
+        return found
+
+    @property
     def size_names(self) -> tuple[str, ...] | None:
         """The sizes it needs, or None when it takes what it finds."""
         own = [name for value in self._fields.values() for name in getattr(value, "names", ())]
         return tuple(dict.fromkeys([*self.needs, *own]))
 
     def sampler(self, sizes: Sizes) -> Sampler:
-        """Return the callable (rng, draws) -> array (draws,) whose mean is the quantity; QuantityError if there is none."""
+        """Return the callable (rng, draws) -> array (draws,) whose mean (``draw_statistic``) is the quantity, or QuantityError."""
         raise QuantityError(f"{self.name} has no Monte Carlo route: use exact(sizes, digits)")
 
     def samplers(self, sizes: Sequence[Sizes], executor: Executor | None = None) -> list[Sampler]:
@@ -128,7 +141,7 @@ class Quantity:
     def draw(self, rng: np.random.Generator, draws: int, sizes: Sizes) -> NDArray[np.float64]:
         """Return ``draws`` independent replicates at ``sizes``, (draws,) or two-sided, checked; SamplerError for a broken one."""
         values = self.sampler(sizes)(rng, draws)
-        return check_block(values, draws, f"{self.name} at {dict(sizes)}", "the same rng", self.two_sided)
+        return check_block(values, draws, f"{self.name} at {dict(sizes)}", "the same rng", self.two_sided, self.reduction)
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
         """Return the value at ``sizes`` with about ``digits`` digits, or None when it has no exact route here."""

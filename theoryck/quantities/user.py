@@ -14,7 +14,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from theoryck.montecarlo import Sampler
+from theoryck.montecarlo import Sampler, Statistic
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.records import Bracket, Enclosure
 
@@ -57,6 +57,7 @@ class UserQuantity(Quantity):
     declared_cost: Any = None
     declared_exact: Callable[..., Any] | None = None
     version: int = 1
+    draw_statistic: str = "mean"
     can_draw = True
 
     def __post_init__(self) -> None:
@@ -68,6 +69,7 @@ class UserQuantity(Quantity):
         title = self.title or str(getattr(function, "__name__", "quantity"))
         needs, optional = _check_signature(function, title)
         _check_cost(self.declared_cost, title)
+        _check_statistic(self.draw_statistic, title)
         vars(self).update(title=title, needs=needs, optional=optional, can_exact=exact is not None)
         vars(self).update({name: getattr(function, name, None) for name in functools.WRAPPER_ASSIGNMENTS}, __wrapped__=function)
 
@@ -173,11 +175,24 @@ def _check_cost(cost: Any, name: str) -> None:
         )
 
 
+def _check_statistic(statistic: Any, name: str) -> None:
+    try:
+        Statistic.parse(statistic, f"statistic of {name!r}")
+    except ValueError as error:
+        raise QuantityError(str(error)) from error
+
+
 @overload
 def quantity(function: Function) -> UserQuantity: ...
 @overload
 def quantity(
-    function: None = None, *, cost: Any = None, exact: Callable[..., Any] | None = None, name: str | None = None, version: int = 1
+    function: None = None,
+    *,
+    cost: Any = None,
+    exact: Callable[..., Any] | None = None,
+    name: str | None = None,
+    version: int = 1,
+    statistic: str = "mean",
 ) -> Callable[[Function], UserQuantity]: ...
 def quantity(
     function: Function | None = None,
@@ -186,15 +201,20 @@ def quantity(
     exact: Callable[..., Any] | None = None,
     name: str | None = None,
     version: int = 1,
+    statistic: str = "mean",
 ) -> UserQuantity | Callable[[Function], UserQuantity]:
-    """Turn a sampler ``f(rng, draws, *, d, ...) -> array (draws,)`` into a quantity: its value is the mean of the draws.
+    """Turn a sampler ``f(rng, draws, *, d, ...) -> array (draws,)`` into a quantity: its value is the mean of a draw.
 
     Every random number must come from ``rng``.  The keyword-only names are the sizes the sampler needs; those with a default may be
     missing from a path.  It may return an array or a list of ``draws`` real numbers, but no masked array.  ``cost`` is the number
     of random numbers one draw takes, or a function of the mapping of sizes; without it the budget is set by the clock.
     ``exact(sizes, digits)`` is an optional second route.  ``version`` is to be raised when the draws change and the code does not
-    (a data file, an environment variable, a module of a computed name): a ledger then draws again.  Raises QuantityError for a
-    signature that cannot be used; what the sampler returns is checked when it is drawn (SamplerError).
+    (a data file, an environment variable, a module of a computed name): a ledger then draws again.
+
+    ``statistic`` makes it another number than the mean: "median" or "quantile(0.9)" (of draws that may be inf, such as the time of
+    what never happened), "variance", "std", or "probability" (of draws that are True or False).  ``exact`` is then that number.
+    Raises QuantityError for a signature or a statistic that cannot be used; what the sampler returns is checked when it is drawn
+    (SamplerError).
 
     >>> @quantity(cost=lambda sizes: sizes["d"], exact=lambda sizes, digits: Fraction(1, sizes["d"]))
     ... def squared_mean(rng, draws, *, d):
@@ -203,9 +223,14 @@ def quantity(
     ('squared_mean', ('d',), 8.0, '0.125')
     >>> squared_mean.draw(np.random.default_rng(0), 3, {"d": 8}).shape
     (3,)
+    >>> quantity(statistic="mode")(lambda rng, draws: rng.random(draws))
+    Traceback (most recent call last):
+        ...
+    theoryck.quantities.base.QuantityError: statistic of '<lambda>' must be one of mean, median, quantile(p), variance, std,
+    probability, with 0 < p < 1, got 'mode'
     """
 
     def decorate(decorated: Any) -> UserQuantity:
-        return UserQuantity(decorated, name or "", cost, exact, version)
+        return UserQuantity(decorated, name or "", cost, exact, version, statistic)
 
     return decorate if function is None else decorate(function)

@@ -124,8 +124,8 @@ class Prediction(Record):
     optionally ``rate``.  LAW: optional ``rate`` for the distance that the points carry.  ``rivals`` are wrong rates (BOUND,
     LAW), exponents (SCALING) or values (LIMIT, IDENTITY) that the same evidence must exclude.  ``parameters`` give values to
     the names in rates that are not sizes.  ``correction`` declares the relative power w of the next term in ``base``,
-    ``amplitude`` its relative size at the smallest size (without it ``2 * size**-w``).
-
+    ``amplitude`` its relative size at the smallest size (without it ``2 * size**-w``).  ``statistic`` is what the quantity is of
+    the law of a draw, such as "median".
 
     >>> claimed = Prediction(Kind.BOUND, "norm_deviation(tanh(x), depth=1, power=2)", base="d", path={"d": "16, 32"}, rate="1/d")
     >>> claimed.rate, claimed.constant, Prediction.from_json(claimed.to_json()) == claimed
@@ -145,6 +145,7 @@ class Prediction(Record):
     correction: float | None = None
     amplitude: float | None = None
     tolerance: str | None = None
+    statistic: str = field(default="mean", metadata=SPARE)
 
 
 @dataclass(frozen=True, slots=True)

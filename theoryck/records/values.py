@@ -100,7 +100,7 @@ class Interval(Record):
 
 @dataclass(frozen=True, slots=True)
 class Estimate(Record):
-    """A Monte Carlo mean with its standard error over ``draws`` replicates; ``flags`` say what makes it doubtful.
+    """What draws say, a mean unless a ``statistic`` is named, with its standard error; ``flags`` say what makes it doubtful.
 
     ``skewness`` is that of one draw, as far as it was seen: it says how far the mean is from Gaussian.  :meth:`interval` raises
     ValueError unless 0 < level < 1.

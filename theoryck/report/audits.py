@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from theoryck.records import Estimate, Result, Tightness, Verdict
 from theoryck.report import numbers
-from theoryck.report.claims import COLOR, clean, outcome
+from theoryck.report.claims import COLOR, clean, measured, outcome
 from theoryck.report.layout import Style, cells, fields, pad, wrap
 from theoryck.report.paragraphs import facts, headline
 
@@ -73,7 +73,7 @@ def _given(result: Result) -> str:
 
 def _table(result: Result, rows: Sequence[Row], style: Style) -> list[str]:
     names = [clean(name) for name in (rows[0].sizes if rows else ())]
-    value = clean(result.prediction.quantity) if result.prediction else "value"
+    value = measured(result.prediction) if result.prediction else "value"
     rated, sloped = any(row.ratio for row in rows), any(row.slope for row in rows)
     averaged = any(row.estimate.draws > 1 for row in rows)
     head = [

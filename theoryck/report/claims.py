@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from theoryck.records import Enclosure, Interval, Kind, Point, Report, Result, Status, Verdict
+from theoryck.records import Enclosure, Interval, Kind, Point, Prediction, Report, Result, Status, Verdict
 
 EXPONENT, CONSTANT, VALUE = "exponent", "constant", "value"
 CONSTANT_TOLERANCE = 0.05  # relative: that of the judge, where a claim declares no other
@@ -290,6 +290,16 @@ def summarise(report: Report | Iterable[Result]) -> list[ClaimSummary]:
     for result in report.results if isinstance(report, Report) else report:
         groups.setdefault(result.claim, []).append(result)
     return [ClaimSummary(claim, tuple(results)) for claim, results in groups.items()]
+
+
+def measured(prediction: Prediction) -> str:
+    """Return the name of what was measured, with its statistic where that is not the mean.
+
+    >>> measured(Prediction(Kind.SCALING, "hitting_time", statistic="median"))
+    'median of hitting_time'
+    """
+    name = clean(prediction.quantity)
+    return name if prediction.statistic == "mean" else f"{clean(prediction.statistic)} of {name}"
 
 
 def clean(text: object) -> str:

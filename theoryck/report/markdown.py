@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 
 from theoryck.records import Report, Result
-from theoryck.report.claims import CONSTANT, ClaimSummary, Outcome, clean, clean_lines, how_sure, instance_text, summarise, sureness
+from theoryck.report.claims import (
+    CONSTANT,
+    ClaimSummary,
+    Outcome,
+    clean,
+    clean_lines,
+    how_sure,
+    instance_text,
+    measured,
+    summarise,
+    sureness,
+)
 from theoryck.report.paragraphs import facts, headline
 from theoryck.report.rows import AT_LARGEST, ClaimRow, claim_row
 from theoryck.report.text import sum_and_fallen
@@ -63,7 +74,7 @@ def _sum(report: Report) -> list[str]:
 
 def _cells(row: ClaimRow) -> tuple[str, ...]:
     verdict = escape(row.verdict)
-    text = row.statement or (clean(row.prediction.quantity) if row.prediction else "")
+    text = row.statement or (measured(row.prediction) if row.prediction else "")
     return (
         _MARK[row.outcome] + (verdict if row.outcome is Outcome.WELL else f"**{verdict}**"),
         code(row.claim, cell=True) + (f" ({row.instances})" if row.instances > 1 else ""),

@@ -19,7 +19,7 @@ from typing import Any
 
 from theoryck.records import Counts, Estimate, Point, Report, Result
 from theoryck.report import numbers
-from theoryck.report.claims import clean
+from theoryck.report.claims import clean, measured
 from theoryck.report.layout import shorten
 from theoryck.report.paragraphs import outcome_and_why
 from theoryck.report.svg import laws
@@ -194,7 +194,7 @@ def _labels(axes: Any, result: Result, traces: Sequence[Trace], sign: int) -> No
     prediction = result.prediction
     bases = list(dict.fromkeys(trace.base for trace in traces))
     axes.set_xlabel(plain(", ".join(bases)))
-    value = plain(prediction.quantity if prediction else "value")
+    value = plain(measured(prediction) if prediction else "value")
     axes.set_ylabel(value if sign > 0 else f"-{value}")
     axes.grid(True, which="major", color="0.88", linewidth=0.7)
     axes.grid(True, which="minor", color="0.94", linewidth=0.4)
@@ -268,7 +268,7 @@ def draw_law(result: Result, path: str | os.PathLike[str]) -> None:
     _densities(density, found)
     _differences(difference, found)
     for axes in (density, difference):
-        axes.set_xlabel(plain(result.prediction.quantity if result.prediction else "statistic"))
+        axes.set_xlabel(plain(measured(result.prediction) if result.prediction else "statistic"))
         axes.grid(True, color="0.9", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.legend(frameon=False, fontsize=8)

@@ -14,7 +14,7 @@ from html import escape
 
 from theoryck.records import Kind, Prediction
 from theoryck.report import numbers
-from theoryck.report.claims import clean
+from theoryck.report.claims import clean, measured
 from theoryck.report.formula import tex
 from theoryck.report.formula.mathml import pieces as elements
 from theoryck.report.formula.parser import named
@@ -201,7 +201,7 @@ def prediction_mathml(prediction: Prediction) -> str:
     >>> prediction_mathml(Prediction(Kind.SCALING, "gap()", "d", {"d": "8, 16"}, exponent=-1.0))
     '<code>gap()</code> <math>...</math>, along <math><mi>d</mi>...</math> 8, 16'
     """
-    quantity = f"<code>{escape(clean(prediction.quantity))}</code>"
+    quantity = f"<code>{escape(measured(prediction))}</code>"
     return quantity + " " + elements(_expected(prediction))
 
 
@@ -211,7 +211,7 @@ def prediction_latex(prediction: Prediction) -> str:
     >>> print(prediction_latex(Prediction(Kind.BOUND, "gap", "d", {"d": "8, 16", "n": "d**2"}, rate="1/sqrt(d)")))
     \texttt{gap} $\le C/\sqrt{d}$, along $d =$ 8, 16, $n = d^{2}$
     """
-    return f"{tex.code(clean(prediction.quantity))} {tex.pieces(_expected(prediction))}"
+    return f"{tex.code(measured(prediction))} {tex.pieces(_expected(prediction))}"
 
 
 def _joined(text: str, formulas: Callable[[list[Piece]], str], code: Callable[[str], str]) -> str:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from theoryck.records import Interval, Prediction, Result
 from theoryck.report import numbers
 from theoryck.report.claims import clean, size_text
+from theoryck.report.claims import measured as named
 from theoryck.report.layout import shorten
 from theoryck.report.svg.marks import Along, Line, Mark, Trace
 
@@ -65,7 +66,7 @@ def _names(text: str, name: str) -> bool:
 
 def quantity(result: Result) -> str:
     """Return the name of what was measured."""
-    return clean(result.prediction.quantity) if result.prediction is not None else "value"
+    return named(result.prediction) if result.prediction is not None else "value"
 
 
 def measured(found: Along, result: Result) -> str:
