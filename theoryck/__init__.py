@@ -66,6 +66,7 @@ _HOME = {
     "check_claims": "theoryck.checking.check",
     "conjecture": "theoryck.claims",
     "doubling": "theoryck.rates",
+    "halving": "theoryck.rates",
     "example": "theoryck.claims",
     "falsehood": "theoryck.claims",
     "for_all": "theoryck.claims",

@@ -18,6 +18,8 @@ Contents
     joint               lambda and nu together: 1/D for a fixed teacher, 1/sqrt(N) for one that knows the generator
     prediction_error    the error of erf students from Q, R, T, and how fast generated data reach it
     not_equivalent      what stays different: one coordinate, third Hermite coefficients, localised students
+    online              the equations of online learning, corrected: two eigenvalues, generators of one and of two layers
+    online_falsehoods   the equations as the slides print them, and twins
     falsehoods          twins
 """
 

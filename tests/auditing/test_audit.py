@@ -480,7 +480,7 @@ def test_all_sizes_fitted_at_once_say_along_which_the_claim_falls(exponent, kind
     # 42 points at noise of 1% know the exponent of n to some 0.01: 0.1 is far outside 0.02, and 0 far inside.
     sizes, values, stderr = grid(-0.5, exponent, relative=0.01)
     points = audit(sizes, values, stderr).points
-    joint = fit_grid(points, Prediction(Kind(kind), "Q", rate="d**(-1/2)/n", correction=1), Contract(1e-2, within=0.02), 15)
+    joint = fit_grid(points, Prediction(Kind(kind), "Q", rate="d**(-1/2)/n", correction=1), Contract(1e-2, within=0.02), 15, {})
     assert joint.falls == falls
     assert bool(joint.reason) == bool(falls)
     assert joint.exponents["n"].contains(exponent)
@@ -489,7 +489,7 @@ def test_all_sizes_fitted_at_once_say_along_which_the_claim_falls(exponent, kind
 def test_a_rate_that_is_no_power_has_no_exponent_for_each_size():
     sizes, values, stderr = grid(-0.5, -1.0)
     points = audit(sizes, values, stderr).points
-    assert fit_grid(points, Prediction(Kind.BOUND, "Q", rate="1/n + 1/d"), Contract(), 15).exponents == {}
+    assert fit_grid(points, Prediction(Kind.BOUND, "Q", rate="1/n + 1/d"), Contract(), 15, {}).exponents == {}
 
 
 def test_rivals_on_a_grid_are_put_where_they_can_be_rejected():
@@ -572,8 +572,7 @@ def test_a_data_frame_or_a_mapping_of_all_columns_gives_the_same():
         (({"d": [16, 32, 64]}, [1, 2, 3], [1, 2]), "stderr has 2 entries and values 3"),
         (({"d": [16, 32, 64]}, [1, 2, 3], [1, -2, 1]), "stderr, entry 1: a standard error must be >= 0 (0 means exact), got -2"),
         (({"d": [16, 32, 64]}, [1, 2, 3], -1), "stderr must be >= 0 (0 means exact), got -1"),
-        (({"d": [16, 0, 64]}, [1, 2, 3]), "sizes['d'], entry 1: a size must be a whole number from 1 to 2**53, got 0"),
-        (({"d": [16, 0.5, 64]}, [1, 2, 3]), "give its inverse"),
+        (({"d": [16, 0, 64]}, [1, 2, 3]), "sizes['d'], entry 1: a size must be a positive number, got 0"),
         (({"d": []}, []), "values is empty: there is nothing to audit"),
         (({}, [1]), "sizes has no column"),
         (([16, 32, 64], [1, 2, 3]), 'sizes must be a mapping such as {"d": [16, 32, 64]}, or a DataFrame'),

@@ -118,7 +118,7 @@ def test_a_column_may_have_another_name_than_the_rate_gives_it(tmp_path):
     assert done.output.startswith("SUPPORTED, TIGHT"), done.output
     assert "error = O(1/d)" in done.output
     bad = tmp_path / "bad.csv"
-    bad.write_text("network width,error\n16,1\n1.5,2\n")
+    bad.write_text("network width,error\n16,1\n-1.5,2\n")
     assert "column 'network width', line 3: a size must be" in " ".join(
         run(bad, "--rate", "1/d", "--size", "d=network width").output.split()
     )

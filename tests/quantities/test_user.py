@@ -130,8 +130,8 @@ def test_wrong_exact() -> None:
         ({"D": 4, "n": 3}, "the quantity 'spacing' needs the size 'd', the sizes given are 'D', 'n'"),
         ({"width": 4}, "needs the size 'd'"),
         ({}, "the sizes given are none"),
-        ({"d": 0}, "the size 'd' of the quantity 'spacing' must be an integer >= 1, got 0"),
-        ({"d": 2.5}, "must be an integer >= 1, got 2.5"),
+        ({"d": -1}, "the size 'd' of the quantity 'spacing' must be a positive number, got -1"),
+        ({"d": "2"}, "must be a positive number, got '2'"),
     ],
 )
 def test_missing_and_wrong_sizes(sizes, message) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theoryck.rates import PathError, Rate, ScalingPath, doubling
+from theoryck.rates import PathError, Rate, ScalingPath, doubling, halving
+from theoryck.records import Toward
 
 F = Fraction
 
@@ -63,14 +65,18 @@ def test_integers_of_other_types() -> None:
         ({"d": []}, "at least two different values"),
         ({"d": [4, 8, 8]}, "must increase"),
         ({"d": [8, 4, 16]}, "must increase"),
-        ({"d": [0, 4]}, "size d must lie between 1"),
-        ({"d": [-4, 4]}, "size d must lie between 1"),
-        ({"d": [4.0, 8.0]}, "got 4.0"),
+        ({"d": [4, 0]}, "size d must be positive, between 1e-30 and 1e\\+30, got 0"),
+        ({"d": [-4, 4]}, "size d must be positive"),
+        ({"d": [8, 4]}, "must increase from value to value, .*; or give toward=0 if its limit is at 0"),
+        ({"h": [0.1, 0.2, 0.4]}, "its name suggests a limit at 0: sort it the other way round, or give toward='inf'"),
+        ({"d": [4, 8], "toward": 0}, "size d must decrease from value to value, as it goes to 0"),
+        ({"h": [0.5, 0.25], "toward": "inf"}, "size h must increase from value to value, as it goes to infinity"),
+        ({"h": [0.5, 0.25], "toward": 1}, "toward must be 0 or inf"),
+        ({"h": [math.inf, 0.25]}, "must be a positive number, a sequence of them"),
         ({"d": [True, 4]}, "got True"),
-        ({"d": [4, 8], "n": 0}, "size n must lie between 1"),
-        ({"d": [4, 8], "n": 2.5}, "size n must be an integer"),
-        ({"d": [4, 8], "n": True}, "size n must be an integer"),
-        ({"d": [4, 8], "n": None}, "size n must be an integer"),
+        ({"d": [4, 8], "n": 0}, "size n must be positive"),
+        ({"d": [4, 8], "n": True}, "size n must be a positive number"),
+        ({"d": [4, 8], "n": None}, "size n must be a positive number"),
         ({"d": [4, 8], "n": "width"}, "'width' is not an earlier size"),
         ({"n": "2*d", "d": [4, 8]}, "define it before n"),
         ({"width": [4, 8], "n": "2*widht"}, "did you mean 'width'"),
@@ -100,3 +106,49 @@ def test_rounding_is_to_the_nearest_integer(start: int, count: int, power: Fract
         p, q = power.numerator, power.denominator
         exact = 2**q * point["d"] ** p
         assert (2 * point["n"] - 1) ** q <= exact <= (2 * point["n"] + 1) ** q
+
+
+def test_sizes_that_shrink_stay_the_numbers_that_were_given() -> None:
+    path = ScalingPath(h=halving(1, 1 / 8), n="1/h", area="h**2", order=2)
+    assert path.toward is Toward.ZERO
+    assert path.points[0] == {"h": 1.0, "n": 1, "area": 1, "order": 2}
+    assert path.points[3] == {"h": 0.125, "n": 8, "area": 0.015625, "order": 2}
+    assert [path.exponent_of(name) for name in path.names] == [1, -1, 2, 0]
+    assert type(path.points[0]["h"]) is float
+    assert type(path.points[3]["n"]) is int
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ScalingPath(h=[0.3, 0.1, 1 / 30], n="1/h"),
+        ScalingPath(h=[8, 4, 2], toward=0),
+        ScalingPath(tokens=[1e9, 1e12, 1e21]),
+        ScalingPath(beta=[0.5, 1, 2.5], toward="inf"),
+    ],
+)
+def test_a_path_of_any_numbers_is_read_back_from_its_description(path: ScalingPath) -> None:
+    assert ScalingPath.from_description(path.describe(), path.toward) == path
+
+
+def test_whole_floats_that_grow_are_dimensions_and_others_stay_floats() -> None:
+    assert ScalingPath(d=[16.0, 32.0]).points == ({"d": 16}, {"d": 32})
+    assert type(ScalingPath(d=[16.0, 32.0]).sizes[0]) is int
+    assert [type(size) for size in ScalingPath(h=[2.0, 1.0]).sizes] == [float, float]
+
+
+def test_a_sum_of_powers_of_a_size_that_shrinks_is_led_by_the_least() -> None:
+    path = ScalingPath(h=halving(1, 1 / 64), k="h + h**2")
+    assert path.exponent_of("k") == 1
+    assert Rate.parse("h**2 + h**3").exponent(path) == 2
+    assert Rate.parse("k**2/h").exponent(path) == 1
+
+
+def test_halving_reaches_its_stop_and_refuses_what_has_no_second_size() -> None:
+    assert halving(1, 1 / 1024)[-1] == 2.0**-10
+    assert halving(0.3, 0.3 / 8)[-1] == 0.3 / 8
+    assert halving(0.5, 0.5) == (0.5,)
+    with pytest.raises(PathError, match=r"stop must be at most 0\.5 for a second size"):
+        halving(1, 0.6)
+    with pytest.raises(PathError, match="size stop must be positive"):
+        halving(1, 0)

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from numbers import Real
 from typing import Any
 
 from theoryck.auditing.columns import measurements
-from theoryck.auditing.directions import Direction, as_path, fit_grid, slices
+from theoryck.auditing.directions import Direction, as_path, coarsest_first, declared_headings, fit_grid, headings, slices
 from theoryck.auditing.points import Gathered, gather, grouped, place, with_scatter
 from theoryck.auditing.tables import Measurements
 from theoryck.fitting.scatter import NO_STDERR
@@ -25,7 +25,7 @@ from theoryck.judging.case import Claimed
 from theoryck.judging.growth import EXCESS, EXTRAPOLATED
 from theoryck.rates import PathError, Rate, RateError, ScalingPath
 from theoryck.rates.parsing import to_fraction
-from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Status, Tightness, Verdict
+from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Status, Tightness, Toward, Verdict
 
 DEFAULT_WITHIN = 0.05
 LEAST_RATE = 1e-12  # beyond it quantiles end with the digits of a float, and Gaussian tails long before
@@ -48,6 +48,7 @@ def audit(
     constant: float | None = None,
     rivals: Sequence[str] = (),
     size: Sequence[str] = (),
+    toward: Any = None,
     within: float = DEFAULT_WITHIN,
     level: float = 0.95,
     false_refute_rate: float = 1e-2,
@@ -68,6 +69,8 @@ def audit(
       known;
     * ``constant``: C, if it is claimed; ``rivals``: rates that the data must exclude; ``size``: the sizes besides those of the
       rate;
+    * ``toward``: where the sizes go, 0 or inf, or a mapping such as ``{"h": 0}``; by default where their names or the rate show
+      it: h, dx, dt, eps and the like to 0, whole numbers to infinity, others where the rate decreases, else it is asked;
     * ``within`` = 0.05 (up to 1), ``level`` = 0.95, ``false_refute_rate`` = 0.01, ``false_support_rate`` = 0.025 (1e-12 to
       0.5): what is declared before the data are looked at;
     * ``name``: what the data are called in reports.
@@ -116,6 +119,7 @@ def audit(
         amplitude=amplitude,
         constant=constant,
         rivals=rivals,
+        toward=toward,
         contract=Contract(false_refute_rate, false_support_rate, within, level),
         name=name,
     )
@@ -130,6 +134,7 @@ def audit_rows(
     amplitude: float | None = None,
     constant: float | None = None,
     rivals: Sequence[str] = (),
+    toward: Any = None,
     contract: Contract | None = None,
     name: str = "data",
 ) -> Result:
@@ -147,13 +152,15 @@ def audit_rows(
     check_corrections(correction, amplitude)
     template = _template(measured, rate, kind, correction, amplitude, constant, rivals)
     groups = grouped(measured)
-    path, lines = _lines([Point(sizes) for sizes, _ in groups])
+    moving = {name: [sizes[name] for sizes, _ in groups] for name in measured.sizes}
+    heading, said = headings(moving, Claimed.of(template).rate, declared_headings(toward, list(moving)))
+    path, lines = _lines([Point(sizes) for sizes, _ in groups], heading)
     tests = 1 if path is not None else len(lines) + len(measured.sizes)
     # The smallest error rate at which any limit will be taken, one-sided.
     tail = min(contract.false_refute_rate / tests / 2, contract.false_support_rate, 0.5 - contract.level / 2)
     gathered = gather(measured, groups, tail)
-    judgement, prediction, points = _judged(gathered, template, contract, tail)
-    flags = tuple(dict.fromkeys((*gathered.flags, *judgement.flags)))
+    judgement, prediction, points = _judged(gathered, template, contract, tail, heading)
+    flags = tuple(dict.fromkeys((*said, *gathered.flags, *judgement.flags)))
     if rate is None:  # these flags are about growth beyond a claim
         flags = tuple(flag for flag in flags if flag not in (EXCESS, EXTRAPOLATED))
     judgement = replace(judgement, flags=flags)
@@ -217,27 +224,27 @@ def _statement(template: Prediction, rate: str | None) -> str:
 
 
 def _judged(
-    gathered: Gathered, template: Prediction, contract: Contract, tail: float
+    gathered: Gathered, template: Prediction, contract: Contract, tail: float, toward: Mapping[str, Toward]
 ) -> tuple[Judgement, Prediction, tuple[Point, ...]]:
     """Return the judgement, what was judged, and the points with the errors they were judged with."""
-    points = gathered.points
+    points = coarsest_first(gathered.points, toward)
     by_size = template.constant is not None and template.kind is Kind.BOUND
-    path, lines = _lines(points)
+    path, lines = _lines(points, toward)
     if not lines and not (by_size and not gathered.without_errors):
         return Judgement(Verdict.INCONCLUSIVE, _no_lines(points, template)), _measured(template), points
     if gathered.without_errors:
         # An exponent that is only measured is shown at its level, and no other limit is taken.
         points, reason = with_scatter(points, lines, template, tail if template.rate is not None else 0.5 - contract.level / 2)
-        path, lines = _lines(points)
+        path, lines = _lines(points, toward)
         if reason:
             shown = reason if template.rate is not None else f"{NO_RATE}; no exponent was found: {reason}"
             return Judgement(Verdict.INCONCLUSIVE, shown, flags=(NO_STDERR,)), _measured(template), points
     if path is not None:
         judgement, prediction = _along(path, template, contract)
     elif by_size:
-        judgement, prediction = _size_by_size(points, lines, template, contract)
+        judgement, prediction = _size_by_size(points, lines, template, contract, toward)
     else:
-        judgement, prediction = _on_grid(points, lines, template, contract)
+        judgement, prediction = _on_grid(points, lines, template, contract, toward)
     if gathered.without_errors:
         judgement = replace(judgement, flags=(NO_STDERR, *judgement.flags))
     return judgement, prediction, points
@@ -259,10 +266,10 @@ def _no_lines(points: Sequence[Point], template: Prediction) -> str:
     return f"{reason}; or, as {' and '.join(idle)} {are} not in the rate, leave {them} out if the values do not depend on {them}"
 
 
-def _lines(points: Sequence[Point]) -> tuple[Direction | None, list[Direction]]:
+def _lines(points: Sequence[Point], toward: Mapping[str, Toward]) -> tuple[Direction | None, list[Direction]]:
     """Return the path on which all points lie, if there is one, and the lines along which an exponent can be measured."""
-    path = as_path(points)
-    return path, [path] if path is not None else slices(points)
+    path = as_path(points, toward)
+    return path, [path] if path is not None else slices(points, toward)
 
 
 def _measured(template: Prediction) -> Prediction:
@@ -297,7 +304,7 @@ def _along(direction: Direction, template: Prediction, contract: Contract) -> tu
 
 def _prediction(direction: Direction, template: Prediction) -> Prediction:
     """Return the claim along one direction; without a rate, the exponent is measured against the exponent 0."""
-    along = replace(template, base=direction.base, path=direction.description)
+    along = replace(template, base=direction.base, path=direction.description, toward=direction.toward)
     if template.rate is None:
         return replace(along, kind=Kind.SCALING, exponent=0.0)
     if template.kind is Kind.BOUND:
@@ -316,7 +323,7 @@ def _exponent(rate: Rate, direction: Direction) -> Fraction:
     if len(sizes) == 1:  # nothing moves; the judge will say so
         return sum((power for name, power in rate.terms[0].powers if name == direction.base), Fraction(0))
     try:
-        return rate.exponent(ScalingPath.from_description(direction.description))
+        return rate.exponent(ScalingPath.from_description(direction.description, direction.toward))
     except PathError as error:
         raise RateError(f"rate {rate.text!r} is no power of {direction.base} on these sizes: {error}") from None
 
@@ -329,18 +336,22 @@ def _rival_exponent(rival: str, direction: Direction) -> Fraction:
 
 
 def _base_ratio(direction: Direction, rate: Rate, exponent: Fraction) -> float:
-    """Return the rate in units of base**exponent, at the largest size."""
+    """Return the rate in units of base**exponent, at the size nearest to the limit."""
     sizes = direction.points[-1].sizes
     # On logarithms: d**(-300) is no float, the quotient of two such powers is.
     return math.exp(rate.log_value(sizes) - float(exponent) * math.log(sizes[direction.base]))
 
 
 def _size_by_size(
-    points: Sequence[Point], lines: Sequence[Direction], template: Prediction, contract: Contract
+    points: Sequence[Point],
+    lines: Sequence[Direction],
+    template: Prediction,
+    contract: Contract,
+    toward: Mapping[str, Toward],
 ) -> tuple[Judgement, Prediction]:
     """Judge a bound of numbers at every point of a grid; what grows along no path has no exponent, its lines have curves."""
     base = next(name for name in points[0].sizes if len({point.sizes[name] for point in points}) > 1)
-    prediction = replace(template, base=base)
+    prediction = replace(template, base=base, toward=toward[base])
     found = judge(prediction, points, contract, drawn=False)
     routes = tuple(replace(route, exponent=None) for route in found.routes)
     ordered = sorted(lines, key=lambda line: line.base != base)
@@ -353,12 +364,16 @@ def _size_by_size(
 
 
 def _on_grid(
-    points: Sequence[Point], lines: Sequence[Direction], template: Prediction, contract: Contract
+    points: Sequence[Point],
+    lines: Sequence[Direction],
+    template: Prediction,
+    contract: Contract,
+    toward: Mapping[str, Toward],
 ) -> tuple[Judgement, Prediction]:
     """Judge every line and the joint fit at their shares of the false-refute rate: one that falls refutes, all lines support."""
     tests = len(lines) + len(points[0].sizes)
     shared = replace(contract, false_refute_rate=contract.false_refute_rate / tests)
-    joint = fit_grid(points, template, contract, tests)
+    joint = fit_grid(points, template, contract, tests, toward)
     judged = []
     for line in lines:
         own = replace(template, rivals=tuple(r for r in template.rivals if not _no_rival(r, line, template)))

@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from theoryck.auditing.tables import Array, Measurements, TableError, check_sizes, check_stderr, check_values, choose_columns
+from theoryck.auditing.tables import (
+    Array,
+    Measurements,
+    TableError,
+    check_sizes,
+    check_stderr,
+    check_values,
+    choose_columns,
+    in_full,
+)
 
 
 def measurements(
@@ -36,7 +45,7 @@ def measurements(
     if missing:
         raise TableError(f"sizes has no {missing[0]!r}, only {', '.join(map(repr, header))}: add it, or name it as the rate does")
     where = "sizes[{0!r}]" if isinstance(sizes, Mapping) else "column {0!r}"
-    columns = {name: column(where.format(name), sizes[name]) for name in names}
+    columns = {name: in_full(column(where.format(name), sizes[name]), sizes[name]) for name in names}
     return _checked(columns, where, column("values", values), _errors("stderr", stderr), "value", "values", "stderr")
 
 
@@ -46,7 +55,7 @@ def _chosen(
     if stderr is not None and not isinstance(stderr, str | float | int):
         raise TableError(f"stderr must be the name of a column or a number, as values is a column too, got {type(stderr).__name__}")
     roles = choose_columns(header, size=size, value=value, stderr=stderr, needed=needed, source="the data")
-    columns = {name: column(f"column {given!r}", frame[given]) for name, given in roles.sizes.items()}
+    columns = {name: in_full(column(f"column {given!r}", frame[given]), frame[given]) for name, given in roles.sizes.items()}
     values = column(f"column {roles.value!r}", frame[roles.value])
     errors = column(f"column {roles.stderr!r}", frame[roles.stderr]) if isinstance(roles.stderr, str) else roles.stderr
     label = f"column {roles.stderr!r}" if isinstance(roles.stderr, str) else "stderr"

@@ -1,4 +1,4 @@
-"""How the sizes of a table go to infinity: one path, or a grid whose slices are paths; the fit of a grid as a whole."""
+"""How the sizes of a table go to their limit: one path, or a grid whose slices are paths; the fit of a grid as a whole."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from theoryck.fitting.data import MIN_SIZES
 from theoryck.fitting.joint import JointFit, fit_rate_jointly
 from theoryck.judging.case import Claimed
 from theoryck.judging.decisions import shifted
 from theoryck.judging.evidence import log_rates, read_routes
-from theoryck.rates import Rate
-from theoryck.records import Contract, Interval, Kind, Point, Prediction, Result
+from theoryck.rates import Rate, RateError
+from theoryck.rates.directions import Axis, read_toward, shrinks
+from theoryck.rates.parsing import close_match
+from theoryck.records import Contract, Interval, Kind, Point, Prediction, Result, Size, Toward
+from theoryck.records.values import size_text
 
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """Points along which ``base`` grows; ``fixed`` are the other sizes, if they are held fixed.
+    """Points along which ``base`` goes to its limit, the coarsest first; ``fixed`` are the other sizes, if they are held fixed.
 
     >>> from theoryck.records import Estimate
     >>> line = Direction("d", tuple(Point({"d": d, "n": 8}, Estimate(1 / d, 0.01, 100)) for d in (16, 32, 64)), {"n": 8})
@@ -28,7 +32,13 @@ class Direction:
 
     base: str
     points: tuple[Point, ...]
-    fixed: Mapping[str, int]
+    fixed: Mapping[str, Size]
+    toward: Toward = Toward.INFINITY
+
+    @property
+    def axis(self) -> Axis:
+        """How the fits see the base."""
+        return Axis.of(self.base, self.toward, [point.sizes[self.base] for point in self.points], drawn=False)
 
     @property
     def description(self) -> dict[str, str]:
@@ -37,17 +47,81 @@ class Direction:
         names = [self.base, *(name for name in sizes[0] if name != self.base)]
         columns = {name: [point[name] for point in sizes] for name in names}
         return {
-            name: str(column[0]) if name != self.base and len(set(column)) == 1 else ", ".join(map(str, column))
+            name: repr(column[0]) if name != self.base and len(set(column)) == 1 else ", ".join(map(repr, column))
             for name, column in columns.items()
         }
 
 
-def distinct(points: Sequence[Point]) -> list[Mapping[str, int]]:
+def distinct(points: Sequence[Point]) -> list[Mapping[str, Size]]:
     """Return the different sets of sizes in order of appearance."""
     return list({tuple(point.sizes.items()): point.sizes for point in points}.values())
 
 
-def as_path(points: Sequence[Point]) -> Direction | None:
+def headings(
+    sizes: Mapping[str, Sequence[Size]], rate: Rate | None, declared: Mapping[str, Toward]
+) -> tuple[dict[str, Toward], tuple[str, ...]]:
+    """Return where each size goes, as declared or as its name and the rate show, and what has to be said of it.
+
+    Names of step sizes and tolerances suggest 0, unless whole numbers are raised to a negative power in the rate; other whole
+    numbers go to infinity.  Other sizes go where the rate decreases.  RateError asks where nothing shows it.
+    """
+    found, said = {}, []
+    for name, column in sizes.items():
+        if name in declared or len(set(column)) < 2:
+            found[name] = declared.get(name, Toward.INFINITY)
+            continue
+        whole, falls = all(float(size).is_integer() for size in column), _falls(rate, name)
+        ends = f"{size_text(min(column))}..{size_text(max(column))}"
+        if shrinks(name) and not (whole and falls is Toward.INFINITY):
+            found[name] = Toward.ZERO
+            said.append(f"{name} goes to 0, as its name suggests")
+        elif shrinks(name):
+            raise RateError(
+                f"does {name} = {ends} go to 0, as its name suggests, or to infinity, where the rate {rate} decreases? say "
+                f"--toward {name}=0 or --toward {name}=inf (in Python toward={{{name!r}: 0}})"
+            )
+        elif whole or falls is not None:
+            found[name] = Toward.INFINITY if whole else falls or Toward.INFINITY
+            if found[name] is Toward.ZERO:
+                said.append(f"{name} goes to 0, where the rate decreases")
+        else:
+            raise RateError(
+                f"does {name} = {ends} go to 0 or to infinity? neither its name nor the rate shows it: say --toward 0 or "
+                "--toward inf (in Python toward=0 or toward='inf')"
+            )
+    return found, tuple(said)
+
+
+def declared_headings(toward: Any, names: Sequence[str]) -> dict[str, Toward]:
+    """Return what ``toward`` says of each size: one word for all, or a mapping by name."""
+    if toward is None:
+        return {}
+    if not isinstance(toward, Mapping):
+        return dict.fromkeys(names, read_toward(toward, RateError))
+    for name in toward:
+        if name not in names:
+            raise RateError(f"toward names {name!r}, which is no size of the table{close_match(str(name), names)}")
+    return {name: read_toward(end, RateError) for name, end in toward.items()}
+
+
+def coarsest_first(points: Sequence[Point], toward: Mapping[str, Toward]) -> tuple[Point, ...]:
+    """Return points, sorted by their sizes, with those that go to 0 from the largest down."""
+
+    def place(point: Point) -> tuple[Size, ...]:
+        return tuple(-size if toward.get(name) is Toward.ZERO else size for name, size in point.sizes.items())
+
+    return tuple(sorted(points, key=place))
+
+
+def _falls(rate: Rate | None, name: str) -> Toward | None:
+    """Return at which end of a size a rate decreases; None if it does not say."""
+    powers = {power for term in (rate.terms if rate is not None else ()) for other, power in term.powers if other == name}
+    if not powers or (min(powers) < 0 < max(powers)):
+        return None
+    return Toward.INFINITY if min(powers) < 0 else Toward.ZERO
+
+
+def as_path(points: Sequence[Point], toward: Mapping[str, Toward]) -> Direction | None:
     """Return the points as one path if every size is fixed, or differs from point to point and moves one way; else None."""
     sizes = distinct(points)
     moving = [name for name in sizes[0] if len({point[name] for point in sizes}) > 1]
@@ -57,21 +131,26 @@ def as_path(points: Sequence[Point]) -> Direction | None:
         steps = [later - earlier for earlier, later in itertools.pairwise(column)]
         if not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
             return None
-    ordered = tuple(sorted(points, key=lambda point: point.sizes[base]))
-    return Direction(base, ordered, {})
+    return _line(base, points, {}, toward)
 
 
-def slices(points: Sequence[Point]) -> list[Direction]:
+def _line(base: str, points: Sequence[Point], fixed: Mapping[str, Size], toward: Mapping[str, Toward]) -> Direction:
+    end = toward.get(base, Toward.INFINITY)
+    ordered = sorted(points, key=lambda point: point.sizes[base], reverse=end is Toward.ZERO)
+    return Direction(base, tuple(ordered), fixed, end)
+
+
+def slices(points: Sequence[Point], toward: Mapping[str, Toward]) -> list[Direction]:
     """Return every line of the grid, along which one size moves and the others are fixed, that has at least three sizes."""
     found = []
     for base in points[0].sizes:
-        lines: dict[tuple[tuple[str, int], ...], list[Point]] = {}
+        lines: dict[tuple[tuple[str, Size], ...], list[Point]] = {}
         for point in points:
             rest = tuple((name, size) for name, size in point.sizes.items() if name != base)
             lines.setdefault(rest, []).append(point)
         for rest, line in lines.items():
             if len({point.sizes[base] for point in line}) >= MIN_SIZES:
-                found.append(Direction(base, tuple(sorted(line, key=lambda point: point.sizes[base])), dict(rest)))
+                found.append(_line(base, line, dict(rest), toward))
     return found
 
 
@@ -87,7 +166,9 @@ class Joint:
     reason: str = ""
 
 
-def fit_grid(points: Sequence[Point], template: Prediction, contract: Contract, tests: int) -> Joint | None:
+def fit_grid(
+    points: Sequence[Point], template: Prediction, contract: Contract, tests: int, toward: Mapping[str, Toward]
+) -> Joint | None:
     """Return the joint fit of a grid, or None where no exponents can be told; each of ``tests`` has its share of the error rate.
 
     A bound falls if the ratio to its rate grows along a size by more than ``within``, a scaling also if it decays so.  The fit
@@ -100,17 +181,21 @@ def fit_grid(points: Sequence[Point], template: Prediction, contract: Contract, 
     rate = Claimed.of(template).rate
     values, errors, _ = series.over([0.0] * len(series) if rate is None else log_rates(rate, series))
     moving = [name for name in series.sizes[0] if len({sizes[name] for sizes in series.sizes}) > 1]
-    columns = {name: [float(sizes[name]) for sizes in series.sizes] for name in moving}
-    fit = fit_rate_jointly(
-        columns, values, errors, correction=template.correction, amplitude=template.amplitude, level=contract.level
-    )
+    axes = {
+        name: Axis.of(name, toward.get(name, Toward.INFINITY), [sizes[name] for sizes in series.sizes], drawn=False)
+        for name in moving
+    }
+    columns = {name: [float(axis.large(sizes[name])) for sizes in series.sizes] for name, axis in axes.items()}
+    # The corrections of one size without a unit are those of all: which of them are, the table does not say.
+    amplitude = next((found for axis in axes.values() if (found := axis.amplitude(template.amplitude))), None)
+    fit = fit_rate_jointly(columns, values, errors, correction=template.correction, amplitude=amplitude, level=contract.level)
     if not fit.identifiable:
         return None
     claimed = _claimed(rate, moving)
     if claimed is None:  # a sum of powers, or logarithms: the exponents are those of the ratio, which is no one's question
-        return _verdict(fit, {}, template, contract, tests)
-    shown = {name: shifted(fit.exponents[name], by) for name, by in claimed.items()}
-    return _verdict(fit, shown, template, contract, tests)
+        return _verdict(fit, {}, axes, template, contract, tests)
+    shown = {name: shifted(axes[name].written(fit.exponents[name]), by) for name, by in claimed.items()}
+    return _verdict(fit, shown, axes, template, contract, tests)
 
 
 def _claimed(rate: Rate | None, names: Sequence[str]) -> dict[str, float] | None:
@@ -122,7 +207,14 @@ def _claimed(rate: Rate | None, names: Sequence[str]) -> dict[str, float] | None
     return {name: float(powers.get(name, 0)) for name in names}
 
 
-def _verdict(fit: JointFit, shown: Mapping[str, Interval], template: Prediction, contract: Contract, tests: int) -> Joint:
+def _verdict(
+    fit: JointFit,
+    shown: Mapping[str, Interval],
+    axes: Mapping[str, Axis],
+    template: Prediction,
+    contract: Contract,
+    tests: int,
+) -> Joint:
     if template.rate is None:
         return Joint(shown)
     two_sided = template.kind is Kind.SCALING
@@ -134,7 +226,8 @@ def _verdict(fit: JointFit, shown: Mapping[str, Interval], template: Prediction,
             if low <= contract.within:
                 limit = f"upper limit at error rate {share:.2g}, {high:.3g}, is below the tolerated {-contract.within:g}"
             reason = (
-                f"all sizes fitted at once, relative to the rate it grows like {name}^({fit.exponents[name].estimate:.3g}); "
+                f"all sizes fitted at once, relative to the rate it grows like {axes[name].text}^("
+                f"{fit.exponents[name].estimate:.3g}); "
                 f"even its {limit}"
             )
             return Joint(shown, name, reason)
@@ -161,7 +254,7 @@ def ratios(result: Result) -> list[tuple[float, float] | None]:
 
 def local_slopes(result: Result) -> list[tuple[float, float] | None]:
     """Return the slope of log(value) from the point before, with its standard error; None on a grid or where signs differ."""
-    path = as_path(result.points)
+    path = as_path(result.points, {})
     found: list[tuple[float, float] | None] = [None] * len(result.points)
     if path is None:
         return found

@@ -25,21 +25,22 @@ import scipy.special
 from numpy.typing import NDArray
 
 from theoryck.auditing.directions import Direction
-from theoryck.auditing.tables import Array, Measurements, TableError
+from theoryck.auditing.tables import Array, Measurements, TableError, size_of
 from theoryck.fitting.data import MIN_SIZES
 from theoryck.fitting.scatter import MIN_SCATTER_SIZES, residual_stderrs
 from theoryck.judging.case import Claimed
 from theoryck.montecarlo import Moments
 from theoryck.montecarlo.moments import FEW_DRAWS
 from theoryck.rates import Rate
-from theoryck.records import Estimate, Point, Prediction
+from theoryck.records import Estimate, Point, Prediction, Size
+from theoryck.records.values import size_text
 
 MOST_POINTS = 1000  # different sets of sizes: as many as a ScalingPath may have
 CHANCE = 0.01  # what happens so rarely by chance is taken for more than chance
 ROUNDING = 8 * float(np.finfo(float).eps)  # of a value that was summed in another order
 _STEPS = 50
 
-Groups = list[tuple[dict[str, int], NDArray[np.intp]]]
+Groups = list[tuple[dict[str, Size], NDArray[np.intp]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def grouped(measured: Measurements) -> Groups:
             "keep some of them, evenly spread over powers of two, say"
         )
     groups = np.split(order, np.flatnonzero(changes) + 1)
-    return [({name: int(column[rows[0]]) for name, column in measured.sizes.items()}, rows) for rows in groups]
+    return [({name: size_of(column[rows[0]]) for name, column in measured.sizes.items()}, rows) for rows in groups]
 
 
 # -- rows with standard errors -------------------------------------------------------------------------------------------------
@@ -194,12 +195,12 @@ def combined(values: Array, errors: Array) -> Mean:
     return Mean(Estimate(mean, smallest / math.sqrt(total), count), chi2, count - 1, float(np.ptp(v)))
 
 
-def place(sizes: Mapping[str, int]) -> str:
+def place(sizes: Mapping[str, Size]) -> str:
     """Write sizes as ``d = 16, n = 32``."""
-    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    return ", ".join(f"{name} = {size_text(size)}" for name, size in sizes.items())
 
 
-def places(where: Sequence[Mapping[str, int]]) -> str:
+def places(where: Sequence[Mapping[str, Size]]) -> str:
     """Write several sets of sizes, the first and the last of many."""
     shown = [place(sizes) for sizes in where]
     return "; ".join(shown if len(shown) <= 4 else [*shown[:2], "...", shown[-1]])
@@ -209,7 +210,7 @@ def places(where: Sequence[Mapping[str, int]]) -> str:
 
 
 def estimates(
-    sizes: Sequence[Mapping[str, int]], moments: Sequence[Moments], tail: float, resolution: float = 0.0
+    sizes: Sequence[Mapping[str, Size]], moments: Sequence[Moments], tail: float, resolution: float = 0.0
 ) -> tuple[list[Estimate], tuple[str, ...]]:
     """Return the mean at each size with its error bar, and what has to be said about it.
 
@@ -247,7 +248,7 @@ def estimates(
 
 
 def _notes(
-    sizes: Sequence[Mapping[str, int]], moments: Sequence[Moments], pooled: Sequence[int], same: Sequence[int], law: bool
+    sizes: Sequence[Mapping[str, Size]], moments: Sequence[Moments], pooled: Sequence[int], same: Sequence[int], law: bool
 ) -> Iterator[str]:
     if pooled:
         counts = sorted({moments[i].count for i in pooled})
@@ -285,7 +286,7 @@ class _Law:
     inflation: float
 
 
-def _common_law(sizes: Sequence[Mapping[str, int]], moments: Sequence[Moments]) -> _Law | None:
+def _common_law(sizes: Sequence[Mapping[str, Size]], moments: Sequence[Moments]) -> _Law | None:
     """Fit the law of the spread where rows differ; None where it has no degrees of freedom or does not hold."""
     degrees = np.array([moment.count - 1 for moment in moments], dtype=float)
     used = np.array([moment.count > 1 and not alike(moment) for moment in moments], dtype=bool)
@@ -318,7 +319,7 @@ def _log_std(moment: Moments, exponent: int) -> float:
     return 0.5 * math.log(moment.m2 / (moment.count - 1)) + (moment.exponent - exponent) * math.log(2)
 
 
-def _log_sizes(sizes: Sequence[Mapping[str, int]]) -> Array:
+def _log_sizes(sizes: Sequence[Mapping[str, Size]]) -> Array:
     """Return the design: 1 and the centred logarithm of every size that moves."""
     columns = [np.log([float(size[name]) for size in sizes]) for name in (sizes[0] if sizes else ())]
     return np.stack([np.ones(len(sizes)), *(c - c.mean() for c in columns if np.ptp(c) > 0)], axis=1)
@@ -395,14 +396,14 @@ def _with_error(point: Point, relative: float) -> Point:
 
 
 def _relative(line: Direction, rate: Rate | None, template: Prediction, tail: float) -> tuple[float, str]:
-    sizes = [point.sizes[line.base] for point in line.points]
+    axis = line.axis
+    sizes = [axis.large(point.sizes[line.base]) for point in line.points]
     values = [point.estimate.value if point.estimate is not None else math.nan for point in line.points]
     same_sign = all(value > 0 for value in values) or all(value < 0 for value in values)
     if same_sign:  # logarithms, so that no ratio to the rate is beyond the range of floats
         values = [math.log(abs(value)) for value in values]
         if rate is not None:
             values = [value - rate.log_value(point.sizes) for value, point in zip(values, line.points)]
-    scatter = residual_stderrs(
-        sizes, values, correction=template.correction, amplitude=template.amplitude, rate=tail, log_values=same_sign
-    )
+    amplitude = axis.amplitude(template.amplitude)
+    scatter = residual_stderrs(sizes, values, correction=template.correction, amplitude=amplitude, rate=tail, log_values=same_sign)
     return scatter.relative, scatter.reason

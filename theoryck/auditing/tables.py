@@ -12,6 +12,7 @@ import io
 import itertools
 import json
 import math
+import operator
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,13 +24,14 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryck.records import Size
 from theoryck.records.arguments import LARGEST, LEAST
 
 Array = NDArray[np.float64]
 
 FORMATS = ("csv", "tsv", "jsonl")
 CHUNK = 65_536  # rows held as text at a time
-LARGEST_SIZE = 2**53  # above it a float no longer holds every whole number
+MOST_EXACT = 2**53  # above it a float no longer holds every whole number
 
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
 _MISSING = {"", "na", "n/a", "null", "none", "-", "--"}
@@ -57,9 +59,12 @@ class Roles:
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """Columns (rows,) of finite numbers: ``sizes`` by name (whole, positive), values, and standard errors if there are any."""
+    """Columns (rows,) of finite numbers: ``sizes`` by name (positive), values, and standard errors if there are any.
 
-    sizes: Mapping[str, Array]
+    Sizes beyond 2**53 that were written as whole numbers are a column of such numbers.
+    """
+
+    sizes: Mapping[str, NDArray[Any]]
     values: Array
     stderr: Array | None
     value_name: str = "value"
@@ -213,12 +218,14 @@ def _read(stream: TextIO, name: str, format: str | None, choose: Callable[[Seque
         header, rows = _separated_rows(lines, name, "\t" if format == "tsv" else _separator(first))
     roles = choose(header)
     wanted = [header.index(column) for column in roles.columns]
-    columns: list[list[Array]] = [[] for _ in wanted]
+    columns: list[list[NDArray[Any]]] = [[] for _ in wanted]
     for chunk in _chunks(rows):
         numbers = [row for row, _ in chunk]
         for role, j, parts in zip(roles.columns, wanted, columns):
-            parts.append(_numbers([row[j] for _, row in chunk], numbers, f"{name}, {lines.word}", role))
+            cells = [row[j] for _, row in chunk]
+            parts.append(_numbers(cells, numbers, f"{name}, {lines.word}", role))
             if role in roles.sizes.values():
+                parts[-1] = in_full(parts[-1], cells)
                 check_sizes(parts[-1], numbers, f"{name}, column {role!r}, {lines.word}")
             elif role == roles.stderr:
                 check_stderr(parts[-1], numbers, f"{name}, column {role!r}, {lines.word}")
@@ -462,13 +469,38 @@ def _number_hint(text: str) -> str:
     return ""
 
 
-def check_sizes(numbers: Array, lines: Sequence[int], place: str) -> None:
-    """Raise TableError at the first size that is not a whole number from 1 to 2**53; it lies at ``place`` and its line."""
-    bad = np.flatnonzero((numbers < 1) | (numbers != np.floor(numbers)) | (numbers > LARGEST_SIZE))
-    if len(bad):
-        number = float(numbers[bad[0]])
-        hint = "; if it shrinks, as a step width does, give its inverse, rounded" if 0 < number <= LARGEST_SIZE else ""
-        raise TableError(f"{place} {lines[int(bad[0])]}: a size must be a whole number from 1 to 2**53, got {number:g}{hint}")
+def in_full(numbers: Array, given: Any) -> NDArray[Any]:
+    """Return sizes as whole numbers of 64 bits where floats would round them and ``given`` (cells or an array) are such numbers."""
+    if not len(numbers) or numbers.max() <= MOST_EXACT:
+        return numbers
+    try:
+        whole = np.array([int(cell) if isinstance(cell, str) else operator.index(cell) for cell in given], dtype=np.int64)
+    except (TypeError, ValueError, OverflowError):
+        return numbers
+    return whole
+
+
+def size_of(number: Any) -> Size:
+    """Return an entry of a column of sizes as the number that it shows: a whole one where a float is exact.
+
+    >>> size_of(np.float64(16.0)), size_of(np.float64(0.5)), size_of(np.float64(1e21))
+    (16, 0.5, 1e+21)
+    """
+    if isinstance(number, np.integer) or (number <= MOST_EXACT and float(number).is_integer()):
+        return int(number)
+    return float(number)
+
+
+def check_sizes(numbers: NDArray[Any], lines: Sequence[int], place: str) -> None:
+    """Raise TableError at the first size that is no positive number of the numeric domain; it lies at ``place`` and its line."""
+    bad = np.flatnonzero(~((numbers >= LEAST) & (numbers <= LARGEST)) & (numbers != 0))
+    zero = np.flatnonzero(numbers == 0)
+    if len(bad) or len(zero):
+        index = int(bad[0] if len(bad) else zero[0])
+        where, number = f"{place} {lines[index]}", float(numbers[index])
+        if number > 0:
+            raise TableError(f"{where}: a size must lie between {LEAST:g} and {LARGEST:g}, got {number:g}: rescale the column")
+        raise TableError(f"{where}: a size must be a positive number, got {number:g}")
 
 
 def check_values(numbers: Array, lines: Sequence[int], place: str) -> None:

@@ -31,7 +31,7 @@ from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.montecarlo.sampling import centres
 from theoryck.montecarlo.timing import Stopwatch
 from theoryck.quantities import Quantity
-from theoryck.records import Bracket, Counts, Enclosure, Estimate, Judgement, Point, Prediction, Verdict
+from theoryck.records import Bracket, Counts, Enclosure, Estimate, Judgement, Point, Prediction, Size, Verdict
 
 GUARD_DIGITS = 10  # of a prediction, beyond those of the exact values that it is compared with
 
@@ -60,7 +60,7 @@ class ExactValues:
     statement: Statement
     digits: int
 
-    def __call__(self, sizes: Mapping[str, int]) -> Enclosure | Bracket | None:
+    def __call__(self, sizes: Mapping[str, Size]) -> Enclosure | Bracket | None:
         """Return the value at ``sizes``."""
         return self.statement.measured().exact(sizes, self.digits)
 
@@ -202,11 +202,11 @@ class Budget:
         return planning.allocate(
             costs,
             spend,
-            sizes=[sizes[path.base] for sizes in drawing.sizes],
+            sizes=[path.axis.large(sizes[path.base]) for sizes in drawing.sizes],
             floor=1.0 if anew else self._floors(spend, blocks),
             noise=[noise * block**-0.5 for noise, block in zip(drawing.noise(), blocks, strict=True)],
             correction=self.statement.correction,
-            amplitude=self.statement.amplitude,
+            amplitude=path.axis.amplitude(self.statement.amplitude),
             error_rate=self.profile.false_support_rate,
         )
 
@@ -284,7 +284,7 @@ class Drawing:
         claim: str,
         instance: Mapping[str, Any],
         quantity: Quantity,
-        sizes: Sequence[Mapping[str, int]],
+        sizes: Sequence[Mapping[str, Size]],
         session: Session,
         edges: Sequence[float] | None,
     ) -> None:

@@ -17,7 +17,8 @@ from theoryck.claims.claim import Claim, describe_instance
 from theoryck.claims.statements import Bound, Scaling, Statement
 from theoryck.planning import Experiment
 from theoryck.quantities import Quantity
-from theoryck.records import Contract, Status
+from theoryck.rates.directions import Axis
+from theoryck.records import Contract, Size, Status
 
 NUMBERS_PER_SECOND = 7e7
 """Random numbers drawn and used in a second by one core, roughly."""
@@ -43,7 +44,7 @@ class Prospect:
     exact: bool
     unit: str
     base: str
-    sizes: tuple[int, ...]
+    sizes: tuple[Size, ...]
     cost: tuple[float, ...]
     noise: tuple[float, ...]
     noise_measured: bool
@@ -149,16 +150,21 @@ class _Case:
         return [count * self.measurement.drawing.block_draws(index) for index, count in enumerate(blocks)]
 
     def error(self, budget: float) -> Any:
-        options = {"correction": self.statement.correction, "amplitude": self.statement.amplitude}
-        experiment = Experiment.of(self.sizes, noise=self.measurement.drawing.noise(), **options)
+        options = {"correction": self.statement.correction, "amplitude": self.axis.amplitude(self.statement.amplitude)}
+        large = [self.axis.large(size) for size in self.sizes]
+        experiment = Experiment.of(large, noise=self.measurement.drawing.noise(), **options)
         return experiment.error([float(count) for count in self.draws(budget)])
 
     @property
     def base(self) -> str:
-        return _base(self.statement)
+        return self.axis.base
 
     @property
-    def sizes(self) -> list[int]:
+    def axis(self) -> Axis:
+        return _axis(self.statement)
+
+    @property
+    def sizes(self) -> list[Size]:
         return [sizes[self.base] for sizes in self.measurement.sizes]
 
     @property
@@ -227,8 +233,10 @@ def _factor(claim: Claim, session: Session, parameters: Mapping[str, Any], state
     blocks = [measurement.drawing.block_draws(index) for index in range(len(measurement.sizes))]
     noise = [quantity.relative_noise(sizes) or 1.0 for sizes in measurement.sizes]
     units = planning.allocate(spending.per_block, spending.budget, noise=[each * block**-0.5 for each, block in zip(noise, blocks)])
-    base = [sizes[_base(statement)] for sizes in measurement.sizes]
-    experiment = Experiment.of(base, noise=noise, correction=statement.correction, amplitude=statement.amplitude)
+    axis = _axis(statement)
+    large = [axis.large(sizes[axis.base]) for sizes in measurement.sizes]
+    amplitude = axis.amplitude(statement.amplitude)
+    experiment = Experiment.of(large, noise=noise, correction=statement.correction, amplitude=amplitude)
     contract = planning.looks(session.contract(instances, statement.within), session.profile.looks)[-1].contract
 
     def settles(factor: float) -> bool:
@@ -247,10 +255,10 @@ def _factor(claim: Claim, session: Session, parameters: Mapping[str, Any], state
     return high
 
 
-def _base(statement: Statement) -> str:
+def _axis(statement: Statement) -> Axis:
     path = statement.path()
     assert path is not None  # it is plannable
-    return path.base
+    return path.axis
 
 
 def _priced(statement: Statement, session: Session) -> bool:

@@ -32,6 +32,8 @@ Paths = ScalingPath | Sequence[ScalingPath]
 ATTEMPTS = 4
 KNOWN = {"pi", "e", *FUNCTIONS}
 
+_NUMBER = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
+
 LARGEST_SHARE = 10.0  # of a budget: beyond that a claim belongs to a larger profile
 
 
@@ -61,7 +63,7 @@ def check_paths(value: Any, quantity: Quantity) -> None:
     """Raise ClaimError unless it is one path, or a list of different paths, with the sizes that the quantity needs."""
     if isinstance(value, ScalingPath):
         try:
-            need_sizes(quantity.name, quantity.size_names or (), value.points[0])
+            need_sizes(quantity.name, quantity.size_names or (), value.points[0], quantity.whole_sizes)
         except QuantityError as error:
             raise ClaimError(f"along: {error}") from None
         return
@@ -98,7 +100,7 @@ def path_texts(paths: Sequence[ScalingPath]) -> list[str]:
 
 def _ends(text: str) -> str:
     sizes = text.split(", ")
-    return f"{sizes[0]}..{sizes[-1]}" if len(sizes) > 1 and all(size.isdigit() for size in sizes) else text
+    return f"{sizes[0]}..{sizes[-1]}" if len(sizes) > 1 and all(_NUMBER.fullmatch(size) for size in sizes) else text
 
 
 def check_texts(values: Sequence[Any], argument: str) -> None:

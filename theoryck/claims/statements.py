@@ -23,7 +23,7 @@ from theoryck.claims.arguments import (
 )
 from theoryck.quantities import Quantity
 from theoryck.rates import Rate, ScalingPath
-from theoryck.records import Kind, Prediction
+from theoryck.records import Kind, Prediction, Size, Toward
 from theoryck.records.arguments import positive
 
 
@@ -104,7 +104,7 @@ class Statement:
             raise ClaimError("a rate needs a path: give along=theoryck.ScalingPath(...)")
         return path
 
-    def sizes(self) -> tuple[dict[str, int], ...]:
+    def sizes(self) -> tuple[dict[str, Size], ...]:
         """Return the sizes at which it is measured, one mapping a point."""
         along = self.path()
         return along.points if along is not None else ({},)
@@ -124,6 +124,7 @@ class Statement:
             "statistic": str(self.measured().reduction),
             "base": along.base if along is not None else None,
             "path": along.describe() if along is not None else {},
+            "toward": along.toward if along is not None else Toward.INFINITY,
             "parameters": {name: str(value) for name, value in numeric(parameters).items()},
             "correction": self.correction,
             "amplitude": self.amplitude,

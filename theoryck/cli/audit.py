@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 @click.option(
     "--size", multiple=True, metavar="COL", help="Column of a size, or NAME=COL where the rate calls it NAME; repeatable."
 )
+@click.option(
+    "--toward",
+    multiple=True,
+    metavar="0|inf",
+    help="Where the sizes go, or NAME=0 for one of them.  [default: as their names or the rate show]",
+)
 @click.option("--value", metavar="COL", help='Column of the values.  [default: "value", else the one that is left]')
 @click.option(
     "--stderr",
@@ -134,10 +140,22 @@ def _audited(data: str, rate: str | None, format_: str | None, options: dict[str
         amplitude=options["amplitude"],
         constant=options["constant"],
         rivals=options["rival"],
+        toward=_toward(options["toward"]),
         contract=contract,
         name="data" if data == "-" else Path(data).stem,
     )
     return measured, result
+
+
+def _toward(given: tuple[str, ...]) -> Any:
+    """Return one word for all sizes, or a mapping by name."""
+    if len(given) == 1 and "=" not in given[0]:
+        return given[0]
+    pairs = [text.partition("=") for text in given]
+    for name, equals, end in pairs:
+        if not (equals and name.strip() and end.strip()):
+            raise ValueError(f"--toward must be 0, inf or, for each of several sizes, NAME=0 or NAME=inf, got {given[0]!r}")
+    return {name.strip(): end for name, _, end in pairs} or None
 
 
 def _source(data: str) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from theoryck.records import Size
+from theoryck.records.values import size_text
 
 Array = NDArray[np.float64]
 
@@ -25,10 +29,14 @@ class Data:
     signs: Array
     log_size: Array  # log|value|, -inf for zero
     log_stderr: Array
+    shown: tuple[str, ...] = ()  # the sizes as they are written
 
     @classmethod
-    def read(cls, sizes: Any, values: Any, stderrs: Any, log_values: bool) -> Data:
-        """Check the columns, sort them by size and take logarithms; ValueError names what is wrong."""
+    def read(cls, sizes: Any, values: Any, stderrs: Any, log_values: bool, shown: Sequence[str] = ()) -> Data:
+        """Check the columns, sort them by size and take logarithms; ValueError names what is wrong.
+
+        ``shown`` are the sizes as they are written, if that is not as the numbers given.
+        """
         d, v, e = (vector(name, data) for name, data in (("sizes", sizes), ("values", values), ("stderrs", stderrs)))
         if not len(d) == len(v) == len(e):
             raise ValueError(f"sizes, values and stderrs must have the same length, got {len(d)}, {len(v)} and {len(e)}")
@@ -45,7 +53,8 @@ class Data:
         # The logarithm of a float is known to a few units of its last place: no datum is more exact than that.
         floor = np.log(ROUNDING * np.maximum(1.0, np.where(np.isfinite(size), np.abs(size), 0.0)))
         stderr = np.maximum(stderr, size + floor)
-        return cls(np.log(d), signs, size, stderr)
+        names = shown or [size_text(whole(each)) for each in d.tolist()]
+        return cls(np.log(d), signs, size, stderr, tuple(names[i] for i in (order if shown else range(len(d)))))
 
     def no_more_exact_than(self, terms: float) -> Data:
         """Return the data with errors that the arithmetic of a fit with corrections of size ``terms`` can resolve."""
@@ -71,24 +80,24 @@ class Data:
         return np.abs(self.z) < NOISE_FLOOR
 
     @property
-    def window(self) -> tuple[int, int]:
+    def window(self) -> tuple[Size, Size]:
         """The smallest and the largest size."""
-        return round(math.exp(self.x.min())), round(math.exp(self.x.max()))
+        return whole(math.exp(self.x.min())), whole(math.exp(self.x.max()))
 
     def flags(self) -> tuple[str, ...]:
         """Say which sizes lie under the noise floor."""
-        below = [f"{math.exp(x):.0f}" for x in self.x[self.below]]
+        below = [self.shown[i] for i in np.flatnonzero(self.below)]
         return (f"noise floor at {', '.join(below)}",) if below else ()
 
     def sign(self) -> tuple[int, str]:
         """Return the common sign, and the reason if there is none."""
         z = self.z
         if np.isneginf(self.log_stderr).any():
-            zero = math.exp(self.x[np.isneginf(self.log_stderr)][0])
-            return 0, f"the value at size {zero:.0f} is exactly 0, which no power of the size is"
+            zero = self.shown[int(np.argmax(np.isneginf(self.log_stderr)))]
+            return 0, f"the value at size {zero} is exactly 0, which no power of the size is"
         up, down = z > STANDS_OUT + 1, z < -STANDS_OUT - 1
         if up.any() and down.any():
-            where = f"{math.exp(self.x[up][0]):.0f} (positive) and {math.exp(self.x[down][0]):.0f} (negative)"
+            where = f"{self.shown[int(np.argmax(up))]} (positive) and {self.shown[int(np.argmax(down))]} (negative)"
             return (
                 0,
                 f"the values change sign, at sizes {where}: no power law describes them, measure their square",
@@ -99,6 +108,16 @@ class Data:
             few = f"fewer than {MIN_SIZES} sizes stand {STANDS_OUT:g} stderr above zero ({largest})"
             return sign, f"{few}: draw more, or take sizes at which they are larger"
         return sign, ""
+
+
+def whole(size: float) -> Size:
+    """Return a size that was an exponential as the whole number it was, if it was one.
+
+    >>> whole(math.exp(math.log(1000))), whole(0.125)
+    (1000, 0.125)
+    """
+    nearest = round(size)
+    return nearest if nearest and abs(size - nearest) <= 1e-12 * nearest else size
 
 
 def vector(name: str, data: Any) -> Array:

@@ -40,6 +40,7 @@ def fit_rate(
     exponent: float | None = None,
     log_values: bool = False,
     trusted: bool = False,
+    shown: Sequence[str] = (),
 ) -> RateFit:
     """Fit ``Q = A d**s (1 + corrections)`` to values with standard errors and return s with an honest interval.
 
@@ -47,10 +48,9 @@ def fit_rate(
     ``correction`` declares the relative power of the next term, ``amplitude`` its size (see
     :mod:`theoryck.fitting.corrections`), ``exponent`` fixes s and leaves the constant to be fitted.  With ``log_values`` the
     values are log Q (for Q beyond the range of floats) and the stderrs relative ones.  ``trusted`` says that the stderrs cannot
-    be too small, so that misfit means larger corrections.  With fewer than three sizes, a change of sign or nothing above the
-    noise the interval is infinite and ``reason`` says why.  Raises ValueError, naming the entry, on sizes that are not
-    positive, NaN, infinite values, and negative stderrs.
-
+    be too small, so that misfit means larger corrections; ``shown`` are the sizes as messages write them.  With fewer than three
+    sizes, a change of sign or nothing above the noise the interval is infinite and ``reason`` says why.  Raises ValueError, naming
+    the entry, on sizes that are not positive, NaN, infinite values, and negative stderrs.
 
     >>> sizes = [16, 32, 64, 128, 256]
     >>> fit = fit_rate(sizes, [3 * d**-0.5 for d in sizes], [0.0] * 5, correction=1)
@@ -59,7 +59,7 @@ def fit_rate(
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
-    data = Data.read(sizes, values, stderrs, log_values)
+    data = Data.read(sizes, values, stderrs, log_values, shown)
     options = _Options(correction, amplitude, exponent, level, trusted)
     sign, reason = data.sign()
     distinct = len(np.unique(data.x))

@@ -19,11 +19,11 @@ import numpy as np
 import scipy.special
 
 from theoryck.fitting.corrections import CorrectionFamily
-from theoryck.fitting.data import MIN_SIZES, STANDS_OUT, Array, Data, require, vector
+from theoryck.fitting.data import MIN_SIZES, STANDS_OUT, Array, Data, require, vector, whole
 from theoryck.fitting.fit import GOOD_FIT, POOR_FIT, WIDENINGS
 from theoryck.fitting.optimise import descend
 from theoryck.fitting.result import quantile, signed
-from theoryck.records import Interval
+from theoryck.records import Interval, Size
 
 MAX_CROSS_TERMS = 60
 CROSS = 1.3
@@ -43,7 +43,7 @@ class JointFit:
     chi2: float
     dof: int
     p_value: float
-    windows: dict[str, tuple[int, int]]
+    windows: dict[str, tuple[Size, Size]]
     sign: int
     flags: tuple[str, ...] = ()
     reason: str = ""
@@ -119,7 +119,7 @@ def fit_rate_jointly(
     data = Data.read(np.arange(1, len(values) + 1), values, stderrs, log_values)
     sign, noisy = _sign(data)
     reason = _problem(columns) or noisy
-    windows = {name: (round(float(column.min())), round(float(column.max()))) for name, column in columns.items()}
+    windows = {name: (whole(float(column.min())), whole(float(column.max()))) for name, column in columns.items()}
     nothing = Interval(math.nan, -math.inf, math.inf, level)
     unknown, endless = dict.fromkeys(columns, nothing), dict.fromkeys(columns, math.inf)
     fit = JointFit(unknown, nothing, endless, math.nan, 0, math.nan, windows, sign, reason=reason)

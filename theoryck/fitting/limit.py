@@ -11,10 +11,10 @@ import numpy as np
 import scipy.special
 
 from theoryck.fitting.corrections import CorrectionFamily
-from theoryck.fitting.data import MIN_SIZES, Array, require, vector
+from theoryck.fitting.data import MIN_SIZES, Array, require, vector, whole
 from theoryck.fitting.fit import POOR_FIT
 from theoryck.fitting.linear import response, solve
-from theoryck.records import Interval
+from theoryck.records import Interval, Size
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class LimitFit:
     chi2: float
     dof: int
     p_value: float
-    window: tuple[int, int]
+    window: tuple[Size, Size]
     family: CorrectionFamily
     flags: tuple[str, ...] = ()
     reason: str = ""
@@ -97,7 +97,7 @@ def fit_limit(
     require(e >= 0, "stderrs", e, "must not be negative")
     errors = np.maximum(e / scale, 4 * np.finfo(float).eps * np.maximum(np.abs(v) / scale, 1e-3))
     family = CorrectionFamily.choose(float(d.min()), correction, amplitude, float(errors.min()))
-    window = (round(float(d.min())), round(float(d.max())))
+    window = (whole(float(d.min())), whole(float(d.max())))
     distinct = len(np.unique(d))
     if distinct < MIN_SIZES:
         counted = f"{distinct} size{'s' * (distinct != 1)}"

@@ -14,7 +14,7 @@ from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.data import Data
 from theoryck.fitting.linear import ExponentError
 from theoryck.fitting.optimise import System, maximise
-from theoryck.records import Interval
+from theoryck.records import Interval, Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class RateFit:
     chi2: float
     dof: int
     p_value: float
-    window: tuple[int, int]
+    window: tuple[Size, Size]
     sign: int
     family: CorrectionFamily
     local_slopes: tuple[LocalSlope, ...] = ()

@@ -115,10 +115,10 @@ def _read(sizes: Sequence[float], values: Sequence[float], log_values: bool) -> 
         )
     if not data.signs.any():
         return data, "every value is zero: no power of the size is"
-    odd = data.x[data.signs != data.signs[np.argmax(data.log_size)]]
+    odd = np.flatnonzero(data.signs != data.signs[np.argmax(data.log_size)])
     if len(odd):
         return data, (
-            f"the value at size {math.exp(odd[0]):.0f} is zero or has another sign: "
+            f"the value at size {data.shown[odd[0]]} is zero or has another sign: "
             "without standard errors nothing says whether that is noise"
         )
     return data, ""

@@ -14,12 +14,14 @@ from typing import Any
 from theoryck.judging.decisions import Decision, Outcome, pointwise
 from theoryck.judging.evidence import Series
 from theoryck.judging.ratios import EXACT, Growth, Reach, advice, factor_to_decide, fit_growth
+from theoryck.rates.directions import Axis
 from theoryck.rates.parsing import to_fraction
 from theoryck.rates.paths import PathError, ScalingPath
 from theoryck.rates.rate import Rate
-from theoryck.records import Contract, Kind, Point, Prediction
+from theoryck.records import Contract, Interval, Kind, Point, Prediction, Size, Toward
+from theoryck.records.values import size_text
 
-Sizes = Sequence[Mapping[str, int]]
+Sizes = Sequence[Mapping[str, Size]]
 SAME_LOG = 1e-12  # logarithms of rates are sums of a few rounded terms: far above rounding, far below any fit
 
 
@@ -70,7 +72,8 @@ class Claimed:
     def path(self) -> ScalingPath | None:
         """The path as it was declared; None where none was, or where its sizes follow no rule."""
         try:
-            return ScalingPath.from_description(self.prediction.path) if self.prediction.path else None
+            given = self.prediction.path
+            return ScalingPath.from_description(given, self.prediction.toward) if given else None
         except PathError:
             return None
 
@@ -88,11 +91,11 @@ class Claimed:
         return next(moving, names[0] if names else "")
 
     def growth(self, rate: Rate, sizes: Sizes) -> tuple[Fraction, Fraction] | None:
-        """Return the exponent and the power of the logarithm of a rate along the path; None if its sizes follow no power."""
+        """Return the powers of t and log(t) of a rate along the path, t its large parameter; None if its sizes follow no power."""
         rate.require(sizes[0], parameters=self.prediction.parameters)
         try:
             path = self.path if self.prediction.path else self._observed(rate, sizes)
-            return None if path is None else (rate.exponent(path), rate.log_power(path))
+            return None if path is None else rate.growth(path)
         except PathError:
             return None
 
@@ -100,8 +103,9 @@ class Claimed:
         base = self.base(sizes)
         # A size may occur twice, once for each route.
         ordered = [point for _, point in sorted({point[base]: point for point in sizes}.items())]
+        ordered = ordered if self.prediction.toward is Toward.INFINITY else ordered[::-1]
         names = [base, *(name for name in rate.names if name != base)]
-        return ScalingPath(**{name: [point[name] for point in ordered] for name in names})
+        return ScalingPath(toward=self.prediction.toward, **{name: [point[name] for point in ordered] for name in names})
 
     def exponent(self, sizes: Sizes) -> float | None:
         """Return the claimed exponent along the path; None for a number, or if sizes follow no power."""
@@ -113,7 +117,7 @@ class Claimed:
             self.rate.require(sizes[0], parameters=self.prediction.parameters)
             return None
         growth = self.growth(self.rate, sizes)
-        return None if growth is None else float(growth[0])
+        return None if growth is None else float(growth[0]) * (1 if self.prediction.toward is Toward.INFINITY else -1)
 
     # -- rivals ----------------------------------------------------------------------------------------------------------------
 
@@ -165,8 +169,10 @@ class Claimed:
             return other < claim
         # Sizes that follow no power: the ratio must at least fall from the smallest to the largest size.
         base = self.base(sizes)
-        order = sorted(range(len(sizes)), key=lambda index: sizes[index][base])
-        return gaps[order[-1]] < gaps[order[0]] - SAME_LOG
+        axis = Axis(base, self.prediction.toward)
+        first, last = axis.ends([point[base] for point in sizes])
+        at = {point[base]: gap for point, gap in zip(sizes, gaps)}
+        return at[last] < at[first] - SAME_LOG
 
 
 @dataclass(frozen=True)
@@ -231,7 +237,7 @@ class Case:
     contract: Contract
     final: bool
     drawn: bool
-    base: str
+    axis: Axis
     claimed_exponent: float | None
 
     @classmethod
@@ -248,6 +254,7 @@ class Case:
         """Read a prediction at the share of the error rates of each of ``routes``; ValueError if it lacks what its kind needs."""
         sizes, claimed = [point.sizes for point in points], Claimed.of(prediction)
         base = claimed.base(sizes)
+        axis = Axis.of(base, prediction.toward, [point[base] for point in sizes] if base else [], drawn)
         if prediction.kind is Kind.BOUND and claimed.rate is None:
             raise ValueError(f"a bound needs a rate, got rate=None for {prediction.quantity}")
         if prediction.kind is Kind.SCALING and prediction.exponent is None:
@@ -266,7 +273,13 @@ class Case:
             false_refute_rate=contract.false_refute_rate / (routes + compared),
             false_support_rate=contract.false_support_rate / routes,
         )
-        return cls(prediction, claimed, tuple(points), shared, final, drawn, base, claimed.exponent(sizes))
+        prediction = replace(prediction, amplitude=axis.amplitude(prediction.amplitude))
+        return cls(prediction, claimed, tuple(points), shared, final, drawn, axis, claimed.exponent(sizes))
+
+    @property
+    def base(self) -> str:
+        """The base of the path, or ''."""
+        return self.axis.base
 
     @property
     def rate(self) -> Rate | None:
@@ -300,9 +313,17 @@ class Case:
         """The window and the corrections that the verdict rests on."""
         if best.window is None:
             return ""
-        first, last = best.window
-        text = f"on {self.base} = {first}..{last}" if first != last else f"on {self.base} = {first}"
-        return f"{text}, assuming corrections {best.correction.text(self.base)}" if best.correction else text
+        text = f"on {self._window(best.window)}"
+        if best.correction is None:
+            return text
+        text += f", assuming corrections {best.correction.text(self.base, self.axis.sign)}"
+        if not self.axis.scale_free:
+            return text
+        return f"{text} of at most {self.prediction.amplitude:.3g} at {self.base} = {size_text(best.window[0])}"
+
+    def _window(self, sizes: Sequence[Size]) -> str:
+        text = self.axis.window(sizes) if len(set(sizes)) > 1 else size_text(sizes[0])
+        return f"{self.base} = {text}"
 
     def fit(self, series: Series, rates: Sequence[float], exponent: float | None = None) -> Growth:
         """Fit the ratio of the series to rates given by their logarithms, at a fixed exponent if one is given."""
@@ -316,7 +337,7 @@ class Case:
             exponent=exponent,
         )
 
-    def log_rate(self, sizes: Mapping[str, int]) -> float:
+    def log_rate(self, sizes: Mapping[str, Size]) -> float:
         """Return the logarithm of what is claimed, at sizes."""
         if self.prediction.kind is Kind.SCALING:
             return float(self.prediction.exponent or 0) * math.log(sizes[self.base])
@@ -336,10 +357,24 @@ class Case:
         drawn = series.route != "exact" and not series.exact_to(EXACT)
         factors = (factor_to_decide(reach, gap) for reach in reaches if drawn)
         factor = next((factor for factor in factors if math.isfinite(factor)), math.inf)
-        return advice(factor if drawn else None, series.base(self.base), self.prediction.correction is not None)
+        return advice(factor if drawn else None, self.axis, self.bases(series), self.prediction.correction is not None)
+
+    def bases(self, series: Series) -> list[Size]:
+        """Return the sizes of a series along the base."""
+        return [sizes[self.base] for sizes in series.sizes]
+
+    def ends(self, series: Series) -> tuple[Size, Size]:
+        """Return the coarsest size of a series and the one nearest to the limit."""
+        return self.axis.ends(self.bases(series))
+
+    def exponent(self, interval: Interval) -> Interval:
+        """Return what was measured, relative to what is claimed, as an exponent of the base."""
+        found = self.axis.written(interval)
+        by = self.claimed_exponent or 0.0
+        return Interval(found.estimate + by, found.low + by, found.high + by, found.level)
 
     def sentence(self, series: Series, clause: str) -> str:
         """Return a clause with the route and the window it is about."""
-        place = f"on {self.base} = {min(series.base(self.base))}..{max(series.base(self.base))}" if self.base else ""
+        place = f"on {self.base} = {self.axis.window(self.bases(series))}" if self.base else ""
         name = _ROUTE_NAMES[series.route] if self.drawn else ""
         return f"{' '.join(filter(None, (name, place)))}: {clause}"

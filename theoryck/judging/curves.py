@@ -11,11 +11,11 @@ import numpy as np
 from theoryck.fitting.data import ROUNDING, Array
 from theoryck.fitting.limit import LimitFit
 from theoryck.judging.case import Case
-from theoryck.judging.decisions import Fitted, Outcome, shifted
+from theoryck.judging.decisions import Fitted, Outcome
 from theoryck.judging.evidence import Series
 from theoryck.judging.numbers import limit_tolerance
 from theoryck.judging.ratios import Growth, tail_quantile
-from theoryck.records import Kind
+from theoryck.records import Kind, Size
 from theoryck.records.results import Curve
 
 STEPS = 60  # sizes from which a curve is chosen, besides those measured
@@ -36,7 +36,7 @@ def curves(case: Case, outcomes: Sequence[Outcome], best: Outcome) -> tuple[Curv
         return (*_approach(case, outcomes), *_growth(case, outcomes, best))
 
 
-def _sizes(case: Case) -> list[Mapping[str, int]]:
+def _sizes(case: Case) -> list[Mapping[str, Size]]:
     """Return the different sizes, ascending in the base."""
     return [sizes for _, sizes in sorted({point.sizes[case.base]: point.sizes for point in case.points}.items())]
 
@@ -57,6 +57,7 @@ def _growth(case: Case, outcomes: Sequence[Outcome], best: Outcome) -> list[Curv
         sign=1,
         log_rates=_rounded(log_rates),
         rivals=_rival_rates(case, sizes, log_rates),
+        toward=case.axis.toward,
     )
     usable = [outcome for outcome in fitted if all(each.fit.fit.identifiable for each in outcome.growths)]
     if not usable:
@@ -82,7 +83,7 @@ def _growth_curve(
     fit, level = fitted.fit.fit, case.contract.level
     assert fit.system is not None
     grid = _grid(bare.sizes)
-    logs, errors = fit.system.curve(grid)
+    logs, errors = fit.system.curve(_large(case, grid))
     centre, spread = (
         logs - fitted.fit.scale,
         tail_quantile(0.5 - level / 2) * errors,
@@ -97,7 +98,7 @@ def _growth_curve(
         nodes=_digits(grid[kept], 17),
         centre=_rounded(centre[kept]),
         spread=_digits(spread[kept], 6),
-        exponent=shifted(fit.exponent, case.claimed_exponent or 0.0),
+        exponent=case.exponent(fit.exponent),
         residuals=residuals,
         flags=fit.flags,
         trusted=trusted,
@@ -116,14 +117,14 @@ def _growth_residuals(case: Case, fitted: Fitted[Growth], growth: Growth) -> tup
     models = np.exp(np.minimum(system.curve(np.array(sizes, dtype=float))[0] + scale - growth.scale, 700.0)).tolist()
     resolved = ROUNDING * max(1.0, growth.fit.family.size)
     found = []
-    for _, value, error, model in sorted(zip(sizes, values, errors, models), key=lambda entry: entry[0]):
+    for _, value, error, model in sorted(zip(case.bases(series), values, errors, models), key=lambda entry: entry[0]):
         gap = growth.fit.sign * value - model
         found.append(growth.fit.sign * gap / max(error, resolved * max(model, abs(value))))
     return _digits(found, 6)
 
 
-def _rival_rates(case: Case, sizes: Sequence[Mapping[str, int]], log_rates: Sequence[float]) -> dict[str, tuple[float, ...]]:
-    """Return the logarithm of each rival over the claimed rate, 0 at the largest size; the rivals of a limit are values."""
+def _rival_rates(case: Case, sizes: Sequence[Mapping[str, Size]], log_rates: Sequence[float]) -> dict[str, tuple[float, ...]]:
+    """Return the logarithm of each rival over the claimed rate, 0 nearest to the limit; the rivals of a limit are values."""
     found: dict[str, tuple[float, ...]] = {}
     if case.prediction.kind is Kind.LIMIT:
         return found
@@ -135,7 +136,8 @@ def _rival_rates(case: Case, sizes: Sequence[Mapping[str, int]], log_rates: Sequ
             rate = case.claimed.rival_rates[rival]
             logs = [rate.log_value(where) for where in sizes]
         ratios = [log - claimed for log, claimed in zip(logs, log_rates)]
-        found[rival] = _rounded([ratio - ratios[-1] for ratio in ratios])
+        far = ratios[-1 if case.axis.sign > 0 else 0]
+        found[rival] = _rounded([ratio - far for ratio in ratios])
     return found
 
 
@@ -154,6 +156,7 @@ def _approach(case: Case, outcomes: Sequence[Outcome]) -> list[Curve]:
         sizes=tuple(where[case.base] for where in _sizes(case)),
         sign=0,
         tolerance=limit_tolerance(case, first.series),
+        toward=case.axis.toward,
         rivals={rival: (float(case.claimed.rival_numbers[rival] - value),) for rival in case.prediction.rivals},
     )
     usable = [(outcome, each) for outcome, each in limits if not each.fit.reason]
@@ -167,7 +170,7 @@ def _approach(case: Case, outcomes: Sequence[Outcome]) -> list[Curve]:
         residuals[each.series.route] = _limit_residuals(case, each.series.minus(case.prediction.value), fit)
     level = case.contract.level
     grid = _grid(bare.sizes)
-    values = [deciding.fit.value_at(size, level) for size in grid]
+    values = [deciding.fit.value_at(size, level) for size in _large(case, grid)]
     centre, spread = (np.array(column) for column in zip(*((found.estimate, found.half_width) for found in values)))
     if not (np.isfinite(centre).all() and np.isfinite(spread).all()):
         return [replace(bare, reason=BEYOND, residuals=residuals)]
@@ -190,7 +193,8 @@ def _limit_residuals(case: Case, gaps: Series, fit: LimitFit) -> tuple[float | N
     """Return (value - fit)/error by increasing size, with the error that the fit could resolve."""
     assert fit.solution is not None
     scale, found = fit.solution[2], []
-    for size, value, error in sorted(zip(gaps.base(case.base), gaps.values, gaps.errors), key=lambda entry: entry[0]):
+    columns = zip(case.bases(gaps), gaps.base(case.base), gaps.values, gaps.errors)
+    for _, size, value, error in sorted(columns, key=lambda entry: entry[0]):
         gap = float(value) - fit.value_at(float(size)).estimate
         residual = gap / max(float(error), ROUNDING * max(abs(float(value)), 1e-3 * scale))
         found.append(residual if math.isfinite(residual) else None)
@@ -200,14 +204,19 @@ def _limit_residuals(case: Case, gaps: Series, fit: LimitFit) -> tuple[float | N
 # -- compact columns -----------------------------------------------------------------------------------------------------------
 
 
-def _grid(sizes: Sequence[int]) -> Array:
+def _large(case: Case, grid: Array) -> Array:
+    """Return the large parameter of the fits at sizes."""
+    return np.array([case.axis.large(size) for size in grid.tolist()], dtype=float)
+
+
+def _grid(sizes: Sequence[Size]) -> Array:
     """Return the measured sizes and STEPS sizes between them, evenly on the logarithm."""
     between = np.exp(np.linspace(math.log(sizes[0]), math.log(sizes[-1]), STEPS))
     inner = [float(f"{size:.6g}") for size in between[1:-1] if all(abs(math.log(size / known)) > 1e-3 for known in sizes)]
     return np.array(sorted([*map(float, sizes), *inner]))
 
 
-def _nodes(grid: Array, sizes: Sequence[int], centre: Array, spread: Array, flat: float) -> list[int]:
+def _nodes(grid: Array, sizes: Sequence[Size], centre: Array, spread: Array, flat: float) -> list[int]:
     """Return which entries of the grid to keep: the sizes measured, and the worst of the others until straight lines will do.
 
     They do where they are within RESOLVED of the height of the curve, which is at least ``flat``, or of the spread there.

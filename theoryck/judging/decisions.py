@@ -18,7 +18,8 @@ from theoryck.fitting.limit import LimitFit
 from theoryck.judging.evidence import DIGITS, Series, telling_names, with_error
 from theoryck.judging.ratios import Growth, closing, factor_to_decide, more_draws, tail_quantile
 from theoryck.rates.rate import Rate
-from theoryck.records import Interval, Route, Tightness, Verdict
+from theoryck.records import Interval, Route, Size, Tightness, Verdict
+from theoryck.records.values import size_text
 
 MANY_RADII = 10  # separation at which two values of which only digits agree (not proved enclosures) are taken for different
 IDENTITY_TOLERANCE = 1e-15
@@ -168,7 +169,7 @@ def pointwise(
                 verdict = _side(z_support * error <= below, z_refute * error < above)
                 factor = min(_factor((z_support + 1) * error, below), _factor((z_refute + 1) * error, above))
                 shown = error * Decimal(tail_quantile(0.5 - level / 2))
-            place = ", ".join(f"{name} = {sizes[name]}" for name in names)
+            place = ", ".join(f"{name} = {size_text(sizes[name])}" for name in names)
             found.append(_Compared(verdict, value, high, shown, factor, place))
     return _over_sizes(series, found, f"{constant:g} * ({rate})", tolerance, what)
 
@@ -221,7 +222,7 @@ def _side(below: bool, above: bool) -> Verdict:
     return Verdict.SUPPORTED if below else Verdict.INCONCLUSIVE
 
 
-def _bound(rate: Rate, constant: float, sizes: Mapping[str, int]) -> tuple[Decimal, Decimal]:
+def _bound(rate: Rate, constant: float, sizes: Mapping[str, Size]) -> tuple[Decimal, Decimal]:
     """Return a lower and an upper end for ``constant * rate``: equal where the rate is rational."""
     exact = rate.exact(sizes)
     if exact is not None:
@@ -335,7 +336,7 @@ class Outcome(Route):
     complete: bool = True  # whether it covers every point
     improvable: bool = False  # whether more draws could sharpen it
     correction: CorrectionFamily | None = None  # that the exponent or the limit allows for
-    window: tuple[int, int] | None = None
+    window: tuple[Size, Size] | None = None
     flags: tuple[str, ...] = ()
     offsets: tuple[float, ...] = ()  # measured minus claimed, then measured minus each rival, where both signs count
     contradicts: bool = False  # the claimed exponent, limit or constant itself is excluded, if only by less than is tolerated

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from statistics import NormalDist
 
+from theoryck.rates.directions import Axis
 from theoryck.rates.rate import Rate
-from theoryck.records import Bracket, Enclosure, Estimate, Point
+from theoryck.records import Bracket, Enclosure, Estimate, Point, Size
 from theoryck.records.arguments import LARGEST, LEAST
+from theoryck.records.values import size_text
 
 DIGITS = 50
 RATIO_DIGITS = 25  # of what becomes a float of 17
@@ -47,13 +49,14 @@ class Series:
     """
 
     route: str
-    sizes: tuple[Mapping[str, int], ...]
+    sizes: tuple[Mapping[str, Size], ...]
     values: tuple[Decimal, ...]
     errors: tuple[Decimal, ...]
     rigorous: bool = False
     draws: int = 0
     flags: tuple[str, ...] = ()
     tails: tuple[float, ...] = ()  # squared skewness over draws at each size, where draws were taken
+    axis: Axis | None = None  # how the fits see the base
     statistic: str = "mean"
 
     @property
@@ -104,9 +107,14 @@ class Series:
     def __len__(self) -> int:
         return len(self.values)
 
-    def base(self, name: str) -> list[int]:
-        """Return the sizes called ``name``."""
-        return [int(sizes[name]) for sizes in self.sizes]
+    def base(self, name: str) -> list[Size]:
+        """Return the sizes called ``name`` as the fits see them, that is their inverses where they go to 0."""
+        sizes = [point[name] for point in self.sizes]
+        return sizes if self.axis is None else [self.axis.large(size) for size in sizes]
+
+    def shown(self, name: str) -> list[str]:
+        """Return the sizes called ``name`` as they are written."""
+        return [size_text(point[name]) for point in self.sizes]
 
     def at(self, index: int) -> Series:
         """Return the series cut down to one of its points."""
@@ -220,7 +228,7 @@ def infinite(estimate: Estimate | None) -> bool:
     return estimate is not None and math.isinf(estimate.value) and math.isinf(estimate.stderr)
 
 
-def _require_domain(what: str, sizes: Mapping[str, int], *numbers: float) -> None:
+def _require_domain(what: str, sizes: Mapping[str, Size], *numbers: float) -> None:
     """Raise ValueError for numbers of a scale beyond the numeric domain; exact values, which are decimals, have none."""
     largest = max((number for number in map(abs, numbers) if math.isfinite(number)), default=0.0)
     if largest and not LEAST <= largest <= LARGEST:
@@ -228,7 +236,7 @@ def _require_domain(what: str, sizes: Mapping[str, int], *numbers: float) -> Non
         raise ValueError(f"the {what} at {dict(sizes)} is {largest:g} in size: values must be {limits}; change the unit")
 
 
-def _ends(route: str, where: tuple[Mapping[str, int], ...], ends: Sequence[tuple[float, float, float, int]]) -> Series:
+def _ends(route: str, where: tuple[Mapping[str, Size], ...], ends: Sequence[tuple[float, float, float, int]]) -> Series:
     """Return one end of the brackets; those that were proved have no tail."""
     return Series(
         route,
@@ -346,7 +354,7 @@ def _short(exact: Enclosure) -> str:
     return f"{float(exact):.6g}" if exact.radius == 0 else with_error(float(exact), float(exact.radius))
 
 
-def telling_names(sizes: Sequence[Mapping[str, int]]) -> tuple[str, ...]:
+def telling_names(sizes: Sequence[Mapping[str, Size]]) -> tuple[str, ...]:
     """Return the names of sizes that tell points apart: one where its values alone do, else all that vary, else all.
 
     >>> telling_names([{"d": 8, "n": 16}, {"d": 16, "n": 32}]), telling_names([{"d": 8, "n": 16}, {"d": 8, "n": 32}])
@@ -358,9 +366,9 @@ def telling_names(sizes: Sequence[Mapping[str, int]]) -> tuple[str, ...]:
     return next(((name,) for name in varying if counts[name] == different), varying)
 
 
-def _sizes_text(sizes: Mapping[str, int], names: Sequence[str] | None = None) -> str:
+def _sizes_text(sizes: Mapping[str, Size], names: Sequence[str] | None = None) -> str:
     shown = sizes if names is None else {name: size for name, size in sizes.items() if name in names}
-    return ", ".join(f"{name} = {size}" for name, size in shown.items()) or "its one instance"
+    return ", ".join(f"{name} = {size_text(size)}" for name, size in shown.items()) or "its one instance"
 
 
 def with_error(value: float, error: float) -> str:

@@ -17,7 +17,6 @@ from theoryck.judging.decisions import (
     excess_established,
     least_excess,
     one_sided,
-    shifted,
     tightness,
     two_sided,
     worst_of,
@@ -72,7 +71,7 @@ def grown(case: Case, series: Series) -> Outcome:
         reason=case.sentence(series, decision.clause),
         clause=decision.clause,
         rejected=tuple(_rejects(case, series, growth, rival) for rival in prediction.rivals),
-        exponent=shifted(interval, claimed) if finite and claimed is not None else None,
+        exponent=case.exponent(interval) if finite and claimed is not None else None,
         slack=slack if finite and prediction.kind is Kind.BOUND else None,
         constant=constant if finite else None,
         tightness=tightness(slack, case.within) if prediction.kind is Kind.BOUND else None,
@@ -81,7 +80,7 @@ def grown(case: Case, series: Series) -> Outcome:
         improvable=series.route != "exact"
         and (draws_can_help(fit) or (not finite and len(set(series.base(case.base))) >= MIN_SIZES)),
         correction=None if by_size else fit.family,
-        window=fit.window,
+        window=case.ends(series),
         flags=(
             *fit.flags,
             *([EXTRAPOLATED] if extrapolated else [EXCESS] if excess and decision.verdict is Verdict.INCONCLUSIVE else []),
@@ -98,7 +97,7 @@ def _offsets(case: Case, growth: Growth) -> tuple[float, ...]:
     if case.prediction.kind is not Kind.SCALING:
         return (float(growth.fit.sign),) * (1 + len(case.prediction.rivals))
     claimed = float(case.prediction.exponent or 0)
-    others = (growth.excess + claimed - case.claimed.rival_exponents[rival] for rival in case.prediction.rivals)
+    others = (growth.excess + case.axis.sign * (claimed - case.claimed.rival_exponents[rival]) for rival in case.prediction.rivals)
     return (growth.excess, *others)
 
 
@@ -106,7 +105,7 @@ def _zero(case: Case, series: Series) -> Outcome:
     """Zero is within every bound, of whatever rate; draws that all vanished do not prove that the mean does."""
     proved = series.route == "exact" and series.rigorous
     verdict = Verdict.CERTIFIED if proved else Verdict.SUPPORTED
-    sizes, clause = series.base(case.base), "the quantity is exactly 0 at every size, which satisfies any bound"
+    clause = "the quantity is exactly 0 at every size, which satisfies any bound"
     return Outcome(
         name=series.route,
         verdict=verdict,
@@ -116,7 +115,7 @@ def _zero(case: Case, series: Series) -> Outcome:
         tightness=None if case.prediction.kind is not Kind.BOUND else Tightness.LOOSE if proved else Tightness.UNDETERMINED,
         rigorous=proved,
         complete=len(series) == len(case.points),
-        window=(min(sizes), max(sizes)),
+        window=case.ends(series),
         growths=(Fitted(series, case.fit(series, [0.0] * len(series))),),
     )
 
@@ -171,7 +170,8 @@ def _scaling_constant(case: Case, series: Series) -> tuple[Interval, Decision, b
         clause = (
             f"a difference of its constant, {text}, from the claimed {claimed:g} is established, smaller than the default "
             f"tolerance {tolerance:.2g} ({relative:g} relative): another constant would look like this (as would corrections "
-            "larger than assumed): larger sizes tell them apart; if a constant near that value is claimed, declare tolerance="
+            "larger than assumed): {case.axis.further} sizes tell them apart; if a constant near that value is claimed, declare "
+            "tolerance="
         )
         return shown_interval, Decision(Verdict.INCONCLUSIVE, clause), True
     if verdict is Verdict.INCONCLUSIVE and case.final and growth.fit.system is not None:
@@ -201,7 +201,7 @@ def _rejects(case: Case, series: Series, growth: Growth, rival: str) -> bool:
     if case.prediction.kind is Kind.LIMIT or case.coincides(rival):
         return False  # the rivals of a limit are values, not rates: they are put to the limit itself
     if case.prediction.kind is Kind.SCALING:
-        offset = case.claimed.rival_exponents[rival] - float(case.prediction.exponent or 0)
+        offset = case.axis.sign * (case.claimed.rival_exponents[rival] - float(case.prediction.exponent or 0))
         return two_sided(growth.fit, case.within, *case.rates, offset=offset) is Verdict.REFUTED
     other = case.claimed.rival_rates[rival]
     if case.prediction.constant is not None and case.pointwise(series, other).verdict is Verdict.REFUTED:
@@ -245,9 +245,9 @@ def _growth_decision(case: Case, series: Series, growth: Growth, excess: bool, e
         shown = with_error(growth.excess, fit.interval(case.contract.level).half_width)
         return Decision(
             Verdict.INCONCLUSIVE,
-            f"relative to the rate {case.rate} the fit grows like {case.base}^({shown}), but the values fall over the larger half "
-            "of the sizes: the growth is extrapolated from corrections that may be larger than assumed; declare correction and "
-            "amplitude, or take larger sizes",
+            f"relative to the rate {case.rate} the fit grows like {case.axis.text}^({shown}), but the values fall over the "
+            f"{case.axis.further} half of the sizes: the growth is extrapolated from corrections that may be larger than assumed; "
+            f"declare correction and amplitude, or take {case.axis.further} sizes",
         )
     if case.prediction.kind is Kind.SCALING:
         verdict = two_sided(fit, case.within, *case.rates)
@@ -261,12 +261,13 @@ def _growth_decision(case: Case, series: Series, growth: Growth, excess: bool, e
 def _excess_clause(case: Case, growth: Growth) -> str:
     shown = with_error(growth.excess, growth.fit.interval(case.contract.level).half_width)
     if case.prediction.kind is Kind.SCALING:
+        shown = with_error(case.axis.sign * growth.excess, growth.fit.interval(case.contract.level).half_width)
         found, what = f"a difference of {shown} from the claimed exponent {case.claimed_exponent:g}", "another exponent"
     else:
         found, what = f"an excess of {shown} over the rate {case.rate}", "a slower rate"
     return (
         f"{found} is established, smaller than within = {case.within:g}: {what}, or a factor of log({case.base}), "
-        "would look like this (as would corrections larger than assumed): larger sizes tell them apart"
+        f"would look like this (as would corrections larger than assumed): {case.axis.further} sizes tell them apart"
     )
 
 
@@ -277,9 +278,9 @@ def _growth_clause(case: Case, series: Series, growth: Growth, verdict: Verdict,
     two_sides = case.prediction.kind is Kind.SCALING
     against = f"rate {case.rate}" if case.rate is not None else f"claimed {case.base}^({case.claimed_exponent:g})"
     half = fit.interval(case.contract.level).half_width
-    what = f"relative to the {against} it grows like {case.base}^({with_error(growth.excess, half)})"
+    what = f"relative to the {against} it grows like {case.axis.text}^({with_error(growth.excess, half)})"
     if case.prediction.kind is Kind.LAW and case.rate is None:
-        what = f"the distance to the law grows like {case.base}^({with_error(growth.excess, half)})"
+        what = f"the distance to the law grows like {case.axis.text}^({with_error(growth.excess, half)})"
     refute, support = case.rates
     if verdict is Verdict.SUPPORTED:
         upper, at = fit.decision_upper(support), f"at error rate {support:.2g}"

@@ -77,7 +77,7 @@ def limiting(case: Case, series: Series) -> Outcome:
         improvable=series.route != "exact" and draws_can_help(fit),
         limit=None if fit.reason else shifted(fit.interval(case.contract.level), float(prediction.value)),
         correction=fit.family,
-        window=fit.window,
+        window=case.ends(series),
         flags=tuple(
             dict.fromkeys((*fit.flags, *([EXCESS] if excess and decision.verdict is Verdict.INCONCLUSIVE else []), *outcome.flags))
         ),
@@ -102,8 +102,8 @@ def _limit_decision(case: Case, series: Series, fit: LimitFit, apart: bool) -> D
         return Decision(
             Verdict.INCONCLUSIVE,
             f"a difference of {found} from {claimed} is established, smaller than the default tolerance {tolerance:.2g}: another "
-            "limit would look like this (as would corrections larger than assumed): larger sizes tell them apart; if a limit "
-            "near that value is claimed, declare tolerance=",
+            f"limit would look like this (as would corrections larger than assumed): {case.axis.further} sizes tell them apart; if "
+            "a limit near that value is claimed, declare tolerance=",
         )
     relation = {Verdict.SUPPORTED: "within", Verdict.REFUTED: "outside"}.get(verdict, "not told from")
     if apart and verdict is not Verdict.REFUTED:

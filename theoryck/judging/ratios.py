@@ -12,7 +12,9 @@ from theoryck.fitting.data import MIN_SIZES
 from theoryck.fitting.fit import RateFit, fit_rate
 from theoryck.fitting.linear import ExponentError, exponent_error
 from theoryck.judging.evidence import Series
-from theoryck.records import Interval
+from theoryck.rates.directions import Axis
+from theoryck.records import Interval, Size
+from theoryck.records.values import size_text
 
 MAX_FACTOR = 1e4  # beyond this many times the draws, advice to draw more is no advice
 ENDLESS = 1e12  # a factor in the draws that leaves nothing but corrections
@@ -26,7 +28,7 @@ class Growth:
 
     fit: RateFit
     scale: float
-    largest: int
+    largest: Size
 
     @property
     def excess(self) -> float:
@@ -71,6 +73,7 @@ def fit_growth(
         level=level,
         exponent=exponent,
         trusted=series.trusted,
+        shown=series.shown(base),
     )
     return Growth(fit, scale, max(sizes))
 
@@ -189,15 +192,16 @@ def seen_to_rise(series: Series, base: str, log_rates: Sequence[float], sign: in
     return sign * sum(w * (a - centre) * value for w, a, (_, value, _) in zip(weights, x, points)) > 0
 
 
-def advice(factor: float | None, sizes: Sequence[int], declared: bool) -> str:
+def advice(factor: float | None, axis: Axis, sizes: Sequence[Size], declared: bool) -> str:
     """Say what would decide: a wider window if it is narrow, ``factor`` times the draws if that is feasible, else larger sizes.
 
     ``factor`` is None where nothing is drawn.
     """
-    first, last, count = min(sizes), max(sizes), len(set(sizes))
-    if count <= MIN_SIZES or last < MIN_SPAN * first:
-        return f"widen the window: {count} sizes from {first} to {last} hardly tell an exponent from corrections"
-    other = "take larger sizes" if declared else "take larger sizes or declare the correction"
+    (first, last), count = axis.ends(sizes), len(set(sizes))
+    if count <= MIN_SIZES or axis.large(last) < MIN_SPAN * axis.large(first):
+        ends = f"{size_text(first)} to {size_text(last)}"
+        return f"widen the window: {count} sizes from {ends} hardly tell an exponent from corrections"
+    other = f"take {axis.further} sizes" + ("" if declared else " or declare the correction")
     return other if factor is None else more_draws(factor, other)
 
 

@@ -13,6 +13,7 @@ from theoryck.judging.evidence import Series, compare_routes, infinite, read_rou
 from theoryck.judging.growth import EXCESS, grown
 from theoryck.judging.numbers import identity, limiting, number
 from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Rival, Tightness, Verdict
+from theoryck.records.values import Size, size_text
 
 
 def judge(
@@ -54,7 +55,7 @@ def judge(
     if not routes:
         return Judgement(Verdict.VACUOUS, "nothing was measured: no point has a value with an error bar", flags=flags)
     case = Case.read(prediction, points, contract, routes=len(routes), final=final, drawn=drawn)
-    outcomes = [_outcome(case, name, series) for name, series in routes.items()]
+    outcomes = [_outcome(case, name, tuple(replace(each, axis=case.axis) for each in parts)) for name, parts in routes.items()]
     disagreement = compare_routes(points, case.contract.false_refute_rate)
     if disagreement is not None and disagreement.found:
         best = narrowest(outcomes)
@@ -84,8 +85,8 @@ def _out_of_reach(case: Case) -> str:
     return f"; the budget paid for {paid} no error bar: take a larger profile, or give the number of draws"
 
 
-def _places(base: str | None, where: Sequence[Mapping[str, int]]) -> str:
-    return f"{base} = {', '.join(str(sizes[base]) for sizes in where)}" if base else "this instance"
+def _places(base: str | None, where: Sequence[Mapping[str, Size]]) -> str:
+    return f"{base} = {', '.join(size_text(sizes[base]) for sizes in where)}" if base else "this instance"
 
 
 def _assemble(case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tuple[str, ...]) -> Judgement:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from theoryck.records import Size
 from theoryck.records.arguments import integer
 
 
@@ -53,8 +54,8 @@ def canonical(value: Any, name: str = "value") -> Any:
 class Key:
     """What the random numbers of a measurement depend on; ``generator(block)`` gives those of one block.
 
-    ``seed`` is an int >= 0, ``claim`` the claim's id, ``instance`` JSON-able parameters, ``sizes`` name -> int.  Raises TypeError
-    or ValueError that names the part that is wrong.
+    ``seed`` is an int >= 0, ``claim`` the claim's id, ``instance`` JSON-able parameters, ``sizes`` numbers.  Raises TypeError or
+    ValueError that names the part that is wrong.
 
     >>> key = Key(0, "demo", {"power": 2}, {"d": 8})
     >>> bool(key.generator(3).random() == block_generator(0, "demo", {"power": 2}, {"d": 8}, 3).random())
@@ -64,7 +65,7 @@ class Key:
     seed: int
     claim: str
     instance: Mapping[str, Any] = field(default_factory=dict)
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    sizes: Mapping[str, Size] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         seed = integer(self.seed, "seed")
@@ -109,7 +110,7 @@ def _generator(entropy: int, number: int) -> np.random.Generator:
 
 
 def block_generator(
-    seed: int, claim: str, instance: Mapping[str, Any], sizes: Mapping[str, int], block: int
+    seed: int, claim: str, instance: Mapping[str, Any], sizes: Mapping[str, Size], block: int
 ) -> np.random.Generator:
     """Return the SFC64 generator of one block: a function of the five arguments only (see the module's docstring).
 

@@ -25,7 +25,7 @@ def allocate(
     costs: Sequence[float],
     budget: float,
     *,
-    sizes: Sequence[int] | None = None,
+    sizes: Sequence[float] | None = None,
     floor: Sequence[float] | float = 1.0,
     noise: Sequence[float] | float = 1.0,
     correction: float | None = None,
@@ -78,7 +78,7 @@ class _Design:
     z: float
 
     @classmethod
-    def of(cls, sizes: Sequence[int], finest: float, correction: float | None, amplitude: float | None, z: float) -> _Design:
+    def of(cls, sizes: Sequence[float], finest: float, correction: float | None, amplitude: float | None, z: float) -> _Design:
         """Build the design, with the terms that matter at the relative error ``finest``."""
         family = CorrectionFamily.choose(float(min(sizes)), correction, amplitude, finest)
         d = np.asarray(sizes, dtype=float)

@@ -56,7 +56,7 @@ class Experiment:
     @classmethod
     def of(
         cls,
-        sizes: Sequence[int],
+        sizes: Sequence[float],
         *,
         noise: Sequence[float] | float = 1.0,
         correction: float | None = None,
@@ -105,7 +105,7 @@ def supporting_reach(error: ExponentError, contract: Contract, power: float = 0.
 
 
 def stderr_of_exponent(
-    sizes: Sequence[int],
+    sizes: Sequence[float],
     draws: Sequence[float] | float,
     *,
     noise: Sequence[float] | float = 1.0,
@@ -125,7 +125,7 @@ def stderr_of_exponent(
 
 def violation_seen(
     contract: Contract,
-    sizes: Sequence[int],
+    sizes: Sequence[float],
     draws: Sequence[float] | float,
     *,
     noise: Sequence[float] | float = 1.0,
@@ -148,7 +148,7 @@ def violation_seen(
 
 def draws_needed(
     contract: Contract,
-    sizes: Sequence[int],
+    sizes: Sequence[float],
     violation: float,
     *,
     noise: Sequence[float] | float = 1.0,
@@ -172,7 +172,7 @@ def draws_needed(
 
 def draws_to_support(
     contract: Contract,
-    sizes: Sequence[int],
+    sizes: Sequence[float],
     *,
     noise: Sequence[float] | float = 1.0,
     power: float = 0.9,
@@ -232,7 +232,7 @@ class Plan:
 
 def plan(
     contract: Contract,
-    sizes: Sequence[int],
+    sizes: Sequence[float],
     draws: float,
     *,
     noise: Sequence[float] | float = 1.0,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from theoryck.montecarlo import Executor, Sampler, Statistic, check_block
 from theoryck.quantities.fingerprints import Fingerprint, fingerprint, kept
 from theoryck.records import Bracket, Enclosure
-from theoryck.records.arguments import integer
+from theoryck.records.arguments import integer, positive
 
 NUMBERS_PER_BLOCK = 2**20
 """Random numbers a block takes (about 13 ms): long enough for an overhead of at most 5%, short enough to stop soon."""
@@ -26,7 +26,7 @@ LARGEST_BLOCK = 2**16
 MIN_COMPARED_DRAWS = 4096
 """Draws from which means are compared with exact values when nothing more is known of their law."""
 
-Sizes = Mapping[str, int]
+Sizes = Mapping[str, Any]  # whole numbers; of a quantity without ``whole_sizes`` any positive ones
 
 
 class QuantityError(ValueError):
@@ -50,7 +50,8 @@ class Quantity:
     * ``title`` is the name as a format string over the fields and ``self`` (default: class and fields, as they are written), or,
       where an instance has its own, the name itself;
     * a field that has ``parameters`` of its own (a network, a model) is replaced by them;
-    * ``needs`` are the sizes of every instance; a field that has size ``names`` (a network) adds them.
+    * ``needs`` are the sizes of every instance, whole numbers unless ``whole_sizes`` is False; a field that has size ``names`` (a
+      network) adds them.
 
     Its value is what ``draw_statistic`` says of the law of a draw ("mean", "median", "quantile(p)", "variance", "std" or
     "probability"); ``exact`` gives the same.  ``version`` counts changes of the sampler that change its draws.  A quantity sets
@@ -86,6 +87,7 @@ class Quantity:
     version: int = 1
     draw_statistic: str = "mean"
     can_draw: bool = False
+    whole_sizes: bool = True
     can_exact: bool = False
     two_sided: bool = False
     """Whether the sampler gives (draws, 3): low, high and estimate, with E[low] <= quantity <= E[high]."""
@@ -208,12 +210,15 @@ def _power_of_two_below(number: float) -> int:
     return 1 << max(int(number).bit_length() - 1, 0)
 
 
-def need_sizes(who: str, needed: Iterable[str], sizes: Sizes) -> None:
-    """Raise QuantityError for a size that is missing (with a close match) or not an integer >= 1."""
+def need_sizes(who: str, needed: Iterable[str], sizes: Sizes, whole: bool = True) -> None:
+    """Raise QuantityError for a size that is missing (with a close match), no integer >= 1 or, unless ``whole``, no number >= 0."""
     for name in needed:
         if name not in sizes:
             close = difflib.get_close_matches(name, list(sizes), n=1, cutoff=0.4)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             given = ", ".join(repr(entry) for entry in sizes) or "none"
             raise QuantityError(f"{who} needs the size {name!r}, the sizes given are {given}{hint}")
-        integer(sizes[name], f"the size {name!r} of {who}", 1, error=QuantityError)
+        if whole:
+            integer(sizes[name], f"the size {name!r} of {who}", 1, error=QuantityError)
+        elif sizes[name] != 0:  # the first level of a geometric rate
+            positive(sizes[name], f"the size {name!r} of {who}", error=QuantityError)

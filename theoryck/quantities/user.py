@@ -10,13 +10,14 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Integral
 from typing import Any, overload
 
 import numpy as np
 
 from theoryck.montecarlo import Sampler, Statistic
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
-from theoryck.records import Bracket, Enclosure
+from theoryck.records import Bracket, Enclosure, Size
 
 Function = Callable[..., Any]
 
@@ -26,7 +27,7 @@ class _BoundSampler:
     """The user's function with its sizes filled in: what travels to the workers."""
 
     function: Function
-    sizes: dict[str, int]
+    sizes: dict[str, Size]
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Any:
         return self.function(rng, draws, **self.sizes)
@@ -59,6 +60,7 @@ class UserQuantity(Quantity):
     version: int = 1
     draw_statistic: str = "mean"
     can_draw = True
+    whole_sizes = False
 
     def __post_init__(self) -> None:
         function, exact = self.function, self.declared_exact
@@ -73,7 +75,7 @@ class UserQuantity(Quantity):
         vars(self).update(title=title, needs=needs, optional=optional, can_exact=exact is not None)
         vars(self).update({name: getattr(function, name, None) for name in functools.WRAPPER_ASSIGNMENTS}, __wrapped__=function)
 
-    def __call__(self, rng: np.random.Generator, draws: int, **sizes: int) -> Any:
+    def __call__(self, rng: np.random.Generator, draws: int, **sizes: Size) -> Any:
         """Return what the function returns, unchecked."""
         return self.function(rng, draws, **sizes)
 
@@ -84,9 +86,9 @@ class UserQuantity(Quantity):
 
     def sampler(self, sizes: Sizes) -> Sampler:
         """Return the function with its sizes filled in; QuantityError names a size that is missing."""
-        need_sizes(f"the quantity {self.title!r}", self.needs, sizes)
+        need_sizes(f"the quantity {self.title!r}", self.needs, sizes, whole=False)
         taken = (*self.needs, *vars(self)["optional"])
-        return _BoundSampler(self.function, {name: int(sizes[name]) for name in taken if name in sizes})
+        return _BoundSampler(self.function, {name: _plain_size(sizes[name]) for name in taken if name in sizes})
 
     def drawn_by(self) -> dict[str, Any]:
         """Return the function: what it reaches is part of the fingerprint."""
@@ -138,6 +140,10 @@ def _quietly(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
             return function(*arguments)
     except (SystemExit, GeneratorExit) as error:
         raise QuantityError(f"{what} raised {type(error).__name__} {error}: return a value instead") from error
+
+
+def _plain_size(size: Any) -> Size:
+    return int(size) if isinstance(size, Integral) else float(size)
 
 
 def _cost_receives(sizes: Sizes) -> str:

@@ -1,19 +1,24 @@
-"""ScalingPath: how the sizes go to infinity together, and the exponents of each size in the base."""
+"""ScalingPath: how the sizes go to their limit together, and the exponents of each size in the base."""
 
 from __future__ import annotations
 
 import itertools
 import math
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
+from numbers import Integral, Real
 from typing import Any
 
+from theoryck.rates.directions import Axis, read_toward, shrinks
 from theoryck.rates.parsing import FUNCTIONS, Extremum, Monomial, RateError, Sum, close_match, parse_sum, shown
+from theoryck.records import Size, Toward
+from theoryck.records.arguments import LARGEST, LEAST, integer
 
-MAX_SIZE = 2**62
+MAX_SIZE = 2**62  # of what is rounded to whole numbers, which samplers take for dimensions
 MAX_POINTS = 1000
+WHOLE = 1e-12  # relative: what is nearer to a whole number is one, such as 1/h for h = 1/3
+SAME_POWER = 5e-3  # relative: half a unit in the third digit of sizes that were written down
 
 Expression = Sum | Extremum
 
@@ -36,7 +41,7 @@ def doubling(start: int, stop: int) -> tuple[int, ...]:
     >>> doubling(16, 128)
     (16, 32, 64, 128)
     """
-    first, last = _size("start", start), _size("stop", stop)
+    first, last = (integer(value, name, 1, MAX_SIZE, PathError) for name, value in (("start", start), ("stop", stop)))
     if last < first:
         raise PathError(f"stop must be at least start, got doubling({first}, {last})")
     if first < last < 2 * first:
@@ -44,29 +49,53 @@ def doubling(start: int, stop: int) -> tuple[int, ...]:
     return tuple(first << step for step in range((last // first).bit_length()))
 
 
+def halving(start: float, stop: float) -> tuple[float, ...]:
+    """Return ``(start, start/2, start/4, ...)`` down to and including ``stop`` where it is reached, for a size that goes to 0.
+
+    Raises PathError for what is no positive number and where no second size fits.
+
+    >>> halving(1, 1/8)
+    (1.0, 0.5, 0.25, 0.125)
+    """
+    first, last = float(_size("start", start)), float(_size("stop", stop))
+    if not (first == last or 2 * last <= first):
+        raise PathError(f"stop must be at most {first / 2:g} for a second size, got halving({first:g}, {last:g})")
+    # Halving is exact, but a stop such as 1e-3/8 may have been rounded.
+    return tuple(first / 2**step for step in range(math.floor(math.log2(first / last) + 1e-9) + 1))
+
+
 class ScalingPath:
     """The sizes at which a statement is tested: one base sequence, and other sizes fixed or given as expressions in earlier names.
 
-    A second sequence is allowed if it has the same length; it has an exponent if it is a power of the base to rounding.
-    Expressions (``"d"``, ``"2*d"``, ``"d**(3/2)"``, ``"min(d, n)"``) are rounded to the nearest integer.  Raises PathError on sizes
-    that are not positive integers, on fewer than two base sizes, on duplicates and on unknown names.
+    The base goes to infinity, or with ``toward=0`` to 0: sizes such as ``h=halving(1, 1/64)`` are positive numbers, and a sequence
+    of them that falls needs no ``toward``.  A second sequence is allowed if it has the same length; it has an exponent if it is a
+    power of the base to rounding.  Expressions (``"d"``, ``"2*d"``, ``"d**(3/2)"``, ``"min(d, n)"``) are rounded to the nearest
+    integer where the base is whole and goes to infinity, and else are whole only where they are so to 1e-12 (``n="1/h"``).  Raises
+    PathError on sizes that are not positive numbers, on fewer than two base sizes, on duplicates and on unknown names.
 
     >>> path = ScalingPath(d=doubling(16, 64), n="d**(3/2)", input_dim=8)
     >>> path.base, path.points[0], path.exponent_of("n"), path.exponent_of("input_dim")
     ('d', {'d': 16, 'n': 64, 'input_dim': 8}, Fraction(3, 2), Fraction(0, 1))
     >>> path.describe()
     {'d': '16, 32, 64', 'n': 'd**(3/2)', 'input_dim': '8'}
+    >>> ScalingPath(h=halving(1/2, 1/8), steps="1/h").points
+    ({'h': 0.5, 'steps': 2}, {'h': 0.25, 'steps': 4}, {'h': 0.125, 'steps': 8})
+    >>> shrinking = ScalingPath(h=(8, 4, 2), toward=0)
+    >>> shrinking.whole, shrinking.axis.text
+    (False, '(1/h)')
     """
 
-    def __init__(self, **sizes: int | str | Sequence[int]) -> None:
-        self._sequences: dict[str, tuple[int, ...]] = {}
-        self._rules: dict[str, int | Expression] = {}
+    def __init__(self, *, toward: Any = None, **sizes: Size | str | Sequence[Size]) -> None:
+        self._sequences: dict[str, tuple[Size, ...]] = {}
+        self._rules: dict[str, Size | Expression] = {}
         self._texts: dict[str, str] = {}
+        declared = None if toward is None else read_toward(toward, PathError)
         for name, value in sizes.items():
             self._add(name, value)
         if not self._sequences:
             raise PathError("a path needs one size that is a sequence, such as d=doubling(16, 4096)")
         self.base = next(iter(self._sequences))
+        self.toward = _direction(self.base, self._sequences[self.base], declared)
         length = len(self._sequences[self.base])
         for name, values in self._sequences.items():
             if len(values) != length:
@@ -74,26 +103,37 @@ class ScalingPath:
                     f"sequences must have the same length: {self.base} has {length} sizes, {name} has {len(values)}; "
                     f"or write {name} as an expression in {self.base}"
                 )
-        self.points: tuple[dict[str, int], ...] = tuple(self._point(index) for index in range(length))
+        self.points: tuple[dict[str, Size], ...] = tuple(self._point(index) for index in range(length))
 
     @classmethod
-    def from_description(cls, description: Mapping[str, str]) -> ScalingPath:
-        """Inverse of :meth:`describe`.
+    def from_description(cls, description: Mapping[str, str], toward: Toward | None = None) -> ScalingPath:
+        """Inverse of :meth:`describe`, for a path of the same direction.
 
         >>> ScalingPath.from_description({"d": "4, 8", "n": "2*d"}).points
         ({'d': 4, 'n': 8}, {'d': 8, 'n': 16})
         """
-        sizes: dict[str, int | str | Sequence[int]] = {}
+        sizes: dict[str, Size | str | Sequence[Size]] = {}
         for name, text in description.items():
-            parts = [part.strip() for part in text.split(",")]
-            if all(part.isdigit() for part in parts):
-                sizes[name] = int(parts[0]) if len(parts) == 1 else tuple(int(part) for part in parts)
-            else:
+            try:
+                numbers = [_written(part.strip()) for part in text.split(",")]
+            except ValueError:
                 sizes[name] = text
-        return cls(**sizes)
+            else:
+                sizes[name] = numbers[0] if len(numbers) == 1 else numbers
+        return cls(toward=toward, **sizes)
 
     @property
-    def sizes(self) -> tuple[int, ...]:
+    def whole(self) -> bool:
+        """Whether it goes to infinity over whole numbers, as a dimension does: then expressions are rounded to such numbers."""
+        return self.toward is Toward.INFINITY and all(isinstance(size, int) for size in self.sizes)
+
+    @property
+    def axis(self) -> Axis:
+        """How the fits see the base."""
+        return Axis.of(self.base, self.toward, self.sizes, drawn=True)
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
         """The base sizes in the order given.
 
         >>> ScalingPath(n=5, d=(16, 32)).sizes
@@ -123,15 +163,17 @@ class ScalingPath:
         if name in self._sequences:
             return _observed_exponent(self.base, self._sequences[self.base], name, self._sequences[name])
         rule = self._rules[name]
-        return Fraction(0) if isinstance(rule, int) else self._growth(rule)
+        return Fraction(0) if isinstance(rule, int | float) else self._growth(rule)
 
     def _growth(self, rule: Expression) -> Fraction:
+        # The largest of several is that of the largest power where the base grows, of the smallest where it goes to 0.
+        most, least = (max, min) if self.toward is Toward.INFINITY else (min, max)
         if isinstance(rule, Extremum):
             growths = [self._growth(choice) for choice in rule.choices]
-            return max(growths) if rule.largest else min(growths)
-        return max(sum((q * self.exponent_of(name) for name, q in term.powers), Fraction(0)) for term in rule)
+            return most(growths) if rule.largest else least(growths)
+        return most(sum((q * self.exponent_of(name) for name, q in term.powers), Fraction(0)) for term in rule)
 
-    def _add(self, name: str, value: int | str | Sequence[int]) -> None:
+    def _add(self, name: str, value: Size | str | Sequence[Size]) -> None:
         if name in FUNCTIONS:
             raise PathError(f"a size cannot be called {name!r}: that is a function in rates")
         if isinstance(value, str):
@@ -146,57 +188,80 @@ class ScalingPath:
             self._rules[name], self._texts[name] = rule, value
         elif isinstance(value, Iterable):
             self._sequences[name] = _sequence(name, value, distinct=not self._sequences)
-            self._texts[name] = ", ".join(str(size) for size in self._sequences[name])
+            self._texts[name] = ", ".join(repr(size) for size in self._sequences[name])
         else:
             self._rules[name] = _size(name, value)
-            self._texts[name] = str(self._rules[name])
+            self._texts[name] = repr(self._rules[name])
 
-    def _point(self, index: int) -> dict[str, int]:
-        point: dict[str, int] = {}
+    def _point(self, index: int) -> dict[str, Size]:
+        point: dict[str, Size] = {}
         for name in self._texts:
             if name in self._sequences:
                 point[name] = self._sequences[name][index]
             else:
                 rule = self._rules[name]
-                point[name] = rule if isinstance(rule, int) else _evaluate(name, self._texts[name], rule, point)
+                if not isinstance(rule, int | float):
+                    rule = _evaluate(name, self._texts[name], rule, point, rounded=self.whole)
+                point[name] = rule
         return point
 
     def __len__(self) -> int:
         return len(self.points)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ScalingPath) and self._texts == other._texts
+        return isinstance(other, ScalingPath) and (self._texts, self.toward) == (other._texts, other.toward)
 
     def __hash__(self) -> int:
         return hash(tuple(self._texts.items()))
 
     def __repr__(self) -> str:
-        return f"ScalingPath({', '.join(f'{name}={text!r}' for name, text in self._texts.items())})"
+        sizes = [f"{name}={text!r}" for name, text in self._texts.items()]
+        return f"ScalingPath({', '.join([*sizes, *(['toward=0'] if self.toward is Toward.ZERO else [])])})"
 
 
-def _size(name: str, value: Any) -> int:
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        size = operator.index(value)
-    except TypeError:
-        raise PathError(f"size {name} must be an integer, a sequence of integers or an expression, got {value!r}") from None
-    if not 1 <= size <= MAX_SIZE:
-        raise PathError(f"size {name} must lie between 1 and 2**62, got {size}")
+def _size(name: str, value: Any, least: float = LEAST) -> Size:
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise PathError(f"size {name} must be a positive number, a sequence of them or an expression, got {value!r}")
+    size: Size = int(value) if isinstance(value, Integral) else float(value)
+    if not least <= size <= LARGEST:
+        raise PathError(f"size {name} must be positive, between {LEAST:g} and {LARGEST:g}, got {size}")
     return size
 
 
-def _sequence(name: str, value: Iterable[Any], *, distinct: bool) -> tuple[int, ...]:
-    sizes = tuple(_size(name, item) for item in value)
+def _written(text: str) -> Size:
+    """Return the number that was written out by ``repr``; ValueError for anything else."""
+    return int(text) if text.isdigit() else float(text)
+
+
+def _sequence(name: str, value: Iterable[Any], *, distinct: bool) -> tuple[Size, ...]:
+    # Levels of a geometric rate such as 2**(-l) begin at 0; any other rate refuses that size.
+    sizes = tuple(_size(name, item, LEAST if index else 0) for index, item in enumerate(value))
     if len(sizes) > MAX_POINTS:
         raise PathError(f"size {name} has {len(sizes)} values: at most {MAX_POINTS} are allowed")
-    if len(set(sizes)) < 2 and distinct:
+    if distinct and len(set(sizes)) < 2:
         raise PathError(f"size {name} needs at least two different values to show a trend, got {list(sizes)}")
-    if distinct and any(later <= earlier for earlier, later in itertools.pairwise(sizes)):
-        raise PathError(
-            f"size {name} must increase from value to value, got {shown(str(list(sizes)))}: sort it and drop duplicates"
-        )
+    if sizes and sizes[-1] > sizes[0] and all(float(size).is_integer() for size in sizes):
+        return tuple(int(size) for size in sizes)  # dimensions, of which samplers make arrays
     return sizes
+
+
+def _direction(name: str, sizes: Sequence[Size], declared: Toward | None) -> Toward:
+    """Return where the base goes: as declared, else as its values or its name show beyond doubt."""
+    steps = [later - earlier for earlier, later in itertools.pairwise(sizes)]
+    grows, falls = all(step > 0 for step in steps), all(step < 0 for step in steps)
+    whole, listed = all(float(size).is_integer() for size in sizes), shown(str(list(sizes)))
+    if not (grows or falls) or (falls and declared is None and whole and not shrinks(name)):
+        hint = "; or give toward=0 if its limit is at 0" if falls else ""
+        raise PathError(f"size {name} must increase from value to value, got {listed}: sort it and drop duplicates{hint}")
+    if grows and declared is None and not whole and shrinks(name):
+        raise PathError(
+            f"size {name} = {listed} grows, while its name suggests a limit at 0: sort it the other way round, or give toward='inf'"
+        )
+    found = Toward.INFINITY if grows else Toward.ZERO
+    if declared is not None and declared is not found:
+        must, end = ("decrease", "0") if declared is Toward.ZERO else ("increase", "infinity")
+        raise PathError(f"size {name} must {must} from value to value, as it goes to {end}, got {listed}: sort it")
+    return found
 
 
 def _names(rule: Expression) -> set[str]:
@@ -205,7 +270,7 @@ def _names(rule: Expression) -> set[str]:
     return {name for term in rule for name, _ in (*term.powers, *term.logs)}
 
 
-def _evaluate(name: str, text: str, rule: Expression, point: Mapping[str, int]) -> int:
+def _evaluate(name: str, text: str, rule: Expression, point: Mapping[str, Size], *, rounded: bool) -> Size:
     # 60 digits: a size below 2**62 is decided correctly unless the expression lies within 1e-40 of a half-integer.
     with localcontext() as context:
         context.prec = 60
@@ -215,12 +280,14 @@ def _evaluate(name: str, text: str, rule: Expression, point: Mapping[str, int]) 
         else:
             value = sum((_term(term, point) for term in rule), Decimal(0))
         size = int(value.to_integral_value(ROUND_HALF_EVEN)) if value < 2 * MAX_SIZE else 2 * MAX_SIZE
+        if not rounded and LEAST <= value <= LARGEST:
+            return size if 0 < size <= MAX_SIZE and abs(value - size) <= Decimal(WHOLE) * size else float(value)
     if not 1 <= size <= MAX_SIZE:
         raise PathError(f"size {name} = {shown(text)} is {value:.6g} at {dict(point)}: it must lie between 1 and 2**62")
     return size
 
 
-def _term(term: Monomial, point: Mapping[str, int]) -> Decimal:
+def _term(term: Monomial, point: Mapping[str, Size]) -> Decimal:
     value = Decimal(term.coefficient.numerator) / Decimal(term.coefficient.denominator)
     for base, power in term.roots:
         value *= (Decimal(base.numerator) / Decimal(base.denominator)) ** (Decimal(power.numerator) / Decimal(power.denominator))
@@ -234,13 +301,18 @@ def _term(term: Monomial, point: Mapping[str, int]) -> Decimal:
     return value
 
 
-def _observed_exponent(base: str, bases: Sequence[int], name: str, sizes: Sequence[int]) -> Fraction:
-    """Return the power with denominator at most 12 that reproduces ``sizes`` to rounding (half a unit at both ends)."""
+def _observed_exponent(base: str, bases: Sequence[Size], name: str, sizes: Sequence[Size]) -> Fraction:
+    """Return the power with denominator at most 12 that reproduces ``sizes`` to rounding.
+
+    That is half a unit at both ends of whole numbers, and SAME_POWER of others.
+    """
+    whole = all(isinstance(size, int) for size in (*bases, *sizes))
     slope = math.log(sizes[-1] / sizes[0]) / math.log(bases[-1] / bases[0])
     power = Fraction(slope).limit_denominator(12)
     for here, size in zip(bases, sizes):
         expected = sizes[0] * (here / bases[0]) ** float(power)
-        if abs(size - expected) > 0.5 + 0.5 * expected / sizes[0] + 1e-9 * expected:
+        rounding = 0.5 + 0.5 * expected / sizes[0] + 1e-9 * expected if whole else SAME_POWER * expected
+        if abs(size - expected) > rounding:
             listed = shown(str(list(sizes)))
             raise PathError(
                 f"sizes {name} = {listed} follow no power of {base}: write {name} as an expression like '{base}**(3/2)'"

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from theoryck.rates.parsing import Monomial, RateError, close_match, parse_sum, shown
+from theoryck.records import Size, Toward
 
 if TYPE_CHECKING:
     from theoryck.rates.paths import ScalingPath
@@ -80,7 +81,7 @@ class Rate:
                     f"rate {shown(self.text or str(self))}: {name!r} is neither a size of the path nor a parameter{hint}"
                 )
 
-    def log_value(self, sizes: Mapping[str, int]) -> float:
+    def log_value(self, sizes: Mapping[str, Size]) -> float:
         """Return log(rate) at ``sizes`` (positive numbers), without overflow.
 
         Raises RateError for a size that is missing or not positive, and where the rate is 0.
@@ -99,7 +100,7 @@ class Rate:
         return top + math.log(math.fsum(math.exp(value - top) for value in values))
 
     @staticmethod
-    def _log_term(term: Monomial, sizes: Mapping[str, int]) -> float:
+    def _log_term(term: Monomial, sizes: Mapping[str, Size]) -> float:
         value = term.log_constant + math.fsum(float(power) * math.log(sizes[name]) for name, power in term.powers)
         for name, power in term.logs:
             inner = math.log(sizes[name])
@@ -110,11 +111,11 @@ class Rate:
             value += float(power) * math.log(inner) if inner else -math.inf
         return value
 
-    def __call__(self, sizes: Mapping[str, int]) -> float:
+    def __call__(self, sizes: Mapping[str, Size]) -> float:
         """Return the rate at ``sizes``."""
         return math.exp(self.log_value(sizes))
 
-    def exact(self, sizes: Mapping[str, int]) -> Fraction | None:
+    def exact(self, sizes: Mapping[str, Size]) -> Fraction | None:
         """Return the rate at ``sizes`` as an exact rational, or None where roots or logarithms occur.
 
         >>> Rate.parse("2/d + 1/n**2").exact({"d": 3, "n": 2})
@@ -127,7 +128,7 @@ class Rate:
                 return None
             value = term.coefficient
             for name, power in term.powers:
-                value *= Fraction(int(sizes[name])) ** int(power)
+                value *= Fraction(sizes[name]) ** int(power)
             total += value
         return total
 
@@ -137,7 +138,7 @@ class Rate:
         >>> Rate.parse("1/d + sqrt(log(d))/n").exponent({"d": Fraction(1), "n": Fraction(3, 4)})
         Fraction(-3, 4)
         """
-        return self._leading(path)[0]
+        return self.growth(path)[0] * _sign(path)
 
     def log_power(self, path: ScalingPath | Mapping[str, Fraction]) -> Fraction:
         """Return the power of the logarithm of the base that multiplies the leading term.
@@ -145,15 +146,24 @@ class Rate:
         >>> Rate.parse("sqrt(log(d)/d)").log_power({"d": Fraction(1)})
         Fraction(1, 2)
         """
-        return self._leading(path)[1]
+        return self.growth(path)[1]
 
-    def _leading(self, path: ScalingPath | Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
+    def growth(self, path: ScalingPath | Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
+        """Return the powers of t and of log(t) in the leading term, t the base or, where that goes to 0, its inverse.
+
+        Of two rates the one with the smaller growth is the faster.
+
+        >>> from theoryck.rates.paths import ScalingPath, halving
+        >>> path = ScalingPath(h=halving(1, 1/8))
+        >>> Rate.parse("h**2 + 3*h").growth(path), Rate.parse("h**2 + 3*h").exponent(path)
+        ((Fraction(-1, 1), Fraction(0, 1)), Fraction(1, 1))
+        """
         if isinstance(path, Mapping):
             self.require(path)
             exponents = {name: Fraction(path[name]) for name in self.names}
         else:
             self.require(path.names)
-            exponents = {name: path.exponent_of(name) for name in self.names}
+            exponents = {name: _sign(path) * path.exponent_of(name) for name in self.names}
         # log(x) ~ gamma log(d) counts as a power of log d only where x grows; a fixed size gives a constant.
         return max(
             (
@@ -165,3 +175,8 @@ class Rate:
 
     def __str__(self) -> str:
         return " + ".join(str(term) for term in self.terms)
+
+
+def _sign(path: ScalingPath | Mapping[str, Fraction]) -> int:
+    """Return the exponent of the base in t."""
+    return 1 if isinstance(path, Mapping) or path.toward is Toward.INFINITY else -1

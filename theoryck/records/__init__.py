@@ -13,7 +13,20 @@ schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact 
 
 from theoryck.records.reports import SCHEMA_VERSION, About, Report, gathered
 from theoryck.records.results import Contract, Curve, Judgement, Prediction, Result, Rival, Route
-from theoryck.records.values import Bracket, Counts, Enclosure, Estimate, Interval, Kind, Point, Status, Tightness, Verdict
+from theoryck.records.values import (
+    Bracket,
+    Counts,
+    Enclosure,
+    Estimate,
+    Interval,
+    Kind,
+    Point,
+    Size,
+    Status,
+    Tightness,
+    Toward,
+    Verdict,
+)
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -33,8 +46,10 @@ __all__ = [
     "Result",
     "Rival",
     "Route",
+    "Size",
     "Status",
     "Tightness",
+    "Toward",
     "Verdict",
     "gathered",
 ]

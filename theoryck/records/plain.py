@@ -79,6 +79,8 @@ def read_fields(cls: type, data: Mapping[str, Any]) -> Any:
 def _read(kind: Any, value: Any) -> Any:
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
+        if set(parts) == {int, float}:  # a size, which stays the number that it is
+            return value
         return None if value is None else _read(next(part for part in parts if part is not NoneType), value)
     if origin is tuple:
         return tuple(_read(parts[0], item) for item in value)

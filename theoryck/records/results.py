@@ -13,7 +13,7 @@ from typing import Any
 
 from theoryck._renderers import show
 from theoryck.records.plain import SPARE, Record, read_fields, written
-from theoryck.records.values import Enclosure, Interval, Kind, Point, Status, Tightness, Verdict
+from theoryck.records.values import Enclosure, Interval, Kind, Point, Size, Status, Tightness, Toward, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class Curve(Record):
     sizes measured and others between them, such that straight lines in log(size) are the curve to what a picture resolves; they
     are empty where nothing could be fitted, with the ``reason`` in words.  ``fixed`` are the other sizes on a line of a grid.
     ``residuals`` are (value - curve)/error by route, one for each value with an error bar, in ascending order of sizes.
-    ``rivals`` are, by the text of the rival, the logarithms of its rate over the claimed one at ``sizes``, 0 at the largest; of a
-    limit its value minus the claimed one, one number.  ``trusted`` is False where a few draws made the error bars, so that the
-    band means nothing.  Raises ValueError where lengths do not fit.
+    ``rivals`` are, by the text of the rival, the logarithms of its rate over the claimed one at ``sizes``, 0 nearest to the limit
+    (``toward``); of a limit its value minus the claimed one, one number.  ``trusted`` is False where a few draws made the error
+    bars, so that the band means nothing.  Raises ValueError where lengths do not fit.
 
     >>> logs = (math.log(2.0), math.log(2.0))
     >>> curve = Curve("montecarlo", "d", (16, 64), 1, (16.0, 64.0), logs, (0.0, 0.0), log_rates=(0.0, -math.log(4.0)))
@@ -42,7 +42,7 @@ class Curve(Record):
 
     route: str
     base: str
-    sizes: tuple[int, ...]
+    sizes: tuple[Size, ...]
     sign: int
     nodes: tuple[float, ...] = field(default=(), metadata=SPARE)
     centre: tuple[float, ...] = field(default=(), metadata=SPARE)
@@ -53,10 +53,11 @@ class Curve(Record):
     tolerance: float | None = field(default=None, metadata=SPARE)
     residuals: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict, metadata=SPARE)
     rivals: Mapping[str, tuple[float, ...]] = field(default_factory=dict, metadata=SPARE)
-    fixed: Mapping[str, int] = field(default_factory=dict, metadata=SPARE)
+    fixed: Mapping[str, Size] = field(default_factory=dict, metadata=SPARE)
     flags: tuple[str, ...] = field(default=(), metadata=SPARE)
     reason: str = field(default="", metadata=SPARE)
     trusted: bool = field(default=True, metadata=SPARE)
+    toward: Toward = field(default=Toward.INFINITY, metadata=SPARE)
 
     def __post_init__(self) -> None:
         if not (len(self.nodes) == len(self.centre) == len(self.spread)):
@@ -124,8 +125,10 @@ class Prediction(Record):
     optionally ``rate``.  LAW: optional ``rate`` for the distance that the points carry.  ``rivals`` are wrong rates (BOUND,
     LAW), exponents (SCALING) or values (LIMIT, IDENTITY) that the same evidence must exclude.  ``parameters`` give values to
     the names in rates that are not sizes.  ``correction`` declares the relative power w of the next term in ``base``,
-    ``amplitude`` its relative size at the smallest size (without it ``2 * size**-w``).  ``statistic`` is what the quantity is of
-    the law of a draw, such as "median".
+    ``amplitude`` its relative size at the smallest size (without it ``2 * size**-w``).  ``toward`` says where the base goes: toward
+    0 the largest size counts as the smallest, the coarsest.  ``statistic`` is what the quantity is of the law of a
+    draw, such as "median".
+
 
     >>> claimed = Prediction(Kind.BOUND, "norm_deviation(tanh(x), depth=1, power=2)", base="d", path={"d": "16, 32"}, rate="1/d")
     >>> claimed.rate, claimed.constant, Prediction.from_json(claimed.to_json()) == claimed
@@ -145,6 +148,7 @@ class Prediction(Record):
     correction: float | None = None
     amplitude: float | None = None
     tolerance: str | None = None
+    toward: Toward = field(default=Toward.INFINITY, metadata=SPARE)
     statistic: str = field(default="mean", metadata=SPARE)
 
 
@@ -234,7 +238,7 @@ class Judgement(Record):
     claimed_exponent: float | None = None
     slack: Interval | None = None
     constant: Interval | None = None
-    window: tuple[int, int] | None = None
+    window: tuple[Size, Size] | None = None
     routes: tuple[Route, ...] = ()
     rivals: tuple[Rival, ...] = ()
     assuming: str = ""

@@ -11,6 +11,9 @@ from statistics import NormalDist
 from theoryck._renderers import show
 from theoryck.records.plain import SPARE, Record
 
+Size = int | float
+"""A size: a positive number, whole or not, as it was given (of a geometric rate such as 2**(-l) it may be 0)."""
+
 
 class Verdict(StrEnum):
     """What the evidence says about a statement: a text that is one of five words.
@@ -70,6 +73,26 @@ class Kind(StrEnum):
     SCALING = "scaling"
     LIMIT = "limit"
     LAW = "law"
+
+
+class Toward(StrEnum):
+    """Where the base of a path goes: to infinity, as a dimension, or to 0, as a step size.
+
+    >>> Toward("0") is Toward.ZERO, [word.value for word in Toward]
+    (True, ['inf', '0'])
+    """
+
+    INFINITY = "inf"
+    ZERO = "0"
+
+
+def size_text(size: Size) -> str:
+    """Write a size for people: whole numbers in full, others with six digits.
+
+    >>> size_text(4096), size_text(0.0009765625), size_text(1e21)
+    ('4096', '0.000976562', '1e+21')
+    """
+    return str(size) if isinstance(size, int) else f"{size:.6g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +281,7 @@ class Point(Record):
     True
     """
 
-    sizes: Mapping[str, int]
+    sizes: Mapping[str, Size]
     estimate: Estimate | None = None
     exact: Enclosure | None = None
     bracket: Bracket | None = None

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from theoryck.records import Estimate, Result, Tightness, Verdict
+from theoryck.records import Estimate, Result, Size, Tightness, Verdict
+from theoryck.records.values import size_text
 from theoryck.report import numbers
 from theoryck.report.claims import COLOR, clean, measured, outcome
 from theoryck.report.layout import Style, cells, fields, pad, wrap
@@ -19,7 +20,7 @@ MOST_ROWS = 24  # a longer table is shown by its two ends
 class Row:
     """One line of the table: ratio to the rate (None without a rate) and slope from the line before, each with its error."""
 
-    sizes: Mapping[str, int]
+    sizes: Mapping[str, Size]
     estimate: Estimate
     ratio: tuple[float, float] | None = None
     slope: tuple[float, float] | None = None
@@ -85,7 +86,7 @@ def _table(result: Result, rows: Sequence[Row], style: Style) -> list[str]:
     ]
     body = []
     for row in rows:
-        line = [*(str(size) for size in row.sizes.values()), _uncertain(row.estimate.value, row.estimate.stderr)]
+        line = [*(size_text(size) for size in row.sizes.values()), _uncertain(row.estimate.value, row.estimate.stderr)]
         line += [numbers.count(row.estimate.draws)] if averaged else []
         line += [_uncertain(*row.ratio) if row.ratio else "-"] if rated else []
         line += [_uncertain(*row.slope) if row.slope else "-"] if sloped else []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from theoryck.records import Kind, Point, Prediction, Result, Status, Verdict
+from theoryck.records import Kind, Point, Prediction, Result, Status, Toward, Verdict
+from theoryck.records.values import size_text as written
 from theoryck.report import numbers
 from theoryck.report.claims import (
     AS_DECLARED,
@@ -157,7 +158,7 @@ def _measured(result: Result) -> str:
     if len(result.points) == 1 and judgement.exponent is None:
         text = ", ".join(part for part in (text, point_text(result.points[0])) if part)
     elif result.points and judgement.limit is None and result.prediction is not None and result.prediction.kind is Kind.LIMIT:
-        text = ", ".join(part for part in (text, f"at the largest size {point_text(result.points[-1])}") if part)
+        text = ", ".join(part for part in (text, f"at {_far(result)} {point_text(result.points[-1])}") if part)
     return text
 
 
@@ -172,7 +173,13 @@ def _compares_constant(result: Result) -> bool:
 
 
 def _constant_name(result: Result) -> str:
-    return "constant" if _compares_constant(result) else "constant (the ratio to the rate at the largest size)"
+    return "constant" if _compares_constant(result) else f"constant (the ratio to the rate at {_far(result)})"
+
+
+def _far(result: Result) -> str:
+    """Name the size that is nearest to the limit."""
+    shrinks = result.prediction is not None and result.prediction.toward is Toward.ZERO
+    return "the smallest size" if shrinks else "the largest size"
 
 
 def _jointly(result: Result) -> str:
@@ -198,7 +205,8 @@ def _window(result: Result) -> str:
     prediction = result.prediction
     window = result.judgement.window
     base = clean(prediction.base) if prediction and prediction.base else "sizes"
-    parts = [f"{base} = {window[0]}" + (f"..{window[1]}" if window[1] != window[0] else "")] if window else []
+    ends = list(dict.fromkeys(map(written, window or ())))
+    parts = [f"{base} = {'..'.join(ends)}"] if window else []
     if prediction:
         others = [f"{clean(name)} = {size_text(size)}" for name, size in prediction.path.items() if name != prediction.base]
         parts.extend(others)

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from theoryck.records import Counts, Estimate, Point, Report, Result
+from theoryck.records import Counts, Estimate, Point, Report, Result, Size
+from theoryck.records.values import size_text
 from theoryck.report import numbers
 from theoryck.report.claims import clean, measured
 from theoryck.report.layout import shorten
@@ -44,7 +45,7 @@ class Trace:
     """
 
     label: str
-    points: tuple[tuple[int, Estimate], ...]
+    points: tuple[tuple[Size, Estimate], ...]
     base: str
     sizes: tuple[float, ...] = ()
     centre: tuple[float, ...] = ()
@@ -73,7 +74,7 @@ def _along(line: Along) -> Trace:
     points = ((mark.size, Estimate(float(mark.value), math.inf if mark.error is None else float(mark.error), 1)) for mark in marks)
     curve: list[list[float]] = [line.values(column) for column in line.columns(line.fitted[0])] if line.fitted else [[], [], []]
     return Trace(
-        label=", ".join(f"{name} = {size}" for name, size in (line.fixed or {}).items()),
+        label=", ".join(f"{name} = {size_text(size)}" for name, size in (line.fixed or {}).items()),
         points=tuple(points),
         base=line.base,
         sizes=line.grid if line.fitted else (),
@@ -207,10 +208,10 @@ def _labels(axes: Any, result: Result, traces: Sequence[Trace], sign: int) -> No
     axes.set_title(plain(title(result)), fontsize=10, loc="left")
 
 
-def _ticks(axes: Any, sizes: Sequence[int]) -> None:
+def _ticks(axes: Any, sizes: Sequence[Size]) -> None:
     """Label the sizes themselves where they are few, as ticks at powers of ten seldom are sizes."""
     if 1 <= len(sizes) <= 9 and all(later >= 1.5 * earlier for earlier, later in itertools.pairwise(sizes)):
-        axes.set_xticks(list(sizes), labels=[str(size) for size in sizes])
+        axes.set_xticks(list(sizes), labels=[size_text(size) for size in sizes])
         axes.set_xticks([], minor=True)
 
 
@@ -235,10 +236,11 @@ def title(result: Result) -> str:
     return f"{shorten(clean(first), 95)}\n{shorten(clean(window), 95)}"
 
 
-def _window(window: tuple[int, int] | None) -> str:
+def _window(window: tuple[Size, Size] | None) -> str:
     if window is None:
         return ""
-    return f"on {window[0]}..{window[1]}" if window[0] != window[1] else f"on {window[0]}"
+    first, last = map(size_text, window)
+    return f"on {first}..{last}" if first != last else f"on {first}"
 
 
 def plain(text: str) -> str:
@@ -336,4 +338,4 @@ def _differences(axes: Any, found: Sequence[tuple[Point, Counts]]) -> None:
 
 
 def _sizes(point: Point) -> str:
-    return plain(", ".join(f"{name} = {size}" for name, size in point.sizes.items()))
+    return plain(", ".join(f"{name} = {size_text(size)}" for name, size in point.sizes.items()))

@@ -4,6 +4,7 @@ A subject is any folder here; its public names are loaded on first use, from ``t
 ``theoryck.<subject>``.
 
     covariates    The Gaussian covariate model: errors of ridge, square-loss and logistic regression
+    dynamics      Online learning in time: equations for order parameters, and runs
     equivalence   Random features and their Gaussian equivalent
     hermite       Hermite expansions of feature maps, and means of products over a Gaussian pair
     learning      Teacher and student: information, free entropy and errors of networks and of their equivalent linear model

@@ -21,7 +21,7 @@ from theoryck.claims.claim import Claim, describe_instance
 from theoryck.claims.statements import Statement
 from theoryck.ledger import LedgerError
 from theoryck.montecarlo import Executor, make_executor
-from theoryck.records import Kind, Point, Result, Verdict
+from theoryck.records import Kind, Point, Result, Toward, Verdict
 
 LEVELS = (1 / 64, 1 / 16, 1 / 4)
 """Parts of what a check spends on one instance: every instance is tried on the first, the promising ones on the others."""
@@ -422,6 +422,7 @@ def closeness(result: Result) -> float | None:
         return None
     if judgement.exponent is not None and judgement.claimed_exponent is not None:
         gap = judgement.exponent.estimate - judgement.claimed_exponent
+        gap = gap if prediction.toward is Toward.INFINITY else -gap
         return _finite(abs(gap) if prediction.kind is Kind.SCALING else gap)
     if prediction.constant and judgement.constant is not None and judgement.constant.estimate > 0:
         return _finite(math.log(judgement.constant.estimate / prediction.constant))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from theoryck.records import About, Point, Report, Result, Status, Tightness
+from theoryck.records.values import size_text
 from theoryck.report import numbers
 from theoryck.report.claims import (
     CLAIM_VERDICTS,
@@ -183,7 +184,7 @@ def point_table(result: Result) -> PointTable | None:
     columns = [(name, values) for name, values in _columns(points) if any(values)]
     rows = [
         PointRow(
-            tuple(str(point.sizes.get(name, "-")) for name in sizes),
+            tuple(size_text(point.sizes[name]) if name in point.sizes else "-" for name in sizes),
             tuple(values[i] or "-" for _, values in columns),
         )
         for i, point in enumerate(points)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from theoryck.records import Size
 from theoryck.report.svg import scales
 from theoryck.report.svg.canvas import WIDTH, Canvas, Spot, band, clipped, path, polyline, short, width_of, with_tail
 from theoryck.report.svg.marks import Mark, Trace
@@ -82,7 +83,7 @@ class Frame:
 
 
 def framed(
-    canvas: Canvas, sizes: Sequence[int], y: Scale, caption: str, below: str, flip: int = 1, *, infinity: bool = False
+    canvas: Canvas, sizes: Sequence[Size], y: Scale, caption: str, below: str, flip: int = 1, *, infinity: bool = False
 ) -> Frame:
     """Draw caption, axes and ticks at the sizes measured and return the frame; with ``infinity`` the axis goes on to that."""
     logs = [math.log10(size) for size in sizes]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from theoryck.records import Counts, Point, Result
+from theoryck.records.values import size_text
 from theoryck.report import numbers
 from theoryck.report.svg import frame, scales, words
 from theoryck.report.svg.canvas import Canvas, path, polyline, staircase
@@ -150,7 +151,7 @@ def _drawable(counts: Counts) -> bool:
 
 
 def _sizes(point: Point) -> str:
-    return ", ".join(f"{name} = {size}" for name, size in point.sizes.items())
+    return ", ".join(f"{name} = {size_text(size)}" for name, size in point.sizes.items())
 
 
 def _horizontal(counts: Counts, axis: Axis) -> Scale:
@@ -186,7 +187,7 @@ def _density(canvas: Canvas, found: Sequence[tuple[Point, Counts]], axis: Axis, 
 
 def _first(point: Point) -> str:
     """Name a point by its first size."""
-    return ", ".join(f"{name} = {size}" for name, size in [*point.sizes.items()][:1]) or "the one instance"
+    return ", ".join(f"{name} = {size_text(size)}" for name, size in [*point.sizes.items()][:1]) or "the one instance"
 
 
 def _same(axis: Axis, counts: Counts) -> Axis:

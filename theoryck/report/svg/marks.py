@@ -9,8 +9,9 @@ from decimal import Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from functools import partial
 
-from theoryck.records import Interval, Kind, Point, Prediction, Result
+from theoryck.records import Interval, Kind, Point, Prediction, Result, Size, Toward
 from theoryck.records.results import Curve, interpolated
+from theoryck.records.values import size_text
 
 ROUTES = ("exact", "montecarlo", "bracket-low", "bracket-high")
 NOISE_FLOOR = 5  # standard errors, below which a value is drawn hollow
@@ -30,8 +31,8 @@ class Mark:
     (True, ['0.01', '0.03'])
     """
 
-    sizes: Mapping[str, int]
-    size: int
+    sizes: Mapping[str, Size]
+    size: Size
     value: Decimal
     error: Decimal | None
     residual: float | None = None
@@ -82,13 +83,13 @@ def within(value: Decimal | float) -> bool:
     return abs(float(value)) < FARTHEST
 
 
-def place(sizes: Mapping[str, int]) -> str:
+def place(sizes: Mapping[str, Size]) -> str:
     """Return sizes as text, such as "d = 16, n = 64".
 
     >>> place({"d": 16, "n": 64}), place({})
     ('d = 16, n = 64', 'the one instance')
     """
-    return ", ".join(f"{name} = {size}" for name, size in sizes.items()) or "the one instance"
+    return ", ".join(f"{name} = {size_text(size)}" for name, size in sizes.items()) or "the one instance"
 
 
 def read(points: Sequence[Point], base: str = "") -> tuple[tuple[Trace, ...], list[str]]:
@@ -163,9 +164,9 @@ class Along:
 
     base: str
     traces: tuple[Trace, ...]
-    sizes: tuple[int, ...]
+    sizes: tuple[Size, ...]
     curves: tuple[Curve, ...] = ()
-    fixed: Mapping[str, int] | None = None
+    fixed: Mapping[str, Size] | None = None
     subtracted: Decimal | None = None
     missing: tuple[str, ...] = ()
     of: int = 1
@@ -304,11 +305,12 @@ def _with_lines(found: Along, result: Result, prediction: Prediction) -> Along:
 
 
 def _anchor(found: Along) -> tuple[int, float, float] | None:
-    """Return sign and log(ratio to the rate) of the fit at the largest size (of the last value without a fit), and that size."""
+    """Return sign and log(ratio to the rate) of the fit nearest to the limit (of the last value without a fit), and that size."""
+    end = 0 if any(curve.toward is Toward.ZERO for curve in found.curves) else -1
     if found.fitted:
-        curve, size = found.fitted[-1], float(found.sizes[-1])
+        curve, size = found.fitted[-1], float(found.sizes[end])
         return curve.sign, curve.heights(size)[0], size
-    marks = [mark for trace in found.traces for mark in trace.marks[-1:] if mark.value != 0]
+    marks = [mark for trace in found.traces for mark in (trace.marks[end],) if mark.value != 0]
     if not marks:
         return None
     log = float(abs(marks[0].value).ln()) - found.log_rate(marks[0].size)

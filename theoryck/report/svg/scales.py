@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from theoryck.records import Size
+
 FLAT = 4e-3  # of the values: the least range of an axis, for what is flat to more digits is to look flat
 PAD = 0.06  # of the span, on either side of what is shown
 MOST_TICKS = 6
@@ -196,7 +198,7 @@ def number(value: Decimal) -> str:
     return mark + (tail if mantissa == "1" else f"{mantissa}·{tail}")
 
 
-def size(value: int, most: int = 0) -> str:
+def size(value: Size, most: Size = 0) -> str:
     """Write a size, where ``most`` is the largest: plainly below a million, then as a power of two or of ten where it is one.
 
     Powers from 1024 on follow those beside them.
@@ -204,8 +206,8 @@ def size(value: int, most: int = 0) -> str:
     >>> size(4096), size(2**40), size(10**9), size(3 * 10**12), size(4096, 2**40)
     ('4096', '2⁴⁰', '10⁹', '3·10¹²', '2¹²')
     """
-    if value < (1024 if most >= 10**6 else 10**6):
-        return str(value)
-    if value & (value - 1) == 0:
+    if value < (1024 if most >= 10**6 else 10**6) and (isinstance(value, int) or value >= 1e-4):
+        return str(value) if isinstance(value, int) else f"{value:.3g}"
+    if isinstance(value, int) and value & (value - 1) == 0:
         return f"2{str(value.bit_length() - 1).translate(SUPERSCRIPTS)}"
     return number(Decimal(f"{value:.2e}"))

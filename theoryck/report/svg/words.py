@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from theoryck.records import Interval, Prediction, Result
+from theoryck.records.values import size_text as written
 from theoryck.report import numbers
 from theoryck.report.claims import clean, size_text
 from theoryck.report.claims import measured as named
@@ -82,7 +83,7 @@ def band(found: Along, result: Result) -> str:
 def below(found: Along, result: Result) -> str:
     """Return the text under the sizes: the base, and the other sizes."""
     path = {} if result.prediction is None else dict(result.prediction.path)
-    fixed = {name: str(size) for name, size in (found.fixed or {}).items()}
+    fixed = {name: written(size) for name, size in (found.fixed or {}).items()}
     others = fixed or {name: text for name, text in path.items() if name != found.base}
     texts = [f"{name} = {size_text(text)}".replace("**", "^") for name, text in others.items() if len(str(text)) <= 24]
     return clean(found.base + (f"   ({', '.join(texts)})" if texts else ""))
@@ -111,11 +112,11 @@ def traces(found: Sequence[Trace], base: str) -> str:
     for trace in found:
         first, last = trace.marks[0], trace.marks[-1]
         if len(trace.marks) == 1:
-            parts.append(f"1 {NAMES[trace.route]}, {value(first)} at {base} = {first.size}")
+            parts.append(f"1 {NAMES[trace.route]}, {value(first)} at {base} = {written(first.size)}")
             continue
-        text = f"{len(trace.marks)} {PLURALS[trace.route]}, from {value(first)} at {base} = {first.size}"
-        text += f" to {value(last)} at {last.size}"
-        noisy = [str(mark.size) for mark in trace.marks if mark.in_noise] if trace.route == "montecarlo" else []
+        text = f"{len(trace.marks)} {PLURALS[trace.route]}, from {value(first)} at {base} = {written(first.size)}"
+        text += f" to {value(last)} at {written(last.size)}"
+        noisy = [written(mark.size) for mark in trace.marks if mark.in_noise] if trace.route == "montecarlo" else []
         parts.append(text + (f" (below 5 standard errors at {', '.join(noisy)})" if noisy else ""))
     return "; ".join(parts) or "no value"
 
@@ -133,7 +134,7 @@ def line(found: Along) -> str:
     """Say which line of a grid is shown."""
     if found.of < 2:
         return ""
-    fixed = ", ".join(f"{name} = {size}" for name, size in (found.fixed or {}).items())
+    fixed = ", ".join(f"{name} = {written(size)}" for name, size in (found.fixed or {}).items())
     return f"This is the line along {found.base} at {fixed}, one of {found.of} lines of the grid."
 
 

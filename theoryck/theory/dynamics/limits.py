@@ -1,0 +1,282 @@
+"""The equations of online learning: Gaussian means of two-layer networks, and trajectories to 1e-9.
+
+    w^k <- w^k - (eta/sqrt(N)) v^k Delta g'(lambda^k) x,    v^k <- v^k - (eta_v/N) Delta g(lambda^k),
+    Delta = sum_j v^j g(lambda^j) - sum_n v~^n g~(nu^n),    t = steps/N,
+and with h_1^{kj} = E g''(lambda^k) g(lambda^j), h_2^{kj} = E g'(lambda^k) g'(lambda^j), h_4^{kn} = E g''(lambda^k) g~(nu^n),
+h_5^{kn} = E g'(lambda^k) g~'(nu^n), h_6^{kl} = E g'(lambda^k) g'(lambda^l) Delta^2, for every eigenvalue rho
+    dr^{km}/dt = -eta v^k {rho sum_j v^j [r^{km} h_1^{kj} + r^{jm} h_2^{kj}] - sum_n v~^n [rho r^{km} h_4^{kn} + t~^{nm} h_5^{kn}/sqrt(delta)]}
+    dq^{kl}/dt = -eta v^k {rho sum_j v^j [q^{kl} h_1^{kj} + q^{jl} h_2^{kj}] - sum_n v~^n [rho q^{kl} h_4^{kn} + r^{ln} h_5^{kn}/sqrt(delta)]}
+                 + (k <-> l) + eta^2 rho v^k v^l h_6^{kl},
+    dv^k/dt = -eta_v E Delta g(lambda^k).
+In the source the term j = k stands apart, as h_3^k = h_1^{kk} + h_2^{kk}.
+
+For erf(x/sqrt 2) every mean is algebraic or an arcsine (Saad and Solla 1995).  For other activations all of them are means over one
+lattice of standard normal points: the trapezoidal rule, which converges faster than any power of its step for analytic functions;
+the step is the one at which halving it no more changes the right-hand side, at the start and at the end.
+"""  # noqa: E501 - an equation a line
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import solve_ivp
+
+from theoryck.numerics.errors import NotConverged
+from theoryck.theory.dynamics.model import OnlineTask, OrderParameters, array
+from theoryck.theory.projections.limits import check_covariance
+from theoryck.theory.projections.model import erf_kernel
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-12
+"""Of a step of the integrator, relative: the errors of a trajectory stay below 1e-9 unless it is itself unstable."""
+
+STEPS = tuple(0.7 * 0.8**k for k in range(12))
+MOST_POINTS = 1_000_000
+AGREED = 1e-8
+"""Two steps of the lattice must agree to this, relative to the largest mean: the finer one is nearer by two digits more."""
+
+LATTICE_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True)
+class Means:
+    """The Gaussian means of the equations: ``h1``, ``h2``, ``h6`` (K, K), ``h4``, ``h5`` (K, M), ``outputs`` E Delta g (K,), ``eg``
+    = E Delta^2/2."""
+
+    h1: Array
+    h2: Array
+    h4: Array
+    h5: Array
+    h6: Array
+    outputs: Array
+    eg: float
+
+
+def online_means(task: OnlineTask, Q: ArrayLike, R: ArrayLike, v: ArrayLike) -> Means:
+    """Return the means of the equations at Q (K, K), R (K, M) and v (K,), T and v~ being those of the ``task``.
+
+    Raises ValueError for second moments that no fields have, NotConverged where an activation is not resolved.
+
+    >>> found = online_means(OnlineTask(T=1, v_teacher=1, rate=1), 1, 0, 1)
+    >>> round(float(found.h2[0, 0] * math.pi / 2 * 3**0.5), 12), round(found.eg, 12)  # g' = sqrt(2/pi) e^(-x^2/2)
+    (1.0, 0.333333333333)
+    """
+    second = array(v, "v", 1)
+    q, r = array(Q, "Q", 2, (len(second), len(second))), array(R, "R", 2, (len(second), task.units))
+    check_covariance(q, r, task.T)
+    return _means(task, q, r, second, None if task.arcsines else _step(task, q, r, second))
+
+
+def _means(task: OnlineTask, q: Array, r: Array, v: Array, step: float | None) -> Means:
+    return _arcsine_means(task, q, r, v) if step is None else _lattice_means(task, q, r, v, step)
+
+
+def _arcsine_means(task: OnlineTask, q: Array, r: Array, v: Array) -> Means:
+    count = len(v)
+    c = np.empty((count + task.units, count + task.units))
+    c[:count, :count], c[:count, count:], c[count:, :count], c[count:, count:] = q, r, r.T, task.T
+    signs = np.concatenate([v, -task.v_teacher])
+    own = 1 + np.diagonal(c)
+    left = own[:count, None]
+    cross = c[:count]
+    # Var 1 + C of two fields: (1 + C_11)(1 + C_33) - C_13^2
+    pair = left * own - cross * cross
+    slopes = 2 / math.pi / np.sqrt(pair)
+    curved = -slopes * cross / left
+    kernel = erf_kernel(own[:, None] - 1, c, own - 1)
+    # Lambda_4 (k, l), Lambda_1 (k, l, a), Lambda_0 (k, l, a, b) of the four-point mean
+    determinant = pair[:, :count]
+    mine, yours = cross[:, None, :], cross[None, :, :]
+    both = cross[:, :count, None]
+    first, second = left[:, :, None], own[None, :count, None]
+    one = determinant[:, :, None] * own - yours**2 * first - mine**2 * second + 2 * both * mine * yours
+    zero = determinant[:, :, None, None] * c - (yours * first)[..., :, None] * yours[..., None, :]
+    zero -= (mine * second)[..., :, None] * mine[..., None, :]
+    zero += (both * mine)[..., :, None] * yours[..., None, :] + (both * yours)[..., :, None] * mine[..., None, :]
+    ratio = zero / np.sqrt(one[..., :, None] * one[..., None, :])
+    sines = np.arcsin(np.clip(ratio, -1.0, 1.0)) @ signs @ signs
+    return Means(
+        h1=curved[:, :count],
+        h2=slopes[:, :count],
+        h4=curved[:, count:],
+        h5=slopes[:, count:],
+        h6=(2 / math.pi) ** 2 / np.sqrt(determinant) * sines,
+        outputs=kernel[:count] @ signs,
+        eg=float(signs @ kernel @ signs) / 2,
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def _lattice(dimension: int, step: float, radius: float) -> tuple[Array, Array]:
+    """Points (n, dimension) of a lattice in a ball and their weights of the standard normal law, one of every pair z, -z."""
+    ticks = step * np.arange(-math.ceil(radius / step), math.ceil(radius / step) + 1)
+    ball = math.pi ** (dimension / 2) / math.gamma(dimension / 2 + 1) * (radius / step) ** dimension
+    if ball > 2 * MOST_POINTS:
+        raise NotConverged(f"{dimension} fields need more than {MOST_POINTS} points at the step {step:.2g}: take fewer, or erf")
+    axes = np.stack(np.meshgrid(*[ticks] * dimension, indexing="ij"), axis=-1).reshape(-1, dimension)
+    square = (axes**2).sum(axis=1)
+    keep = square <= radius**2
+    keep &= (np.sign(axes) @ 3.0 ** np.arange(dimension)[::-1]) >= 0  # the first coordinate that is not 0 is positive
+    points, square = axes[keep], square[keep]
+    weights = np.exp(-square / 2) * np.where(square > 0, 2.0, 1.0)
+    return points, weights / weights.sum()
+
+
+def _radius(task: OnlineTask, dimension: int) -> float:
+    """Where the normal weight, times the power of the radius that the integrands grow by, has fallen to e^-28."""
+    with np.errstate(over="ignore"):
+        growth = max(float(np.log2(np.abs(phi(40.0) / phi(20.0)))) for phi in (task.student, task.teacher))
+    power = 4 * min(max(growth, 0.0), 6.0) + dimension - 2
+    radius = 7.5
+    for _ in range(20):
+        radius = math.sqrt(2 * (28 + power * math.log(radius)))
+    return radius
+
+
+def _lattice_means(task: OnlineTask, q: Array, r: Array, v: Array, step: float) -> Means:
+    count = len(v)
+    whole = np.block([[q, r], [r.T, task.T]])
+    values, basis = np.linalg.eigh(whole)
+    root = basis * np.sqrt(np.maximum(values, 0.0))
+    points, weights = _lattice(len(whole), step, _radius(task, len(whole)))
+    parts = [_lattice_sums(task, root, points, weights, v, count)]
+    if not all(phi.properties.odd.value for phi in (task.student, task.teacher)):
+        # Every mean is one of even functions if both are odd; else the other half of the lattice counts as well.
+        parts.append(_lattice_sums(task, root, -points, weights, v, count))
+    return Means(*(sum(entries) / len(parts) for entries in zip(*parts)))
+
+
+def _lattice_sums(task: OnlineTask, root: Array, points: Array, weights: Array, v: Array, count: int) -> tuple[Any, ...]:
+    fields = points @ root.T
+    mine, taught = np.ascontiguousarray(fields[:, :count]), np.ascontiguousarray(fields[:, count:])
+    g, slope, curve = task.student(mine), task.student.derivative()(mine), task.student.derivative(2)(mine)
+    h, teacher_slope = task.teacher(taught), task.teacher.derivative()(taught)
+    delta = g @ v - h @ task.v_teacher
+    weighted, curved = slope * weights[:, None], curve * weights[:, None]
+    return (
+        curved.T @ g,
+        weighted.T @ slope,
+        curved.T @ h,
+        weighted.T @ teacher_slope,
+        (weighted * (delta**2)[:, None]).T @ slope,
+        (weights * delta) @ g,
+        float(weights @ delta**2) / 2,
+    )
+
+
+def _gap(one: Means, two: Means) -> float:
+    """The largest difference of two sets of means, relative to the largest entry of its kind; eg counts where it is not small."""
+    gaps = []
+    for name in ("h1", "h2", "h4", "h5", "h6", "outputs", "eg"):
+        a, b = np.asarray(getattr(one, name)), np.asarray(getattr(two, name))
+        gaps.append(float(np.abs(a - b).max()) / max(float(np.abs(b).max()), 1.0))
+    return max(gaps)
+
+
+def _step(task: OnlineTask, q: Array, r: Array, v: Array, largest: float = math.inf) -> float:
+    """The first step of the lattice, below the ``largest``, with which the next coarser one agrees; NotConverged if none does."""
+    for phi, name in ((task.student, "student"), (task.teacher, "teacher")):
+        if phi.kinks:
+            raise NotConverged(f"{name} must be smooth, got {phi.text!r}: a lattice does not resolve its kinks; take a smooth one")
+    before = None
+    for step in STEPS:
+        now = _lattice_means(task, q, r, v, step)
+        if before is not None and step <= largest and _gap(before, now) < AGREED:
+            return step
+        before = now
+    raise NotConverged(f"the means of {task} were not resolved by lattices down to the step {STEPS[-1]:.2g}")
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Order parameters in time: ``times`` (n,), ``Q`` (n, K, K), ``R`` (n, K, M), ``v`` (n, K), ``eg`` (n,), half the mean squared
+    error; ``q`` (n, bins, K, K) and ``r`` (n, bins, K, M) by eigenvalue."""
+
+    times: Array
+    Q: Array
+    R: Array
+    v: Array
+    eg: Array
+    q: Array
+    r: Array
+
+
+def trajectory(task: OnlineTask, start: OrderParameters, times: ArrayLike) -> Trajectory:
+    """Return what online gradient descent does in the limit N -> infinity at the ``times`` (increasing, >= 0; steps = time N).
+
+    The corrected equations of Goldt et al. (2021), with one eigenvalue those of Saad and Solla (1995), by an explicit Runge-Kutta
+    method of order 8.  Raises ValueError for arguments that do not fit, NotConverged where the student diverges or means are not
+    resolved.
+
+    >>> task = OnlineTask(T=1, v_teacher=1, rate=0.5, student="x", readout_rate=0)
+    >>> found = trajectory(task, OrderParameters(q=0.25, r=0.0, v=1), [0, 2])  # R = 1 - e^(-eta t), eg ~ e^(-(2 eta - eta^2) t)
+    >>> round(float(found.R[1, 0, 0] + math.exp(-1)), 10), round(float(found.eg[1] / found.eg[0] / math.exp(-1.5)), 9)
+    (1.0, 1.0)
+    """
+    moments = array(times, "times", 1)
+    if (np.diff(moments) <= 0).any() or moments[0] < 0:
+        raise ValueError(f"times must increase and be >= 0, got {moments.tolist()}")
+    shape, bins = start.r.shape, len(task.eigenvalues)
+    if shape[0] != bins or shape[2] != task.units:
+        raise ValueError(
+            f"start must have {bins} bins and {task.units} units of the teacher, as the task has, got r of the shape {shape}"
+        )
+    Q, R = task.summed(start.q, start.r)
+    check_covariance(Q, R, task.T)
+    step = None if task.arcsines else _step(task, Q, R, start.v)
+    while True:
+        found = _integrated(task, start, moments, step)
+        if step is None:
+            return found
+        # Fields that have grown may ask for a finer lattice than they did at the start: then all is done again with that.
+        finest = min(_step(task, Q, R, v, step) for Q, R, v in zip(found.Q, found.R, found.v))
+        if finest >= step:
+            return found
+        step = finest
+
+
+def _integrated(task: OnlineTask, start: OrderParameters, moments: Array, step: float | None) -> Trajectory:
+    """The trajectory with means by arcsines, or by the lattice of that ``step``."""
+    shape, bins, count = start.r.shape, len(task.eigenvalues), len(start.v)
+    ends = np.cumsum([start.q.size, start.r.size])
+    rho = task.eigenvalues[:, None, None]
+    root = math.sqrt(task.delta)
+
+    def parted(y: Array) -> tuple[Array, Array, Array]:
+        q, r, v = np.split(y, ends)
+        return q.reshape(bins, count, count), r.reshape(shape), v
+
+    def slope(_: float, y: Array) -> Array:
+        q, r, v = parted(y)
+        found = _means(task, *task.summed(q, r), v, step)
+        decay = found.h1 @ v - found.h4 @ task.v_teacher
+        mixing = found.h2 * v
+        pull = found.h5 * task.v_teacher / root
+        scaled = task.rate * v[:, None]
+        dr = -scaled * (rho * (decay[:, None] * r + mixing @ r) - pull @ task.overlaps)
+        half = -scaled * (rho * (decay[:, None] * q + mixing @ q) - pull @ np.swapaxes(r, 1, 2))
+        dq = half + np.swapaxes(half, 1, 2) + task.rate**2 * rho * np.outer(v, v) * found.h6
+        return np.concatenate([dq.ravel(), dr.ravel(), -task.readout_rate * found.outputs])
+
+    tolerance = TOLERANCE if step is None else LATTICE_TOLERANCE
+    y = np.concatenate([start.q.ravel(), start.r.ravel(), start.v])
+    states = []
+    for before, now in itertools.pairwise([0.0, *moments.tolist()]):
+        if now > before:  # every time is the end of a step, where the method has its full order
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                solved = solve_ivp(slope, (before, now), y, method="DOP853", rtol=tolerance, atol=tolerance / 100)
+            y = solved.y[:, -1]
+            if not solved.success or not np.isfinite(y).all():
+                raise NotConverged(f"online learning diverges before t = {now:g} at the rate {task.rate:g}: take a smaller rate")
+        states.append(y)
+    q, r, v = (np.stack(part) for part in zip(*map(parted, states)))
+    Q, R = task.summed(q, r)
+    eg = np.array([_means(task, *entry, step).eg for entry in zip(Q, R, v)])
+    return Trajectory(moments, Q, R, v, eg, q, r)
