@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
 from theoryck.numerics.errors import NotConverged
+from theoryck.records.arguments import LARGEST
 from theoryck.theory.dynamics.model import OnlineTask, OrderParameters, array
 from theoryck.theory.projections.limits import check_covariance
 from theoryck.theory.projections.model import erf_kernel
@@ -265,15 +266,19 @@ def _integrated(task: OnlineTask, start: OrderParameters, moments: Array, step: 
         dq = half + np.swapaxes(half, 1, 2) + task.rate**2 * rho * np.outer(v, v) * found.h6
         return np.concatenate([dq.ravel(), dr.ravel(), -task.readout_rate * found.outputs])
 
+    def grown(_: float, y: Array) -> float:
+        return LARGEST - float(np.abs(y).max())
+
+    grown.terminal = True  # type: ignore[attr-defined]
     tolerance = TOLERANCE if step is None else LATTICE_TOLERANCE
     y = np.concatenate([start.q.ravel(), start.r.ravel(), start.v])
     states = []
     for before, now in itertools.pairwise([0.0, *moments.tolist()]):
         if now > before:  # every time is the end of a step, where the method has its full order
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                solved = solve_ivp(slope, (before, now), y, method="DOP853", rtol=tolerance, atol=tolerance / 100)
+                solved = solve_ivp(slope, (before, now), y, method="DOP853", rtol=tolerance, atol=tolerance / 100, events=grown)
             y = solved.y[:, -1]
-            if not solved.success or not np.isfinite(y).all():
+            if solved.status != 0 or not np.isfinite(y).all():
                 raise NotConverged(f"online learning diverges before t = {now:g} at the rate {task.rate:g}: take a smaller rate")
         states.append(y)
     q, r, v = (np.stack(part) for part in zip(*map(parted, states)))
