@@ -590,7 +590,7 @@ def test_data_that_cannot_be_used_are_named(arguments, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "limit"}, "kind must be 'bound' or 'scaling', got 'limit'"),
+        ({"kind": "limit"}, "kind must be 'bound', 'scaling' or 'order', got 'limit'"),
         ({"rate": "1/d + 1/d**2", "kind": "scaling"}, "is not one power, as a scaling needs"),
         ({"rate": "log(d)/d", "kind": "scaling"}, "is not one power, as a scaling needs"),
         ({"rate": "exp(-d)"}, "unknown function 'exp'"),

@@ -7,15 +7,16 @@ import sys
 import numpy as np
 import pytest
 
-from theoryck.auditing.tables import TableError, choose_columns, read_measurements
+from theoryck.auditing.selecting import Selection
+from theoryck.auditing.tables import TableError, choose_columns, read_measurements, read_parts
 
 
 def read(tmp_path, text, name="t.csv", encoding="utf-8", **options):
     path = tmp_path / name
     path.write_bytes(text.encode(encoding) if isinstance(text, str) else text)
-    given = options.pop("format", None)
+    given, digits = options.pop("format", None), options.pop("digits", None)
     options = {"needed": ["d"], **options}
-    return read_measurements(path, lambda header: choose_columns(header, source=name, **options), format=given)
+    return read_measurements(path, lambda header: choose_columns(header, source=name, **options), format=given, digits=digits)
 
 
 def assert_rows(found, sizes=(16, 32), values=(0.25, 0.125), stderr=(0.01, 0.02)):
@@ -79,10 +80,6 @@ WRONG = [
     ("d,value\n16,1e-400\n", "line 2, column 'value': 1e-400 is outside 1e-30..1e+30: rescale the column"),
     ("d,value\n16,\n", "line 2, column 'value': the cell is empty: fill it in or remove the row"),
     ("d,value\n16,NA\n", "line 2, column 'value': the cell is empty ('NA')"),
-    ("d,value\n16,1_000\n", "line 2, column 'value': '1_000' is not a number: write 1000, without thousands separators"),
-    ('d,value\n16,"1,024.5"\n', "line 2, column 'value': '1,024.5' is not a number: write 1024.5, without thousands separators"),
-    ("d;value\n16;0,25\n", "line 2, column 'value': '0,25' is not a number: write 0.25, with a decimal point"),
-    ("d,value\n16,1.5D-03\n", "line 2, column 'value': '1.5D-03' is not a number: write 1.5e-03"),
     (
         "d,value\n16,0.5,3\n",
         "line 2: 3 cells under a header of 2 ('d', 'value'): '16', '0.5', '3'; write numbers without thousands",
@@ -94,9 +91,17 @@ WRONG = [
     ("d,value\n1e-40,0.5\n", "a size must lie between 1e-30 and 1e+30, got 1e-40: rescale the column"),
     ("", "t.csv is empty: the first line must name the columns"),
     ("# only this\n", "t.csv is empty"),
+    ("# runs of May\n16,0.5\n", "if '# runs of May' names them, remove its #"),
+    ("d;value\n16;1,024\n32;2,048\n", "line 2, column 'value': '1,024' may be 1024 or 1.024: write which"),
+    ("d;value\n16;1,5\n32;1,024.5\n", "line 3, column 'value': '1,024.5' and '1,5' are in one column"),
+    ("d;value\n16;1,5\n32;2.5\n", "line 3, column 'value': '2.5' has a decimal point, others of its column commas"),
+    ("d,value\n16,5%\n32,2.5\n", "line 3, column 'value': '2.5' has no % sign, others of its column have"),
+    ("d,value\n16,0.123(4)\n32,0.06\n", "line 3, column 'value': '0.06' has no error, others of its column have"),
+    ("d,value,stderr\n16,0.123(4),0.1\n", "column 'value' has its errors in its cells, and another column is to hold them"),
+    ("d,value,ci_low,ci_high\n16,0.5,0.6,0.7\n", "t.csv: the value 0.5 does not lie in its interval, 0.6 to 0.7"),
+    ("d,value,std,count\n16,0.5,0.1,1\n", "a count of replicates must be a whole number from 2 on, got 1"),
     ("d,value\n", "t.csv has a header and no row"),
     ("16,0.5\n32,0.25\n", "t.csv, line 1: the first row holds numbers ('16', '0.5'): put a line above it that names the columns"),
-    ("# d,value\n16,0.5\n", "if '# d,value' names them, remove its #"),
     ("d,value,d\n16,0.5,1\n", "line 1: two columns are called 'd': rename one of them"),
     ("d,,value\n16,0.5,1\n", "line 1: a column of the header has no name"),
     ('d,value\n16,"0.5\n', "t.csv, line 2: unexpected end of data; check the quotation marks"),
@@ -147,7 +152,7 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(TableError, match=r"cannot be read: Is a directory"):
         read_measurements(tmp_path, choose)
     with pytest.raises(TableError, match=r"is not UTF-8 text .* save it as CSV in UTF-8"):
-        read(tmp_path, ROWS, encoding="utf-16")
+        read(tmp_path, ROWS.replace("d,", "\u00e9,"), encoding="latin-1")
     with pytest.raises(TableError, match=r"is not UTF-8 text"):
         read(tmp_path, b"\x1f\x8b\x08\x00d,value")
 
@@ -212,3 +217,130 @@ def test_columns_that_are_not_used_may_hold_anything(tmp_path):
     assert_rows(found, values=(0.5, 0.25), stderr=None)
     text = "\n".join(json.dumps({"d": d, "value": 1 / d, "info": {"a": [d]}}) for d in (16, 32))
     assert_rows(read(tmp_path, text, "t.jsonl"), values=(1 / 16, 1 / 32), stderr=None)
+
+
+WRITTEN = [
+    ("d;value\n16;0,25\n32;0,125\n", (0.25, 0.125), None, "column 'value': decimal commas"),
+    ("d;value\n16;1.024,5\n32;2,5\n", (1024.5, 2.5), None, "column 'value': decimal commas"),
+    ('d,value\n16,"1,024.5"\n32,"2,048"\n', (1024.5, 2048.0), None, "column 'value': commas between thousands"),
+    ("d,value\n16,1 024.5\n32,12_048\n", (1024.5, 12048.0), None, "column 'value': thousands in groups of three"),
+    ("d,value\n16,1.5D-03\n32,7.5d-4\n", (1.5e-3, 7.5e-4), None, "column 'value': exponents written with D"),
+    ("d,value\n16,1.5x10^-3\n32,$7.5 \\times 10^{-4}$\n", (1.5e-3, 7.5e-4), None, "column 'value': powers of ten written out"),
+    ("d,value\n16,12.5%\n32,6 %\n", (0.125, 0.06), None, "column 'value': percent, read as fractions"),
+    ("d,value\n16,\u22120.25\n32,\u22120.125\n", (-0.25, -0.125), None, None),
+    ("d,value\n16,0.250(4)\n32,0.125(12)\n", (0.25, 0.125), (0.004, 0.012), "column 'value': value(error), in one"),
+    ("d,value\n16,2.50(4)e-1\n32,1.25(1.5)e-1\n", (0.25, 0.125), (0.004, 0.15), "column 'value': value(error), in one"),
+    ("d value\n16 0.25 ± 0.004\n32 0.125 +/- 0.002\n", (0.25, 0.125), (0.004, 0.002), "column 'value': value(error), in one"),
+    ("d;value\n16;0,250(4)\n32;0,125(2)\n", (0.25, 0.125), (0.004, 0.002), "column 'value': decimal commas"),
+    ("d,value\n16,(2.5 +- 0.1)e-2\n32,(1.2 +- 0.1)e-2\n", (0.025, 0.012), (0.001, 0.001), "column 'value': value(error), in one"),
+    ("d,value\n[-],[m/s]\n16,0.25\n32,0.125\n", (0.25, 0.125), None, "line 2 holds units, not numbers: '[-]', '[m/s]'"),
+    ("| d | value |\n|---|------:|\n| 16 | 0.25 |\n| 32 | 0.125 |\n", (0.25, 0.125), None, None),
+    ("sep=;\nd;value\n16;0.25\n32;0.125\n", (0.25, 0.125), None, None),
+    ("# d value\n16 0.25\n32 0.125\n", (0.25, 0.125), None, "the columns are named by the comment '# d value'"),
+    (",d,value\n0,16,0.25\n1,32,0.125\n", (0.25, 0.125), None, "the first column has no name and is not used"),
+    (
+        "d,value,ci_low,ci_high\n16,0.25,0.240,0.260\n32,0.125,0.115,0.130\n",
+        (0.25, 0.125),
+        (0.01 / 1.959964, 0.01 / 1.959964),
+        "standard errors are those of the intervals ci_low to ci_high at level 0.95, whose wider side counts where the two differ",
+    ),
+    ("d,value,std,count\n16,0.25,0.4,16\n32,0.125,0.2,25\n", (0.25, 0.125), (0.1, 0.04), "standard errors are std/sqrt(count)"),
+]
+
+
+@pytest.mark.parametrize(("text", "values", "stderr", "note"), WRITTEN, ids=[text[:24].replace("\n", "/") for text, *_ in WRITTEN])
+def test_what_can_be_read_one_way_only_is_read_and_said(tmp_path, text, values, stderr, note):
+    for encoding in ("utf-8", "utf-16", "utf-16-le"):
+        found = read(tmp_path, text, encoding=encoding)
+        assert found.sizes["d"].tolist() == [16, 32]
+        assert found.values.tolist() == pytest.approx(list(values), rel=1e-15)
+        assert (found.stderr is None) == (stderr is None)
+        assert stderr is None or found.stderr.tolist() == pytest.approx(list(stderr), rel=1e-6)
+        assert note is None or note in found.notes
+        assert ("read as UTF-16" in found.notes) == (encoding != "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("cells", "half"),
+    [
+        # Half a unit of the last digit written, where a zero shows that none was left out, or all cells have as many digits.
+        (("0.50", "0.125"), (0.005, 0.0005)),
+        (("1.20e-3", "3.4e-4"), (5e-6, 5e-6)),
+        (("0.123", "0.0456"), (5e-4, 5e-5)),
+        (("0.1234", "0.0046"), (5e-5, 5e-5)),
+        # Zeros at the end may be missing: four digits after the point for all, three digits in all where those are coarser.
+        (("0.5", "0.1235"), (5e-5, 5e-5)),
+        (("0.5", "0.00125"), (5e-4, 5e-6)),
+        (("3", "100"), (0.5, 0.5)),
+        (("12.5%", "6%"), (5e-4, 5e-4)),
+        # A float of full length is known to 2^-53.
+        (("0.30000000000000004", "0.25"), (2.0**-53 * 0.3, 2.0**-53 * 0.25)),
+    ],
+)
+def test_a_written_number_is_known_to_half_a_unit_of_its_last_digit(tmp_path, cells, half):
+    text = "d,value\n" + "".join(f"{d},{cell}\n" for d, cell in zip((16, 32), cells))
+    assert read(tmp_path, text).rounding.tolist() == pytest.approx(list(half), rel=1e-9)
+    assert read(tmp_path, text, digits="exact").rounding is None
+    found = read(tmp_path, text, digits=3)
+    assert found.rounding.tolist() == pytest.approx([0.5 * 10.0 ** (np.floor(np.log10(v)) - 2) for v in found.values], rel=1e-9)
+
+
+ROWS_BY = "d,method,k,err\n" + "".join(f"{d},{m},{k},{k / d}\n" for d in (16, 32, 64) for m in ("euler", "heun") for k in (1, 2))
+
+
+def select(tmp_path, text, by=(), needed=("d",), value="err", **options):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    selection = Selection(by=by, **options)
+    return read_parts(
+        path,
+        lambda header: [choose_columns(header, needed=needed, value=value, besides=selection.columns(header))],
+        selection=selection,
+    )
+
+
+def test_rows_are_selected_and_grouped(tmp_path):
+    [part] = select(tmp_path, ROWS_BY, where=("k=1", "method != heun"), first=("20",), last=("d=64",))
+    assert part.measured.sizes["d"].tolist() == [32, 64]
+    assert part.measured.values.tolist() == [1 / 32, 1 / 64]
+    assert "2 of 12 rows: k = 1 and method != heun and d >= 20 and d <= 64" in part.measured.notes
+    parts = select(tmp_path, ROWS_BY, by=("method", "k"))
+    assert [part.labels for part in parts] == [{"method": m, "k": k} for m in ("euler", "heun") for k in ("1", "2")]
+    assert all(len(part.measured) == 3 for part in parts)
+    assert [part.labels for part in select(tmp_path, ROWS_BY, by=("method",), where=("k<2", "k>=1"))] == [
+        {"method": "euler"},
+        {"method": "heun"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "rows of equal sizes differ in the column 'method', which is not used: they are no replicates; choose some (--where"),
+        ({"where": ("k=1",)}, "differ in the column 'method', which is not used"),
+        ({"by": ("method",)}, "differ in the column 'k', which is not used"),
+        ({"where": ("k=3",)}, "none of 12 rows meets k = 3"),
+        ({"where": ("kk=3",)}, "there is no column 'kk'"),
+        ({"where": ("method<euler",)}, "'euler' is not a number, and text has no order"),
+        ({"where": ("k",)}, "where must be a condition such as k=1"),
+        ({"by": ("m",)}, "--by m: there is no such column"),
+        ({"first": ("x",)}, "--from must be a number, or NAME=number of a size (d), got 'x'"),
+    ],
+)
+def test_rows_that_are_no_replicates_are_refused(tmp_path, options, message):
+    with pytest.raises(TableError) as error:
+        select(tmp_path, ROWS_BY, **options)
+    assert message in str(error.value)
+
+
+def test_columns_that_number_repetitions_make_replicates(tmp_path):
+    text = "d,seed,run id,err,time\n" + "".join(f"{d},{s},{s},{s / d},0.1\n" for d in (16, 32, 64) for s in range(1, 5))
+    [part] = select(tmp_path, text)
+    assert "rows of equal sizes are replicates, numbered by 'seed'" in part.measured.notes
+    text = text.replace("seed", "instance")
+    with pytest.raises(TableError, match="differ in the column 'instance'"):
+        select(tmp_path, text)
+    assert len(select(tmp_path, text, replicate=("instance",))[0].measured) == 12
+    # What was measured besides, a time, takes other values at every row: it is no factor.
+    text = "d,err,time\n" + "".join(f"{d},{s / d},{0.1 * d + 0.01 * s:.3f}\n" for d in (16, 32, 64, 128) for s in range(1, 5))
+    assert len(select(tmp_path, text)[0].measured) == 16

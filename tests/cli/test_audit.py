@@ -1,7 +1,10 @@
 """``theoryck audit`` from the command line: text, JSON, picture, exit codes, mistakes."""
 
 import json
+import os
 import shlex
+import subprocess
+import sys
 
 import jsonschema
 import pytest
@@ -164,7 +167,6 @@ def test_pictures(table, tmp_path, ending):
         (["--rate", "1/D"], "did you mean 'd'?"),
         (["--rate", "1/d", "--value", "valu"], "the columns are 'd', 'value', 'stderr', 'seed'; did you mean 'value'?"),
         (["--rate", "1/d", "--stderr", "-1"], "stderr must be a column or a number >= 0, got '-1'"),
-        ([], "the size may be any of the columns 'd', 'seed': say which with --size"),
         (["--rate", "1/d", "--kind", "law"], "is not one of bound, scaling"),
         (["--rate", "1/d", "--plot", "picture.jpg"], "must end in one of .png, .svg, .pdf"),
         (["--rate", "1/d", "--plot", "absent/picture.png"], "there is no folder absent"),
@@ -232,7 +234,85 @@ def test_two_sizes_zeros_and_changing_signs_are_told(tmp_path):
         ([-1, -0.5, -0.25, -0.125], "on d = 16..128"),
     ):
         path.write_text("d,value\n" + "".join(f"{d},{v}\n" for d, v in zip(SIZES, values)))
-        done = run(path, "--rate", "1/d", "--stderr", "0", "--plot", tmp_path / "few.png")
+        done = run(path, "--rate", "1/d", "--stderr", "0", "--digits", "exact", "--plot", tmp_path / "few.png")
         assert done.exit_code in (0, 1)
         assert reason in " ".join(done.output.split())
         assert (tmp_path / "few.png").stat().st_size > 5_000
+
+
+# -- orders, groups, several values --------------------------------------------------------------------------------------------
+
+
+def orders(tmp_path):
+    path = tmp_path / "errors.csv"
+    rows = [
+        f"{n},{m},{n ** -float(p):.3e},{n ** -(p + 1.0):.3e}" for m, p in (("heun", 2), ("euler", 1)) for n in (4, 8, 16, 32, 64)
+    ]
+    path.write_text("\n".join(["n,method,l2,aux", *rows]))
+    return path
+
+
+def test_an_order_is_shown_pair_by_pair_with_its_sign(tmp_path):
+    done = run(orders(tmp_path), "--kind", "order", "--rate", 2, "--where", "method=heun", "--value", "l2", "--rival", "3/2")
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.output.split())
+    assert done.output.startswith("SUPPORTED: audit/errors")
+    assert "5 of 10 rows: method = heun" in text
+    assert "column 'n' is taken for the size" in text
+    assert "within 0.25" in text
+    lines = done.output.splitlines()
+    assert lines[-7].split() == ["n", "l2", "ratio", "to", "rate", "order"]
+    # Half a unit of 1.562e-2, over sqrt(3), is 2.9e-6: 1.6e-4 of it, and the order has sqrt(2) of that over log 2 as its error.
+    assert lines[-5].split()[-1].startswith("2.000")
+    grows = tmp_path / "grows.csv"
+    grows.write_text("n,error\n" + "".join(f"{n},{n * 1e-3:.4e}\n" for n in (4, 8, 16, 32, 64)))
+    done = run(grows, "--kind", "order", "--rate", 1)
+    assert done.exit_code == 1
+    assert done.output.splitlines()[-2].split()[-1].startswith("-1.000")
+
+
+def test_a_verdict_for_each_group_and_value_and_one_table_of_them(tmp_path):
+    path = orders(tmp_path)
+    done = run(path, "--kind", "order", "--rate", "n**-2", "--by", "method", "--value", "l2,aux", "--json", tmp_path / "r.json")
+    assert done.exit_code == 1
+    tail = [line.split() for line in done.output.splitlines()[-5:]]
+    assert tail[0] == ["method", "value", "verdict", "exponent"]
+    assert [line[:3] for line in tail[1:]] == [
+        ["heun", "l2", "SUPPORTED"],
+        ["heun", "aux", "REFUTED"],
+        ["euler", "l2", "REFUTED"],
+        ["euler", "aux", "SUPPORTED"],
+    ]
+    results = read_json(tmp_path / "r.json").results
+    assert [dict(result.instance) for result in results[:2]] == [
+        {"method": "heun", "value": "l2"},
+        {"method": "heun", "value": "aux"},
+    ]
+    words = shlex.split(results[0].repeat)[2:]
+    assert words[words.index("--value") :][:2] == ["--value", "l2,aux"]
+    assert run(*words).output.split()[-16:] == done.output.split()[-16:]
+    assert run(path, "--rate", "1/n", "--value", "l2").exit_code == 2
+
+
+def test_options_of_rows_and_errors_are_repeated(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{d},{k},{2 / d!r},{1.9 / d!r},{2.1 / d!r}" for d in SIZES for k in (1, 2)]
+    path.write_text("\n".join(["d,k,v,lo,hi", *rows]))
+    options = ["--interval", "lo", "hi", "--interval-level", 0.9, "--where", "k=1", "--from", 32, "--to", "d=512", "--digits", 4]
+    done = run(path, "--rate", "1/d", "--value", "v", "--correction", 1, *options, "--json", "-")
+    assert done.exit_code == 0, done.output
+    [result] = json.loads(done.stdout)["results"]
+    assert len(result["points"]) == 5
+    for words in ("--interval lo hi", "--interval-level 0.9", "--where k=1", "--from 32", "--to d=512", "--digits 4"):
+        assert words in result["repeat"]
+    # The half-width 0.1/32 at level 0.9 is 1.645 standard errors; half a unit of the fourth digit of 0.0625 adds next to nothing.
+    assert result["points"][0]["estimate"]["stderr"] == pytest.approx(0.1 / 32 / 1.644854, rel=1e-3)
+
+
+def test_an_audit_of_a_small_table_takes_less_than_a_second(tmp_path):
+    before = os.times()
+    words = ["audit", str(orders(tmp_path)), "--kind", "order", "--rate", "2", "--value", "l2", "--where", "method=heun"]
+    subprocess.run([sys.executable, "-m", "theoryck", *words], check=True, capture_output=True)
+    after = os.times()
+    # CPU time; on the machines of CI one takes 0.6 s, and no test depends on how fast it is: ten times that is a loop gone wrong.
+    assert after.children_user + after.children_system - before.children_user - before.children_system < 6

@@ -1,8 +1,12 @@
 """Audits: what rate do measured sizes, values and error bars support?  The contract of the judge, for anyone's data.
 
-tables      measurements in CSV, TSV and JSON lines; which column is what
+tables      measurements in CSV, TSV, Markdown and JSON; which column is what
+rows        the header and the rows of cells in a stream of text
+cells       how numbers are written, and to how many digits they are known
+selecting   which rows are meant, and which of them are replicates
 columns     measurements given from Python: arrays, lists, a DataFrame
 points      one estimate for each set of sizes, with its error bar
+floors      where values without noise stop falling
 directions  the path or the lines of a grid along which sizes grow, and the fit of a grid as a whole
 audit       what is declared, and the verdict
 """

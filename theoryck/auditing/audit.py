@@ -15,17 +15,20 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from theoryck.auditing.columns import measurements
 from theoryck.auditing.directions import Direction, as_path, coarsest_first, declared_headings, fit_grid, headings, slices
-from theoryck.auditing.points import Gathered, gather, grouped, place, with_scatter
-from theoryck.auditing.tables import Measurements
+from theoryck.auditing.floors import Floors, on_floor
+from theoryck.auditing.points import Gathered, digits_flags, gather, grouped, place, same_scatter, with_scatter
+from theoryck.auditing.tables import Measurements, TableError
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge, rival_problem
 from theoryck.judging.case import Claimed
 from theoryck.judging.growth import EXCESS, EXTRAPOLATED
 from theoryck.rates import PathError, Rate, RateError, ScalingPath
 from theoryck.rates.parsing import to_fraction
-from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Status, Tightness, Toward, Verdict
+from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Size, Status, Tightness, Toward, Verdict
 
 DEFAULT_WITHIN = 0.05
 LEAST_RATE = 1e-12  # beyond it quantiles end with the digits of a float, and Gaussian tails long before
@@ -33,6 +36,10 @@ MOST_RATE = 0.5
 LEAST_CORRECTION, MOST_CORRECTION = 0.05, 16.0  # below, a correction is a power law of its own on any window; above, it is none
 MOST_AMPLITUDE = 1e3
 MOST_WITHIN = 1.0  # a wider tolerance would not tell a rate from the next integer power
+ORDER = "order"  # a kind of audit: the order of a method without noise, a scaling with corrections of whole powers
+ORDER_WITHIN = 0.25  # half the distance between orders that are multiples of a half
+ORDER_CORRECTION = 1.0
+ORDER_AMPLITUDE = 1.0  # at the coarsest step corrections are at most of the size of the leading term
 NO_RATE = "no rate was given: the exponent is measured and nothing is judged"
 
 
@@ -49,10 +56,13 @@ def audit(
     rivals: Sequence[str] = (),
     size: Sequence[str] = (),
     toward: Any = None,
-    within: float = DEFAULT_WITHIN,
+    within: float | None = None,
     level: float = 0.95,
     false_refute_rate: float = 1e-2,
     false_support_rate: float = 0.025,
+    digits: int | str | None = None,
+    floor: float | None = None,
+    replicate: Sequence[str] = (),
     name: str = "data",
 ) -> Result:
     """Return the verdict of measured data on ``|value| <= C * rate`` (or, for a scaling, ``value ~ C * rate``).
@@ -64,15 +74,18 @@ def audit(
     * ``stderr`` (rows,): its standard errors, 0 is exact, one number is that of all rows; or the name of a column, "stderr" by
       default if there is one;
     * ``rate``: a text such as "1/sqrt(d)" in the sizes; without one the exponent is measured and nothing is judged;
-    * ``kind``: "bound" (the default) or "scaling" (then the rate is one power);
+    * ``kind``: "bound" (the default), "scaling" (then the rate is one power) or "order" (of a method without noise: a scaling
+      with corrections of whole powers, or of even ones with ``correction=2``, as large at the coarsest size as the leading term);
     * ``correction``, ``amplitude``: the relative power of the next term (0.05 to 16) and its size (up to 1000), if they are
       known;
     * ``constant``: C, if it is claimed; ``rivals``: rates that the data must exclude; ``size``: the sizes besides those of the
       rate;
     * ``toward``: where the sizes go, 0 or inf, or a mapping such as ``{"h": 0}``; by default where their names or the rate show
       it: h, dx, dt, eps and the like to 0, whole numbers to infinity, others where the rate decreases, else it is asked;
-    * ``within`` = 0.05 (up to 1), ``level`` = 0.95, ``false_refute_rate`` = 0.01, ``false_support_rate`` = 0.025 (1e-12 to
-      0.5): what is declared before the data are looked at;
+    * ``digits``: to how many significant digits the values were rounded, by default those of a float; ``floor``: a rounding, or
+      the tolerance of a solver, which no value is known better than; ``replicate``: columns that number repetitions;
+    * ``within`` = 0.05, for an order 0.25 (up to 1), ``level`` = 0.95, ``false_refute_rate`` = 0.01, ``false_support_rate`` =
+      0.025 (1e-12 to 0.5): what is declared before the data are looked at;
     * ``name``: what the data are called in reports.
 
     One row a size with its stderr; rows of equal sizes with stderr are independent measurements; rows of equal sizes without
@@ -105,12 +118,13 @@ def audit(
     >>> audit({"d": sizes}, [3, 2, 1], rate="1/d")
     Traceback (most recent call last):
         ...
-    theoryck.auditing.tables.TableError: sizes['d'] has 6 entries and values 3: give one of each for every row
+    theoryck.auditing.cells.TableError: sizes['d'] has 6 entries and values 3: give one of each for every row
     """
+    within = default_within(kind) if within is None else within
     check_contract(false_refute_rate, false_support_rate, within, level)
     text = None if rate is None else str(rate.text or rate) if isinstance(rate, Rate) else rate
-    needed = Rate.parse(text).names if text is not None else ()
-    measured = measurements(sizes, values, stderr, size=size, needed=needed)
+    needed = names_in(text, kind)
+    measured = measurements(sizes, values, stderr, size=size, needed=needed, digits=digits, replicate=replicate)
     return audit_rows(
         measured,
         text,
@@ -121,6 +135,7 @@ def audit(
         rivals=rivals,
         toward=toward,
         contract=Contract(false_refute_rate, false_support_rate, within, level),
+        floor=floor,
         name=name,
     )
 
@@ -136,6 +151,7 @@ def audit_rows(
     rivals: Sequence[str] = (),
     toward: Any = None,
     contract: Contract | None = None,
+    floor: float | None = None,
     name: str = "data",
 ) -> Result:
     """Return the verdict on rows that have been read and checked already; arguments and errors are those of :func:`audit`.
@@ -147,20 +163,29 @@ def audit_rows(
     ('SUPPORTED', True)
     """
     start = time.perf_counter()
-    contract = contract or Contract(1e-2, within=DEFAULT_WITHIN)
+    contract = contract or Contract(1e-2, within=default_within(kind))
     check_contract(contract.false_refute_rate, contract.false_support_rate, contract.within, contract.level)
     check_corrections(correction, amplitude)
-    template = _template(measured, rate, kind, correction, amplitude, constant, rivals)
+    check_floor(floor)
     groups = grouped(measured)
     moving = {name: [sizes[name] for sizes, _ in groups] for name in measured.sizes}
+    if kind == ORDER:
+        measured = _without_noise(measured)
+        correction = ORDER_CORRECTION if correction is None else correction
+        amplitude = ORDER_AMPLITUDE if amplitude is None else amplitude
+        rate = _order(rate, moving, toward)
+        rivals = tuple(str(_order(rival, moving, toward)) for rival in rivals) if not isinstance(rivals, str) else rivals
+    template = _template(measured, rate, Kind.SCALING if kind == ORDER else kind, correction, amplitude, constant, rivals)
     heading, said = headings(moving, Claimed.of(template).rate, declared_headings(toward, list(moving)))
     path, lines = _lines([Point(sizes) for sizes, _ in groups], heading)
     tests = 1 if path is not None else len(lines) + len(measured.sizes)
     # The smallest error rate at which any limit will be taken, one-sided.
     tail = min(contract.false_refute_rate / tests / 2, contract.false_support_rate, 0.5 - contract.level / 2)
     gathered = gather(measured, groups, tail)
-    judgement, prediction, points = _judged(gathered, template, contract, tail, heading)
-    flags = tuple(dict.fromkeys((*said, *gathered.flags, *judgement.flags)))
+    floors = Floors.of(measured, gathered, template, heading, floor, ordered=kind == ORDER)
+    judgement, prediction, points = _judged(gathered, template, contract, tail, heading, floors)
+    judgement = floors.weighed(judgement)
+    flags = tuple(dict.fromkeys((*said, *gathered.flags, *digits_flags(measured), *floors.flags, *judgement.flags)))
     if rate is None:  # these flags are about growth beyond a claim
         flags = tuple(flag for flag in flags if flag not in (EXCESS, EXTRAPOLATED))
     judgement = replace(judgement, flags=flags)
@@ -192,7 +217,7 @@ def _template(
 ) -> Prediction:
     """Return what is claimed, but for the path: base, path and exponent depend on the direction that is judged."""
     if kind not in (Kind.BOUND, Kind.SCALING):
-        raise ValueError(f"kind must be 'bound' or 'scaling', got {kind!r}")
+        raise ValueError(f"kind must be 'bound', 'scaling' or 'order', got {kind!r}")
     for argument, given in (("constant", constant), ("rivals", tuple(rivals) or None)):
         if rate is None and given is not None:
             raise ValueError(f"{argument} = {given!r} needs a rate: without one nothing is judged")
@@ -224,7 +249,12 @@ def _statement(template: Prediction, rate: str | None) -> str:
 
 
 def _judged(
-    gathered: Gathered, template: Prediction, contract: Contract, tail: float, toward: Mapping[str, Toward]
+    gathered: Gathered,
+    template: Prediction,
+    contract: Contract,
+    tail: float,
+    toward: Mapping[str, Toward],
+    floors: Floors,
 ) -> tuple[Judgement, Prediction, tuple[Point, ...]]:
     """Return the judgement, what was judged, and the points with the errors they were judged with."""
     points = coarsest_first(gathered.points, toward)
@@ -234,13 +264,17 @@ def _judged(
         return Judgement(Verdict.INCONCLUSIVE, _no_lines(points, template)), _measured(template), points
     if gathered.without_errors:
         # An exponent that is only measured is shown at its level, and no other limit is taken.
-        points, reason = with_scatter(points, lines, template, tail if template.rate is not None else 0.5 - contract.level / 2)
-        path, lines = _lines(points, toward)
+        rate = tail if template.rate is not None else 0.5 - contract.level / 2
+        above = floors.above(points)
+        found, reason = with_scatter(above, _lines(above, toward)[1], template, rate)
         if reason:
             shown = reason if template.rate is not None else f"{NO_RATE}; no exponent was found: {reason}"
             return Judgement(Verdict.INCONCLUSIVE, shown, flags=(NO_STDERR,)), _measured(template), points
+        points = gathered.rounded(same_scatter(points, found))
+    points = on_floor(points, floors.height)
+    path, lines = _lines(points, toward)
     if path is not None:
-        judgement, prediction = _along(path, template, contract)
+        judgement, prediction = _along(path, template, contract, noisy=not floors.ordered)
     elif by_size:
         judgement, prediction = _size_by_size(points, lines, template, contract, toward)
     else:
@@ -248,6 +282,44 @@ def _judged(
     if gathered.without_errors:
         judgement = replace(judgement, flags=(NO_STDERR, *judgement.flags))
     return judgement, prediction, points
+
+
+def _without_noise(measured: Measurements) -> Measurements:
+    """Return rows of which those without errors are exact; TableError if rows of equal sizes differ."""
+    if measured.stderr is not None:
+        return measured
+    for sizes, rows in grouped(measured):
+        values = measured.values[rows]
+        if values.min() < values.max():
+            raise TableError(
+                f"an order is that of values without noise, and rows differ at {place(sizes)} ({values[0]:g} and "
+                f"{values[values != values[0]][0]:g}): choose rows, or judge them as a scaling, or give standard errors"
+            )
+    return replace(measured, stderr=np.zeros(len(measured)))
+
+
+def names_in(rate: str | None, kind: str) -> tuple[str, ...]:
+    """Return the sizes that a rate names; an order that is given as a number names none."""
+    return () if rate is None or (kind == ORDER and _number(rate) is not None) else Rate.parse(rate).names
+
+
+def _number(text: str) -> Fraction | None:
+    try:
+        return to_fraction(text, "an order")
+    except (ValueError, RateError):
+        return None
+
+
+def _order(text: str | None, sizes: Mapping[str, Sequence[Size]], toward: Any) -> str | None:
+    """Return a rate for an order that may be given as a number: order 2 is ``n**(-2)``, or ``h**2`` where h goes to 0."""
+    order = None if text is None else _number(text)
+    if order is None:
+        return text
+    if len(sizes) > 1:
+        raise RateError(f"the order {text!r} may be in any of {', '.join(sizes)}: write the rate, such as n**(-{text})")
+    heading, _ = headings(sizes, None, declared_headings(toward, list(sizes)))
+    [(name, end)] = heading.items()
+    return f"{name}**({order if end is Toward.ZERO else -order})"
 
 
 def _no_lines(points: Sequence[Point], template: Prediction) -> str:
@@ -280,11 +352,11 @@ def _measured(template: Prediction) -> Prediction:
 # -- one path ------------------------------------------------------------------------------------------------------------------
 
 
-def _along(direction: Direction, template: Prediction, contract: Contract) -> tuple[Judgement, Prediction]:
+def _along(direction: Direction, template: Prediction, contract: Contract, noisy: bool = True) -> tuple[Judgement, Prediction]:
     points = direction.points
     prediction = _prediction(direction, template)
     if template.rate is not None:
-        found = judge(prediction, points, contract, drawn=False)
+        found = judge(prediction, points, contract, drawn=False, noisy=noisy)
         # The rivals of a scaling are judged as exponents, and shown as they were written.
         rivals = tuple(Rival(text, rival.rejected) for text, rival in zip(template.rivals, found.rivals))
         written = dict(zip(prediction.rivals, template.rivals))
@@ -293,7 +365,7 @@ def _along(direction: Direction, template: Prediction, contract: Contract) -> tu
             for curve in found.curves
         )
         return replace(found, rivals=rivals, curves=curves), prediction
-    found = judge(prediction, points, contract, drawn=False)
+    found = judge(prediction, points, contract, drawn=False, noisy=noisy)
     found = replace(found, curves=tuple(replace(curve, fixed=direction.fixed) for curve in found.curves))
     trouble = "" if found.exponent is not None else f"; no exponent was found: {found.reason}"
     routes = tuple(replace(route, verdict=Verdict.INCONCLUSIVE, reason="") for route in found.routes)
@@ -444,6 +516,17 @@ def check_corrections(correction: Any, amplitude: Any) -> None:
         _between("correction", correction, "must be a positive number", LEAST_CORRECTION, MOST_CORRECTION)
     if amplitude is not None:
         _between("amplitude", amplitude, "must be a positive number", 0.0, MOST_AMPLITUDE)
+
+
+def check_floor(floor: Any) -> None:
+    """Raise ValueError for a floor that is no height; None is none that is known, 0 is that there is none."""
+    if floor is not None and (isinstance(floor, bool) or not isinstance(floor, Real) or not 0 <= float(floor) < math.inf):
+        raise ValueError(f"floor must be a height >= 0, got {floor!r}")
+
+
+def default_within(kind: str) -> float:
+    """Return the discrepancy of an exponent that is tolerated unless another is declared."""
+    return ORDER_WITHIN if kind == ORDER else DEFAULT_WITHIN
 
 
 def check_constant(constant: Any) -> None:

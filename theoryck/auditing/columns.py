@@ -4,30 +4,57 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from theoryck.auditing.cells import Array, TableError, significant
+from theoryck.auditing.selecting import check_replicates
 from theoryck.auditing.tables import (
-    Array,
     Measurements,
-    TableError,
+    check_digits,
     check_sizes,
     check_stderr,
     check_values,
     choose_columns,
+    errors_of,
     in_full,
 )
 
 
 def measurements(
-    sizes: Any, values: Any = None, stderr: Any = None, *, size: Sequence[str] = (), needed: Sequence[str] = ()
+    sizes: Any,
+    values: Any = None,
+    stderr: Any = None,
+    *,
+    size: Sequence[str] = (),
+    needed: Sequence[str] = (),
+    digits: int | str | None = None,
+    replicate: Sequence[str] = (),
 ) -> Measurements:
     """Return the columns of ``{"d": [...]}`` with ``values``, or those that are chosen from a DataFrame or a mapping of columns.
 
     In a DataFrame ``values`` and ``stderr`` are names of columns; the rules for what is not named are those of
-    :func:`theoryck.auditing.tables.choose_columns`.  ``stderr`` may be one number for all rows.  Raises TableError.
+    :func:`theoryck.auditing.tables.choose_columns`.  ``stderr`` may be one number for all rows.  ``digits`` says to how many
+    significant digits the values were rounded, and ``replicate`` which columns number repetitions.  Raises TableError.
     """
+    check_digits(digits)
+    found, header, used = _measurements(sizes, values, stderr, size, needed)
+    if digits is not None and digits != "exact":
+        found = replace(found, rounding=significant(found.values, int(digits)))
+    missing = [name for name in replicate if name not in header]
+    if missing:
+        raise TableError(f"replicate names the column {missing[0]!r}, which is not there: the columns are {', '.join(header)}")
+    others = {name: np.unique(np.asarray(sizes[name]).astype(str), return_inverse=True)[1] for name in header if name not in used}
+    notes = check_replicates(found.sizes, others, replicate, source="the data", command=False)
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def _measurements(
+    sizes: Any, values: Any, stderr: Any, size: Sequence[str], needed: Sequence[str]
+) -> tuple[Measurements, list[str], set[str]]:
+    """Return the measurements, the names of all columns, and of those that were used."""
     if not (isinstance(sizes, Mapping) or (hasattr(sizes, "columns") and hasattr(sizes, "__getitem__"))):
         raise TableError(
             f'sizes must be a mapping such as {{"d": [16, 32, 64]}}, or a DataFrame with a column for each size, '
@@ -37,7 +64,8 @@ def measurements(
     if not header:
         raise TableError('sizes has no column: give each size by name, such as {"d": [16, 32, 64]}')
     if values is None or isinstance(values, str):
-        return _chosen(sizes, header, values, stderr, size, needed)
+        chosen, used = _chosen(sizes, header, values, stderr, size, needed)
+        return chosen, header, used
     if isinstance(size, str):
         raise TableError(f"size must be a sequence of names, got the text {size!r}: write [{size!r}]")
     names = list(dict.fromkeys(size)) or (header if isinstance(sizes, Mapping) or not needed else list(needed))
@@ -46,20 +74,24 @@ def measurements(
         raise TableError(f"sizes has no {missing[0]!r}, only {', '.join(map(repr, header))}: add it, or name it as the rate does")
     where = "sizes[{0!r}]" if isinstance(sizes, Mapping) else "column {0!r}"
     columns = {name: in_full(column(where.format(name), sizes[name]), sizes[name]) for name in names}
-    return _checked(columns, where, column("values", values), _errors("stderr", stderr), "value", "values", "stderr")
+    found = _checked(columns, where, column("values", values), _errors("stderr", stderr), "value", "values", "stderr")
+    return found, header, set(names)
 
 
 def _chosen(
     frame: Any, header: Sequence[str], value: str | None, stderr: Any, size: Sequence[str], needed: Sequence[str]
-) -> Measurements:
+) -> tuple[Measurements, set[str]]:
     if stderr is not None and not isinstance(stderr, str | float | int):
         raise TableError(f"stderr must be the name of a column or a number, as values is a column too, got {type(stderr).__name__}")
     roles = choose_columns(header, size=size, value=value, stderr=stderr, needed=needed, source="the data")
-    columns = {name: in_full(column(f"column {given!r}", frame[given]), frame[given]) for name, given in roles.sizes.items()}
-    values = column(f"column {roles.value!r}", frame[roles.value])
-    errors = column(f"column {roles.stderr!r}", frame[roles.stderr]) if isinstance(roles.stderr, str) else roles.stderr
+    read = {name: column(f"column {name!r}", frame[name]) for name in roles.columns}
+    columns = {name: in_full(read[given], frame[given]) for name, given in roles.sizes.items()}
+    found_errors, dof, said = errors_of(roles, read.__getitem__, "the data")
+    errors: Any = roles.stderr if isinstance(roles.stderr, float | int) else found_errors
     label = f"column {roles.stderr!r}" if isinstance(roles.stderr, str) else "stderr"
-    return _checked(columns, "column {0!r}", values, errors, roles.value, f"column {roles.value!r}", label, roles.notes)
+    notes, where = (*said, *roles.notes), f"column {roles.value!r}"
+    found = _checked(columns, "column {0!r}", read[roles.value], errors, roles.value, where, label, notes)
+    return replace(found, dof=dof), set(roles.columns)
 
 
 def _errors(name: str, stderr: Any) -> Any:
@@ -101,7 +133,7 @@ def column(name: str, data: Any) -> Array:
     array([1., 2.])
     >>> column("values", [1, float("nan")])
     Traceback (most recent call last):
-    theoryck.auditing.tables.TableError: values, entry 1: nan is not finite: correct or remove the row
+    theoryck.auditing.cells.TableError: values, entry 1: nan is not finite: correct or remove the row
     """
     if np.ma.isMaskedArray(data) and np.ma.getmaskarray(data).any():
         index = int(np.flatnonzero(np.ma.getmaskarray(data))[0])

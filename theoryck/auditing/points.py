@@ -11,6 +11,12 @@ is tested by its deviance; where it fails, each size keeps its own variance and 
 
 Rows of one size that are all equal were copied or rounded: they are one row, and no evidence that it is exact.  Such a size takes
 the law's error, to which it does not contribute, with that of rounding as the least; or none (infinite) where there is no law.
+
+A number that is written down is off by at most half a unit h of its last digit, by what nobody knows: uniform in +-h, of standard
+deviation h/sqrt(3), which joins the standard error in quadrature.  That is safe as limits are taken: uniform variables are strictly
+sub-Gaussian (E exp(tU) = sinh(th)/(th) <= exp(t^2 h^2/6)), so sums of them have no heavier tails than Chernoff's bound with that
+variance, and one alone never leaves sqrt(3) of its deviations.  Replicates that scatter by more than h hold their rounding in the
+scatter, of which the mean keeps a share of at most 2 h/pi exp(-pi^2/2) = 0.5% of h; those that scatter less keep h whole.
 """
 
 from __future__ import annotations
@@ -38,6 +44,8 @@ from theoryck.records.values import size_text
 MOST_POINTS = 1000  # different sets of sizes: as many as a ScalingPath may have
 CHANCE = 0.01  # what happens so rarely by chance is taken for more than chance
 ROUNDING = 8 * float(np.finfo(float).eps)  # of a value that was summed in another order
+SEEN_ROUNDING = 0.1  # of a standard error: less of it changes nothing
+SHOWN_ROUNDING = 1e-9  # relative: digits that are written to less than that need no word
 _STEPS = 50
 
 Groups = list[tuple[dict[str, Size], NDArray[np.intp]]]
@@ -50,6 +58,19 @@ class Gathered:
     points: tuple[Point, ...]
     flags: tuple[str, ...] = ()
     without_errors: bool = False
+    rounding: tuple[float, ...] = ()  # half a unit of the last digit of every point's value, where digits were written
+
+    def rounded(self, points: Sequence[Point]) -> tuple[Point, ...]:
+        """Return points (these, with other errors or in another order) with errors that allow for the digits written."""
+        if not any(self.rounding):
+            return tuple(points)
+        halves = {_same(point): half for point, half in zip(self.points, self.rounding, strict=True)}
+        return tuple(with_rounding(point, halves[_same(point)]) for point in points)
+
+
+def _same(point: Point) -> tuple[int, float]:
+    """What a point keeps whatever error it is given: several rows of one size may be points, and their values differ."""
+    return id(point.sizes), math.nan if point.estimate is None else point.estimate.value
 
 
 def gather(measured: Measurements, groups: Groups, tail: float) -> Gathered:
@@ -60,23 +81,61 @@ def gather(measured: Measurements, groups: Groups, tail: float) -> Gathered:
     scatter gives the error.  If fewer than three sizes have replicates that differ, the rows alone say nothing of their errors:
     every row is a point, ``without_errors``, and equal rows are one.  A table in which every row occurs k times is read once.
     """
+    if measured.dof is not None:
+        assert measured.stderr is not None
+        factors = np.array([student_factor(dof, tail) for dof in measured.dof.tolist()])
+        measured = replace(measured, stderr=measured.stderr * factors)
     groups, copies = _once(measured, groups)
     flags = (f"rows occur {'twice' if copies == 2 else f'{copies} times'}: counted once",) if copies > 1 else ()
     if measured.stderr is not None:
         found = _combine(measured, groups)
-        return replace(found, flags=(*flags, *found.flags))
+        halves = tuple(_half(measured, rows) for _, rows in groups)
+        found = replace(found, flags=(*flags, *found.flags), rounding=halves)
+        return replace(found, points=found.rounded(found.points))
     moments = [Moments.of(measured.values[rows]) for _, rows in groups]
     if sum(moment.count > 1 and not alike(moment) for moment in moments) < MIN_SIZES:
         equal = [sizes for (sizes, _), moment in zip(groups, moments) if alike(moment)]
-        points = [
-            Point(sizes, Estimate(float(measured.values[row]), math.inf, 1))
+        single = [
+            (Point(sizes, Estimate(float(measured.values[row]), math.inf, 1)), _half(measured, [row]))
             for (sizes, rows), moment in zip(groups, moments)
             for row in (rows[:1] if alike(moment) else rows)
         ]
         copied = (f"all rows are equal at {places(equal)}: counted once",) if equal else ()
-        return Gathered(tuple(points), (*flags, *copied), without_errors=True)
-    means, noted = estimates([sizes for sizes, _ in groups], moments, tail, _resolution(measured.values))
-    return Gathered(tuple(Point(sizes, mean) for (sizes, _), mean in zip(groups, means)), (*flags, *noted))
+        points, halves = zip(*single)
+        return Gathered(points, (*flags, *copied), True, halves)
+    resolution = _resolution(measured.values) if measured.rounding is None else 0.0
+    means, noted = estimates([sizes for sizes, _ in groups], moments, tail, resolution)
+    found = Gathered(tuple(Point(sizes, mean) for (sizes, _), mean in zip(groups, means)), (*flags, *noted))
+    kept = tuple(
+        half if moment.count == 1 or moment.std < half else 0.0
+        for moment, half in zip(moments, (_half(measured, rows) for _, rows in groups))
+    )
+    found = replace(found, rounding=kept)
+    return replace(found, points=found.rounded(found.points))
+
+
+def digits_flags(measured: Measurements) -> tuple[str, ...]:
+    """Say to what values are known that were written down, where that is not little beside their errors."""
+    if measured.rounding is None:
+        return ()
+    half, size = measured.rounding / math.sqrt(3), np.abs(measured.values)
+    seen = (size > 0) & (half > (0 if measured.stderr is None else SEEN_ROUNDING * measured.stderr))
+    shares = measured.rounding[seen] / size[seen]
+    most = float(shares.max(initial=0.0))
+    if most <= SHOWN_ROUNDING:
+        return ()
+    return (f"written numbers are known to half a unit of their last digit, here up to {most:.2g} of a value",)
+
+
+def _half(measured: Measurements, rows: NDArray[np.intp] | Sequence[np.intp]) -> float:
+    """Return half a unit of the last digit of what the rows of one size say together."""
+    return 0.0 if measured.rounding is None else float(measured.rounding[rows].min())
+
+
+def with_rounding(point: Point, half: float) -> Point:
+    """Return the point with an error that allows for a value written to ``half`` a unit of its last digit."""
+    assert point.estimate is not None
+    return replace(point, estimate=replace(point.estimate, stderr=math.hypot(point.estimate.stderr, half / math.sqrt(3))))
 
 
 def _once(measured: Measurements, groups: Groups) -> tuple[Groups, int]:
@@ -264,7 +323,7 @@ def alike(moment: Moments) -> bool:
     return moment.count > 1 and (moment.constant or moment.std <= ROUNDING * abs(moment.estimate().value))
 
 
-def student_factor(dof: int, tail: float) -> float:
+def student_factor(dof: float, tail: float) -> float:
     """Return the quantile of Student's t over that of a Gaussian, at error rate ``tail``.
 
     A mean whose standard error was estimated with ``dof`` degrees of freedom lies further than t of them off with probability
@@ -387,6 +446,13 @@ def with_scatter(
         for point in line.points:
             relative[place[id(point)]] = max(relative[place[id(point)]], found)
     return tuple(_with_error(point, share) for point, share in zip(points, relative)), ""
+
+
+def same_scatter(points: Sequence[Point], found: Sequence[Point]) -> tuple[Point, ...]:
+    """Return all points where only some showed scatter: those with the errors ``found``, the others with the largest of them."""
+    known = {_same(point): point for point in found}
+    shares = [p.estimate.stderr / abs(p.estimate.value) for p in found if p.estimate is not None and p.estimate.value != 0]
+    return tuple(known.get(_same(point)) or _with_error(point, max(shares)) for point in points)
 
 
 def _with_error(point: Point, relative: float) -> Point:

@@ -7,59 +7,79 @@ few seconds and little memory.
 
 from __future__ import annotations
 
-import csv
 import io
-import itertools
-import json
 import math
 import operator
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TextIO
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryck.auditing.cells import Array, ColumnReader, TableError, significant
+from theoryck.auditing.rows import Lines, chunks, json_rows, separated_rows, separator_of
+from theoryck.auditing.selecting import REPLICATE_NAMES, Coder, Codes, Selection, check_replicates, groups, listed
+from theoryck.rates.directions import shrinks
 from theoryck.records import Size
 from theoryck.records.arguments import LARGEST, LEAST
 
-Array = NDArray[np.float64]
+Check = Callable[[NDArray[Any], Sequence[int], str], None]
 
 FORMATS = ("csv", "tsv", "jsonl")
-CHUNK = 65_536  # rows held as text at a time
+MOST_DIGITS = 17  # of a float
+SIZE_NAMES = {"n", "d", "dof", "dofs", "ndof", "ndofs", "steps", "cells", "size", "width"}  # besides those that go to 0
+ASYMMETRY = 0.02  # of an interval, beyond the rounding of its ends
 MOST_EXACT = 2**53  # above it a float no longer holds every whole number
 
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
-_MISSING = {"", "na", "n/a", "null", "none", "-", "--"}
 _ERROR_NAMES = {"se", "sem", "std_err", "std_error", "stderror", "standard_error", "err", "error", "std", "sd", "sigma", "ci"}
-
-
-class TableError(ValueError):
-    """A table that cannot be used; the message names the place, shows the value and says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Which columns are sizes (by the name a rate gives them), the value, the standard error (or one number), and notes."""
+    """Which columns are sizes (by the name a rate gives them), the value, the standard error (or one number), and notes.
+
+    ``interval`` are the columns of the two ends of intervals at ``level``, ``std`` those of a standard deviation and the number of
+    replicates it was taken over; at most one of the three gives the errors.
+    """
 
     sizes: Mapping[str, str]
     value: str
     stderr: str | float | None = None
     notes: tuple[str, ...] = ()
+    interval: tuple[str, str] | None = None
+    level: float = 0.95
+    std: tuple[str, str] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns to be read."""
-        return (*self.sizes.values(), self.value, *((self.stderr,) if isinstance(self.stderr, str) else ()))
+        return tuple(self.checks)
+
+    @property
+    def checks(self) -> dict[str, Check]:
+        """The columns to be read, with what refuses the numbers that they cannot hold."""
+        return {
+            **dict.fromkeys(self.sizes.values(), check_sizes),
+            self.value: check_values,
+            **({self.stderr: check_stderr} if isinstance(self.stderr, str) else {}),
+            **dict.fromkeys(self.interval or (), check_values),
+            **({self.std[0]: check_stderr, self.std[1]: check_values} if self.std is not None else {}),
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
     """Columns (rows,) of finite numbers: ``sizes`` by name (positive), values, and standard errors if there are any.
+
+    ``rounding`` is the most by which a written number may differ from the one it stands for, half a unit of its last digit; None is
+    that of a float.  ``dof`` are the degrees of freedom of standard errors that were estimated from replicates, None is many.
 
     Sizes beyond 2**53 that were written as whole numbers are a column of such numbers.
     """
@@ -69,6 +89,8 @@ class Measurements:
     stderr: Array | None
     value_name: str = "value"
     notes: tuple[str, ...] = ()
+    rounding: Array | None = None
+    dof: Array | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -82,18 +104,31 @@ def choose_columns(
     stderr: str | float | None = None,
     needed: Sequence[str] = (),
     source: str = "the table",
+    interval: Sequence[str] | None = None,
+    level: float = 0.95,
+    std: Sequence[str] | None = None,
+    besides: Sequence[str] = (),
 ) -> Roles:
     """Return what each column is for, as named or else by these rules; a choice that is not forced is an error, never a guess.
 
     Sizes: ``size`` (a column, or ``name=column`` where the rate calls it otherwise) and the ``needed`` names (those of the rate),
-    else the one column that is left.  Value: ``value``, else the column called "value", else the one column that is left.
-    Standard error: ``stderr`` (a column, or one number for every row), else the column called "stderr", else none.
+    else the one column that is left or is called as sizes are (n, h, dx, ...), which is said.  Value: ``value``, else the column
+    called "value", else the one column that is left.
+    Standard error: ``stderr`` (a column, or one number for every row), ``interval`` (two columns, at ``level``), ``std`` (standard
+    deviation and count), else the columns called "stderr", "ci_low" and "ci_high", "std" and "count", else none.  ``besides`` are
+    columns that select or group rows.
 
-    >>> choose_columns(["d", "loss", "stderr", "seed"], value="loss", needed=["d"])
-    Roles(sizes={'d': 'd'}, value='loss', stderr='stderr', notes=("column 'seed' is not used",))
+    >>> choose_columns(["d", "loss", "stderr", "seed"], value="loss", needed=["d"])  # doctest: +ELLIPSIS
+    Roles(sizes={'d': 'd'}, value='loss', stderr='stderr', notes=("column 'seed' is not used",), ...)
     """
+    if sum(given is not None for given in (stderr, interval, std)) > 1:
+        raise TableError("errors are given once: as standard errors, as intervals, or as standard deviations with counts")
     number = stderr if isinstance(stderr, float | int) else _constant(stderr, header)
-    error = number if number is not None else stderr if stderr is not None else "stderr" if "stderr" in header else None
+    error = number if number is not None else stderr
+    if error is None and interval is None and std is None:
+        error = "stderr" if "stderr" in header else None
+        interval = ("ci_low", "ci_high") if error is None and {"ci_low", "ci_high"} <= set(header) else None
+        std = ("std", "count") if error is interval is None and {"std", "count"} <= set(header) else None
     if isinstance(size, str):
         raise TableError(f"size must be a sequence of names, got the text {size!r}: write [{size!r}]")
     sizes: dict[str, str] = {}
@@ -106,28 +141,45 @@ def choose_columns(
     named = [("a size", column) for column in sizes.values()]
     named += [("the value", value)] if value is not None else []
     named += [("the standard error", error)] if isinstance(error, str) else []
+    named += [("an end of an interval", end) for end in interval or ()]
+    named += list(zip(("the standard deviation", "the count of replicates"), std or ()))
     for role, name in named:
         _require_column(name, header, source, f"{role} is to be the column {name!r}")
     for name in needed:
         if name not in sizes:
             _require_column(name, header, source, f"the rate needs a column {name!r} (or say which it is: --size {name}=COLUMN)")
             sizes[name] = name
-    taken = {name for _, name in named} | set(sizes.values())
-    left = [name for name in header if name not in taken]
+    taken = {name for _, name in named} | set(sizes.values()) | set(besides)
+    left = [name for name in header if name and name not in taken]
+    said: list[str] = []
+    usual = [name for name in left if name.lower() in SIZE_NAMES or shrinks(name)]
+    forced = len(left) == (1 if value is not None else 2 if "value" in left else 0)
+    if not sizes and not forced and len(usual) == 1:
+        sizes[usual[0]] = usual[0]
+        said.append(f"column {usual[0]!r} is taken for the size")
+        left.remove(usual[0])
     if value is None:
-        value = "value" if "value" in left else _only(left, source, "the value", "--value", bool(sizes))
+        measured = [name for name in left if name.lower() not in REPLICATE_NAMES]  # that number repetitions and measure nothing
+        if "value" in left:
+            value = "value"
+        else:
+            value = measured[0] if sizes and len(measured) == 1 else _only(left, source, "the value", "--value", bool(sizes))
         left.remove(value)
     if not sizes:
         only = _only(left, source, "the size", "--size", True)
         sizes[only] = only
-    chosen = [*sizes.values(), value, *([error] if isinstance(error, str) else [])]
+    chosen = [*sizes.values(), value, *([error] if isinstance(error, str) else []), *(interval or ()), *(std or ())]
     for name in chosen:
         if chosen.count(name) > 1:
             raise TableError(
                 f"{source}: column {name!r} cannot be two things at once: "
                 f"the sizes are {', '.join(sizes.values())}, the value {value}"
             )
-    return Roles(sizes, value, error, tuple(_unused([name for name in header if name not in chosen], error is None)))
+    unused = [name for name in header if name and name not in chosen and name not in besides]
+    notes = (*said, *_unused(unused, error is interval is std is None))
+    ends = None if interval is None else (interval[0], interval[1])
+    spread = None if std is None else (std[0], std[1])
+    return Roles(sizes, value, error, notes, ends, level, spread)
 
 
 def _size_column(item: str, header: Sequence[str]) -> tuple[str, str]:
@@ -153,7 +205,7 @@ def _require_column(name: str, header: Sequence[str], source: str, what: str) ->
         close = get_close_matches(name.lower(), [column.lower() for column in header], n=1, cutoff=0.5)
         meant = [column for column in header if column.lower() in close]
         hint = f"; did you mean {meant[0]!r}?" if meant else ""
-        raise TableError(f"{source}: {what}, which is not there: the columns are {_listed(header)}{hint}")
+        raise TableError(f"{source}: {what}, which is not there: the columns are {listed(header)}{hint}")
 
 
 def _only(left: Sequence[str], source: str, role: str, option: str, sizes_known: bool) -> str:
@@ -161,7 +213,7 @@ def _only(left: Sequence[str], source: str, role: str, option: str, sizes_known:
         return left[0]
     if len(left) < (1 if sizes_known else 2):
         raise TableError(f"{source}: no column is left for {role}: a table needs at least a size and a value")
-    raise TableError(f"{source}: {role} may be any of the columns {_listed(left)}: say which with {option}")
+    raise TableError(f"{source}: {role} may be any of the columns {listed(left)}: say which with {option}")
 
 
 def _unused(names: Sequence[str], no_error: bool) -> Iterator[str]:
@@ -171,302 +223,253 @@ def _unused(names: Sequence[str], no_error: bool) -> Iterator[str]:
             yield f"column {name!r} is not taken for a standard error: say so with --stderr {name} if it is one"
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names[:12]) + (", ..." if len(names) > 12 else "")
-
-
 # -- reading -------------------------------------------------------------------------------------------------------------------
 
 
-def read_measurements(path: str | Path, choose: Callable[[Sequence[str]], Roles], *, format: str | None = None) -> Measurements:
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of the measurements that a table holds: ``labels`` say which, by column (and by "value" where several are judged)."""
+
+    labels: Mapping[str, str]
+    measured: Measurements
+
+
+def read_measurements(
+    path: str | Path,
+    choose: Callable[[Sequence[str]], Roles],
+    *,
+    format: str | None = None,
+    selection: Selection | None = None,
+    digits: int | str | None = None,
+) -> Measurements:
+    """Return the only one of :func:`read_parts`, which has the arguments and the errors."""
+    [part] = read_parts(path, lambda header: [choose(header)], format=format, selection=selection, digits=digits)
+    return part.measured
+
+
+def read_parts(
+    path: str | Path,
+    choose: Callable[[Sequence[str]], Sequence[Roles]],
+    *,
+    format: str | None = None,
+    selection: Selection | None = None,
+    digits: int | str | None = None,
+) -> list[Part]:
     """Read the columns that ``choose`` picks from the header of a table; ``path`` is a file, or "-" for standard input.
 
-    ``format`` is "csv", "tsv" or "jsonl", by default that of the file's ending, else seen from the first line.  CSV may be
-    separated by commas, semicolons, tabs or blanks.  Lines that start with ``#`` and empty lines are skipped.
+    ``choose`` gives the roles of columns for each value that is to be judged.  ``format`` is "csv", "tsv" or "jsonl", by default
+    that of the file's ending, else seen from the first line.  CSV may be separated by commas, semicolons, tabs, blanks or the bars
+    of Markdown.  Lines that start with ``#`` and empty lines are skipped.  ``selection`` says which rows are meant, and what has a
+    part of its own; ``digits`` how many significant digits of a value count, or that all are "exact", by default those written.
     Raises TableError for anything that is not a table of finite numbers.
     """
     if format is not None and format not in FORMATS:
         raise TableError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
+    check_digits(digits)
     name = "standard input" if str(path) == "-" else str(path)
-    wanted = format or _SUFFIXES.get(Path(path).suffix.lower())
+    reading = _Reading(name, choose, format or _SUFFIXES.get(Path(path).suffix.lower()), selection or Selection(), digits)
     try:
-        if str(path) == "-":
-            stream = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
-            try:
-                return _read(stream, name, wanted, choose)
-            finally:
-                stream.detach()
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            return _read(file, name, wanted, choose)
+        with io.BytesIO(sys.stdin.buffer.read()) if str(path) == "-" else Path(path).open("rb") as file:
+            encoding, note = _encoding(file.read(4))
+            file.seek(0)
+            with io.TextIOWrapper(file, encoding=encoding, newline="") as stream:
+                return reading.parts(Lines(stream, note))
     except FileNotFoundError:
         raise TableError(f"{name} does not exist") from None
-    except UnicodeDecodeError as error:
-        raise TableError(f"{name} is not UTF-8 text ({error.reason} at byte {error.start}): save it as CSV in UTF-8") from None
+    except UnicodeError as error:
+        where = f" ({error.reason} at byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
+        raise TableError(f"{name} is not UTF-8 text{where}: save it as CSV in UTF-8") from None
     except OSError as error:
         raise TableError(f"{name} cannot be read: {error.strerror or error}") from None
 
 
-def _read(stream: TextIO, name: str, format: str | None, choose: Callable[[Sequence[str]], Roles]) -> Measurements:
-    lines = _Lines(stream)
-    rows: Iterator[tuple[int, Sequence[Any]]]
-    first = lines.peek()
-    if first is None:
-        raise TableError(f"{name} is empty: the first line must name the columns, such as d,value,stderr")
-    if format == "jsonl" or (format is None and first.lstrip().startswith(("{", "["))):
-        header, rows = _json_rows(lines, name)
-    else:
-        header, rows = _separated_rows(lines, name, "\t" if format == "tsv" else _separator(first))
-    roles = choose(header)
-    wanted = [header.index(column) for column in roles.columns]
-    columns: list[list[NDArray[Any]]] = [[] for _ in wanted]
-    for chunk in _chunks(rows):
-        numbers = [row for row, _ in chunk]
-        for role, j, parts in zip(roles.columns, wanted, columns):
-            cells = [row[j] for _, row in chunk]
-            parts.append(_numbers(cells, numbers, f"{name}, {lines.word}", role))
-            if role in roles.sizes.values():
-                parts[-1] = in_full(parts[-1], cells)
-                check_sizes(parts[-1], numbers, f"{name}, column {role!r}, {lines.word}")
-            elif role == roles.stderr:
-                check_stderr(parts[-1], numbers, f"{name}, column {role!r}, {lines.word}")
-            else:
-                check_values(parts[-1], numbers, f"{name}, column {role!r}, {lines.word}")
-    if not columns[0]:
-        raise TableError(f"{name} has a header and no row: add a line for each measurement")
-    whole = [np.concatenate(parts) for parts in columns]
-    count = len(roles.sizes)
-    stderr = whole[count + 1] if isinstance(roles.stderr, str) else None
-    if stderr is None and roles.stderr is not None:
-        stderr = np.full(len(whole[0]), float(roles.stderr))
-    return Measurements(dict(zip(roles.sizes, whole)), whole[count], stderr, roles.value, roles.notes)
+def check_digits(digits: int | str | None) -> None:
+    """Raise TableError for a number of significant digits that none can be."""
+    if digits is not None and digits != "exact" and (isinstance(digits, bool | str) or not 1 <= digits <= MOST_DIGITS):
+        raise TableError(f"digits must be a number from 1 to {MOST_DIGITS}, or 'exact', got {digits!r}")
 
 
-class _Lines:
-    """The lines of a stream without comments, and the number of the last one given, as an editor counts them."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = iter(stream)
-        self._ahead: str | None = None
-        self.number = 0
-        self.comment = ""
-        self.word = "line"
-
-    def peek(self) -> str | None:
-        """Return the first line that is neither empty nor a comment, without consuming it; None at the end."""
-        while self._ahead is None:
-            line = next(self._stream, None)
-            if line is None:
-                return None
-            self.number += 1
-            if line.lstrip().startswith("#"):
-                self.comment = line.strip()
-            elif line.strip():
-                self._ahead = line
-        return self._ahead
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = self.peek()
-        if line is None:
-            raise StopIteration
-        self._ahead = None
-        return line
+def _encoding(head: bytes) -> tuple[str, str]:
+    """Return the encoding that the first four bytes of a file show, and what to say of it; ASCII starts a table."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16", "read as UTF-16"
+    if len(head) == 4 and head[1] == head[3] == 0 != head[0]:
+        return "utf-16-le", "read as UTF-16"
+    if len(head) == 4 and head[0] == head[2] == 0 != head[1]:
+        return "utf-16-be", "read as UTF-16"
+    return "utf-8-sig", ""
 
 
-def _separator(line: str) -> str:
-    counts = {separator: line.count(separator) for separator in "\t;,"}
-    best = max(counts, key=lambda separator: counts[separator])
-    return best if counts[best] else " " if len(line.split()) > 1 else ","
+@dataclass(frozen=True)
+class _Reading:
+    """One reading of a table: what was asked for."""
 
+    name: str
+    choose: Callable[[Sequence[str]], Sequence[Roles]]
+    format: str | None
+    selection: Selection
+    digits: int | str | None
 
-def _separated_rows(lines: _Lines, name: str, separator: str) -> tuple[list[str], Iterator[tuple[int, Sequence[Any]]]]:
-    reader: Iterable[list[str]]
-    reader = (line.split() for line in lines) if separator == " " else csv.reader(lines, delimiter=separator, strict=True)
-    found = _guarded(iter(reader), lines, name)
-    number, header = next(found)
-    header = [cell.strip() for cell in header]
-    _check_header(header, name, number, lines.comment)
+    def parts(self, lines: Lines) -> list[Part]:
+        rows: Iterator[tuple[int, Sequence[Any]]]
+        first = lines.peek()
+        if first is None:
+            raise TableError(f"{self.name} is empty: the first line must name the columns, such as d,value,stderr")
+        if self.format == "jsonl" or (self.format is None and first.lstrip().startswith(("{", "["))):
+            header, rows = json_rows(lines, self.name)
+        else:
+            header, rows = separated_rows(lines, self.name, "\t" if self.format == "tsv" else separator_of(lines))
+        roles = self.choose(header)
+        columns, coders = self._columns(header, rows, roles, lines)
+        named = [*dict.fromkeys(self.selection.by)]
+        count = len(next(iter(columns.values())).numbers)
+        found = []
+        for labels, kept in groups({column: coders[column] for column in named}) if named else [({}, np.arange(count))]:
+            others = {column: coder.codes[kept] for column, coder in coders.items() if column not in named}
+            for one in roles:
+                label = {**labels, "value": one.value} if len(roles) > 1 else labels
+                found.append(Part(label, self._measured(one, columns, kept, others, lines.notes)))
+        return found
 
-    def rows() -> Iterator[tuple[int, Sequence[Any]]]:
-        for line, row in found:
-            if len(row) != len(header):
-                cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
-                raise TableError(
-                    f"{name}, line {line}: {cells} under a header of {len(header)} ({_listed(header)}): "
-                    f"{_listed(row)}{_ragged_hint(row, header, separator)}"
-                )
-            yield line, row
+    def _columns(
+        self, header: Sequence[str], rows: Iterator[tuple[int, Sequence[Any]]], roles: Sequence[Roles], lines: Lines
+    ) -> tuple[dict[str, _Column], dict[str, Coder]]:
+        """Read the rows that are meant: the columns that hold numbers, and codes for what the others hold."""
+        place = f"{self.name}, {lines.word}"
+        conditions = self.selection.conditions(header, roles[0].sizes)
+        tested = [(condition, header.index(condition.column)) for condition in conditions]
+        values = {one.value for one in roles}
+        columns = {
+            column: _Column(check, ColumnReader(place, column, column in values))
+            for one in roles
+            for column, check in one.checks.items()
+        }
+        coders = {column: Coder() for column in header if column not in columns or column in self.selection.by}
+        total, kept = 0, 0
+        for chunk in chunks(rows):
+            total += len(chunk)
+            if tested:
+                chunk = [(line, row) for line, row in chunk if all(condition.holds(row[j]) for condition, j in tested)]
+            kept += len(chunk)
+            numbers = [line for line, _ in chunk]
+            for column, read in columns.items() if chunk else ():
+                j = header.index(column)
+                read.add([row[j] for _, row in chunk], numbers, f"{self.name}, column {column!r}, {lines.word}")
+            for column, coder in coders.items():
+                j = header.index(column)
+                coder.add(row[j] for _, row in chunk)
+        asked = " and ".join(map(str, conditions))
+        if not total:
+            raise TableError(f"{self.name} has a header and no row: add a line for each measurement")
+        if not kept:
+            raise TableError(f"{self.name}: none of {total} rows meets {asked}: see which values the columns hold")
+        if conditions:
+            lines.notes.append(f"{kept} of {total} rows: {asked}")
+        return columns, coders
 
-    return header, rows()
+    def _measured(
+        self,
+        roles: Roles,
+        columns: Mapping[str, _Column],
+        kept: NDArray[np.intp],
+        others: Mapping[str, Codes],
+        notes: Sequence[str],
+    ) -> Measurements:
+        def column(name: str) -> Array:
+            return columns[name].numbers[kept]
 
-
-def _ragged_hint(row: Sequence[str], header: Sequence[str], separator: str) -> str:
-    if separator == "," and len(row) > len(header):
-        return "; write numbers without thousands separators or decimal commas"
-    return "; fill in the missing cell" if len(row) < len(header) else ""
-
-
-def _guarded(rows: Iterator[list[str]], lines: _Lines, name: str) -> Iterator[tuple[int, list[str]]]:
-    while True:
-        try:
-            row = next(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise TableError(f"{name}, line {lines.number}: {error}; check the quotation marks on this line") from None
-        yield lines.number, row
-
-
-def _check_header(header: Sequence[str], name: str, line: int, comment: str) -> None:
-    if all(_is_number(cell) for cell in header):
-        hint = f"; if {comment!r} names them, remove its #" if comment else ""
-        raise TableError(
-            f"{name}, line {line}: the first row holds numbers ({_listed(header)}): put a line above it that names the columns, "
-            f"such as d,value,stderr{hint}"
-        )
-    for column in header:
-        if not column:
-            raise TableError(f"{name}, line {line}: a column of the header has no name ({_listed(header)}): give every column one")
-        if list(header).count(column) > 1:
-            raise TableError(f"{name}, line {line}: two columns are called {column!r}: rename one of them")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _json_rows(lines: _Lines, name: str) -> tuple[list[str], Iterator[tuple[int, Sequence[Any]]]]:
-    """Objects, one a line or all in one array; numbers stay text, so that 1e-400 is seen before it becomes 0."""
-    first = lines.peek()
-    objects = _json_array(lines, name) if first and first.lstrip().startswith("[") else _json_lines(lines, name)
-    start = next(objects, None)
-    if start is None:
-        raise TableError(f'{name} holds no object: write one a line, such as {{"d": 16, "value": 0.25}}')
-    header = list(start[1])
-    known = set(header)
-
-    def rows() -> Iterator[tuple[int, Sequence[Any]]]:
-        for line, item in itertools.chain([start], objects):
-            if not item.keys() <= known:
-                new = sorted(item.keys() - known)
-                raise TableError(
-                    f"{name}, {lines.word} {line}: the key {new[0]!r} is not in the first object ({_listed(header)}): "
-                    "give all objects the same keys"
-                )
-            # A key that is missing is an empty cell; it matters only where its column is used.
-            yield line, [item.get(key) for key in header]
-
-    return header, rows()
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [key for key, _ in pairs]
-        raise TableError(f"the key {next(key for key in names if names.count(key) > 1)!r} occurs twice in one object")
-    return found
-
-
-# Made once: json.loads with options makes a decoder at every call.
-_DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=_object)
-
-
-def _json_lines(lines: _Lines, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for line in lines:
-        try:
-            item = _DECODER.decode(line.strip())
-        except json.JSONDecodeError as error:
+        value = columns[roles.value]
+        sizes = {name: column(given) for name, given in roles.sizes.items()}
+        given = [found for found in (roles.stderr, roles.interval, roles.std) if found is not None]
+        if value.errors is not None and given:
             raise TableError(
-                f"{name}, line {lines.number}: not JSON (column {error.colno}: {error.msg}): one object a line"
-            ) from None
-        except TableError as error:
-            raise TableError(f"{name}, line {lines.number}: {error}") from None
-        if not isinstance(item, dict):
-            raise TableError(
-                f'{name}, line {lines.number}: {line.strip()[:60]!r} is not an object such as {{"d": 16, "value": 0.25}}'
+                f"{self.name}: column {roles.value!r} has its errors in its cells, and another column is to hold them: drop one"
             )
-        yield lines.number, item
+        stderr, dof, said = errors_of(roles, column, self.name)
+        if value.errors is not None:
+            stderr = value.errors[kept]
+        rounding = None
+        if self.digits is None:
+            rounding = value.rounding[kept]
+        elif self.digits != "exact":
+            rounding = significant(column(roles.value), int(self.digits))
+        replicated = check_replicates(sizes, others, self.selection.replicate, source=self.name)
+        read = [note for name in roles.columns for note in columns[name].notes]
+        return Measurements(
+            sizes, column(roles.value), stderr, roles.value, (*notes, *read, *said, *replicated, *roles.notes), rounding, dof
+        )
 
 
-def _json_array(lines: _Lines, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    lines.word = "row"
-    try:
-        items = _DECODER.decode("".join(lines).strip())
-    except json.JSONDecodeError as error:
-        raise TableError(f"{name}: not JSON (line {error.lineno}, column {error.colno}: {error.msg})") from None
-    except TableError as error:
-        raise TableError(f"{name}: {error}") from None
-    for number, item in enumerate(items, 1):
-        if not isinstance(item, dict):
-            raise TableError(f'{name}, row {number}: {str(item)[:60]!r} is not an object such as {{"d": 16, "value": 0.25}}')
-        yield number, item
+class _Column:
+    """The numbers of one column, read chunk by chunk; ``check`` refuses those that it cannot hold."""
+
+    def __init__(self, check: Check, reader: ColumnReader) -> None:
+        self._check, self._reader = check, reader
+        self._numbers: list[NDArray[Any]] = []
+        self._errors: list[Array] = []
+
+    def add(self, cells: Sequence[Any], lines: Sequence[int], place: str) -> None:
+        """Read a chunk of cells."""
+        numbers, errors = self._reader.read(cells, lines)
+        kept: NDArray[Any] = in_full(numbers, cells) if self._check is check_sizes else numbers
+        self._check(kept, lines, place)
+        self._numbers.append(kept)
+        if errors is not None:
+            check_stderr(errors, lines, place)
+            self._errors.append(errors)
+
+    @cached_property
+    def numbers(self) -> NDArray[Any]:
+        return np.concatenate(self._numbers)
+
+    @cached_property
+    def errors(self) -> Array | None:
+        return np.concatenate(self._errors) if self._errors else None
+
+    @cached_property
+    def rounding(self) -> Array:
+        return self._reader.rounding(self.numbers)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._reader.notes
 
 
-def _chunks(rows: Iterator[tuple[int, Sequence[Any]]]) -> Iterator[list[tuple[int, Sequence[Any]]]]:
-    chunk: list[tuple[int, Sequence[Any]]] = []
-    for row in rows:
-        chunk.append(row)
-        if len(chunk) == CHUNK:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk
+def errors_of(roles: Roles, column: Callable[[str], Array], source: str) -> tuple[Array | None, Array | None, tuple[str, ...]]:
+    """Return standard errors by the roles of columns, their degrees of freedom, and what is to be said of them.
+
+    Of an interval at a level the wider side counts; of a standard deviation over k replicates std/sqrt(k), of k - 1 degrees.
+
+    >>> columns = {"v": np.array([1.0]), "ci_low": np.array([0.804]), "ci_high": np.array([1.392])}
+    >>> roles = choose_columns(["d", *columns], value="v", needed=["d"])
+    >>> errors_of(roles, columns.__getitem__, "t.csv")[0].round(3).tolist()
+    [0.2]
+    """
+    if isinstance(roles.stderr, str):
+        return column(roles.stderr), None, ()
+    if roles.stderr is not None:
+        return np.full(len(column(roles.value)), float(roles.stderr)), None, ()
+    if roles.interval is not None:
+        values, low, high = column(roles.value), column(roles.interval[0]), column(roles.interval[1])
+        below, above = values - low, high - values
+        bad = np.flatnonzero((below < 0) | (above < 0))
+        if len(bad):
+            i = int(bad[0])
+            raise TableError(f"{source}: the value {values[i]:g} does not lie in its interval, {low[i]:g} to {high[i]:g}")
+        said = f"standard errors are those of the intervals {roles.interval[0]} to {roles.interval[1]} at level {roles.level:g}"
+        if (np.abs(above - below) > ASYMMETRY * (above + below)).any():
+            said += ", whose wider side counts where the two differ"
+        return np.maximum(below, above) / NormalDist().inv_cdf(0.5 + roles.level / 2), None, (said,)
+    if roles.std is not None:
+        std, count = column(roles.std[0]), column(roles.std[1])
+        bad = np.flatnonzero((count < 2) | (count != np.floor(count)))
+        if len(bad):
+            raise TableError(f"{source}: a count of replicates must be a whole number from 2 on, got {count[bad[0]]:g}")
+        return std / np.sqrt(count), count - 1, (f"standard errors are {roles.std[0]}/sqrt({roles.std[1]})",)
+    return None, None, ()
 
 
 # -- numbers -------------------------------------------------------------------------------------------------------------------
-
-
-def _numbers(cells: Sequence[Any], lines: Sequence[int], place: str, column: str) -> Array:
-    """Convert cells of text to finite floats; the first that is none raises TableError."""
-    numbers: Array | None = None
-    if all(type(cell) is str and "_" not in cell for cell in cells):
-        try:
-            numbers = np.array(cells, dtype=np.float64)
-        except ValueError:
-            numbers = None
-    if numbers is None:
-        numbers = np.array([_number(cell, place, line, column) for cell, line in zip(cells, lines)])
-    # What may be infinite, NaN or rounded to zero is read again with care.
-    for i in np.flatnonzero(~np.isfinite(numbers) | (numbers == 0)):
-        _number(cells[int(i)], place, lines[int(i)], column)
-    return numbers
-
-
-def _number(cell: Any, place: str, line: int, column: str) -> float:
-    text = cell.strip() if isinstance(cell, str) else "" if cell is None else json.dumps(cell)
-    where = f"{place} {line}, column {column!r}"
-    if text.lower() in _MISSING:
-        shown = f" ({text!r})" if text else ""
-        raise TableError(f"{where}: the cell is empty{shown}: fill it in or remove the row")
-    try:
-        if "_" in text:
-            raise ValueError
-        number = float(text)
-    except ValueError:
-        raise TableError(f"{where}: {text[:60]!r} is not a number{_number_hint(text)}") from None
-    if not math.isfinite(number):
-        written = re.fullmatch(r"[+-]?[0-9.]+(e\+?[0-9]+)?", text, re.IGNORECASE)
-        what = f"outside {LEAST:g}..{LARGEST:g}: rescale the column" if written else "not finite: correct or remove the row"
-        raise TableError(f"{where}: {text[:60]} is {what}")
-    if number == 0 and re.search("[1-9]", re.split("e", text, flags=re.IGNORECASE)[0]):
-        raise TableError(f"{where}: {text[:60]} is outside {LEAST:g}..{LARGEST:g}: rescale the column")
-    return number
-
-
-def _number_hint(text: str) -> str:
-    if re.fullmatch(r"[+-]?[0-9]{1,3}([,' _][0-9]{3})+(\.[0-9]*)?", text):
-        return f": write {re.sub('[^0-9.+-]', '', text)}, without thousands separators"
-    if re.fullmatch(r"[+-]?[0-9]+,[0-9]+(e[+-]?[0-9]+)?", text, re.IGNORECASE):
-        return f": write {text.replace(',', '.')}, with a decimal point"
-    if re.fullmatch(r"[+-]?[0-9.]+d[+-]?[0-9]+", text, re.IGNORECASE):
-        return f": write {re.sub('[dD]', 'e', text)}"
-    return ""
 
 
 def in_full(numbers: Array, given: Any) -> NDArray[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from theoryck.cli.common import Usage, check_outputs, stdout_style, write_report
 from theoryck.cli.options import Choice
 
 if TYPE_CHECKING:
-    from theoryck.auditing.tables import Measurements
+    from theoryck.auditing.tables import Measurements, Roles
     from theoryck.records import Result
 
 
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 @click.option("--rate", metavar="RATE", help='The claimed rate, such as "d**(-1/2)"; without it the exponent is measured.')
 @click.option(
     "--kind",
-    type=Choice(["bound", "scaling"]),
+    type=Choice(["bound", "scaling", "order"]),
     default="bound",
     show_default=True,
-    help="Whether values are at most a constant times the rate, or follow it.",
+    help="Whether values are at most a constant times the rate, or follow it; or are errors of a method of that order, no noise.",
 )
 @click.option(
     "--size", multiple=True, metavar="COL", help="Column of a size, or NAME=COL where the rate calls it NAME; repeatable."
@@ -37,18 +38,37 @@ if TYPE_CHECKING:
     metavar="0|inf",
     help="Where the sizes go, or NAME=0 for one of them.  [default: as their names or the rate show]",
 )
-@click.option("--value", metavar="COL", help='Column of the values.  [default: "value", else the one that is left]')
+@click.option(
+    "--value", multiple=True, metavar="COL", help='Column of the values; repeatable.  [default: "value", else the one that is left]'
+)
 @click.option(
     "--stderr",
     metavar="COL",
     help='Column of the standard errors, or one number for every row; 0 is exact.  [default: "stderr", if there]',
 )
-@click.option("--correction", type=float, metavar="W", help="Relative power of the next term: A d^s (1 + B d^-W + ...).")
+@click.option("--interval", nargs=2, metavar="LOW HIGH", help='Columns of confidence limits.  [default: "ci_low", "ci_high"]')
+@click.option("--interval-level", type=click.FloatRange(0.5, 0.9999), default=0.95, show_default=True, help="Their level.")
+@click.option(
+    "--std", nargs=2, metavar="STD COUNT", help='Columns of standard deviations and numbers of runs.  [default: "std", "count"]'
+)
+@click.option("--digits", metavar="N|exact", help="Significant digits of the values.  [default: as written]")
+@click.option("--floor", type=float, metavar="X", help="What no value is known better than, such as a solver's tolerance.")
+@click.option("--where", multiple=True, metavar="COND", help="Rows that count: k=1, k!=1, k<3, k>=2; repeatable.")
+@click.option("--from", "first", multiple=True, metavar="X", help="The smallest size that counts; NAME=X if there are several.")
+@click.option("--to", "last", multiple=True, metavar="X", help="The largest size that counts; NAME=X if there are several.")
+@click.option("--by", multiple=True, metavar="COL", help="A verdict for each value of this column; repeatable.")
+@click.option("--replicate", multiple=True, metavar="COL", help="A column that numbers repetitions, as seed does; repeatable.")
+@click.option(
+    "--correction",
+    type=float,
+    metavar="W",
+    help="Relative power of the next term: A d^s (1 + B d^-W + ...); of an order 1, or 2 if all powers are even.",
+)
 @click.option(
     "--amplitude",
     type=float,
     metavar="A",
-    help="Size of that term at the smallest size.  [default: 2 d^-W]",
+    help="Size of that term at the smallest size.  [default: 2 d^-W, for an order 1]",
 )
 @click.option(
     "--constant",
@@ -57,12 +77,12 @@ if TYPE_CHECKING:
     help="The constant of the claim: a bound is then value <= C * rate, with its sign, at every size.",
 )
 @click.option("--rival", multiple=True, metavar="RATE", help="A faster (scaling: another) rate that must be rejected; repeatable.")
-@click.option("--within", type=float, metavar="X", help="Tolerated discrepancy of an exponent.  [default: 0.05]")
+@click.option("--within", type=float, metavar="X", help="Tolerated discrepancy of an exponent.  [default: 0.05, order: 0.25]")
 @click.option("--false-refute-rate", type=float, default=0.01, show_default=True, help="Chance to refute a true claim.")
 @click.option("--false-support-rate", type=float, default=0.025, show_default=True, help="Chance to support one wrong by --within.")
 @click.option("--format", "format_", type=Choice(["csv", "tsv", "jsonl"]), help="Format of DATA.  [default: by its ending]")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - prints it and nothing else.")
-@click.option("--plot", metavar="FILE", help="Draw a log-log picture into FILE (.png, .svg or .pdf).")
+@click.option("--plot", metavar="FILE", help="Draw a log-log picture of the first verdict into FILE (.png, .svg or .pdf).")
 def command(data: str, rate: str | None, format_: str | None, json_path: str | None, plot: str | None, **options: Any) -> None:
     """Judge a table of sizes, values and error bars against a rate, or measure its exponent.
 
@@ -76,30 +96,37 @@ def command(data: str, rate: str | None, format_: str | None, json_path: str | N
     \b
     Examples:
       theoryck audit runs.csv --rate "d**(-1/2)"
+      theoryck audit errors.txt --kind order --rate 2 --by method
       theoryck audit runs.csv --rate "sqrt(n/d)" --kind scaling --value loss --rival "n/d"
-      theoryck audit seeds.jsonl --size width --value error --plot error.png
+      theoryck audit seeds.jsonl --size width --value error --where "lr<0.1" --plot error.png
       cat runs.tsv | theoryck audit - --rate 1/d --json -
 
     Exit status: 0 supported, undecided or only measured; 1 refuted or vacuous, or a rival not rejected; 2 wrong usage.
     """
     from theoryck import __version__
     from theoryck.records import Report
-    from theoryck.report.audits import render
+    from theoryck.report.audits import render, summary
 
     _check_outputs(data, json_path, plot)
     try:
-        measured, result = _audited(data, rate, format_, options)
+        audited = _audited(data, rate, format_, options)
     except ValueError as error:
         raise Usage(str(error)) from error
-    result = replace(result, repeat=_repeat(data, rate, format_, options))
-    report = Report("audit", result.seed, (result,), __version__)
+    repeat = _repeat(data, rate, format_, options)
+    results = tuple(replace(result, repeat=repeat) for _, result in audited)
+    report = Report("audit", results[0].seed, results, __version__)
     if plot is not None:
-        _draw(result, plot)
+        _draw(results[0], plot)
     problems = write_report(report, json_path, None)
     if json_path != "-":
-        click.echo(render(result, _rows(result), measured.notes, stdout_style()), color=True)
+        ordered = options["kind"] == "order"
+        texts = [
+            render(result, _rows(result, ordered), measured.notes, stdout_style(), ordered=ordered)
+            for (measured, _), result in zip(audited, results)
+        ]
+        click.echo("\n\n".join([*texts, *([summary(results, stdout_style())] if len(results) > 1 else [])]), color=True)
     else:
-        for note in measured.notes:
+        for note in dict.fromkeys(note for measured, _ in audited for note in measured.notes):
             click.echo(f"note: {note}", err=True)
     if problems:
         raise Usage("\n".join(problems))
@@ -119,32 +146,56 @@ def _check_outputs(data: str, json_path: str | None, plot: str | None) -> None:
         raise Usage(str(error)) from error
 
 
-def _audited(data: str, rate: str | None, format_: str | None, options: dict[str, Any]) -> tuple[Measurements, Result]:
-    from theoryck.auditing import DEFAULT_WITHIN, audit_rows
-    from theoryck.auditing.tables import choose_columns, read_measurements
-    from theoryck.rates import Rate
+def _audited(data: str, rate: str | None, format_: str | None, options: dict[str, Any]) -> list[tuple[Measurements, Result]]:
+    from theoryck.auditing.audit import audit_rows, default_within, names_in
+    from theoryck.auditing.selecting import Selection
+    from theoryck.auditing.tables import choose_columns, read_parts
     from theoryck.records import Contract
 
-    needed = () if rate is None else Rate.parse(rate).names
-    within = DEFAULT_WITHIN if options["within"] is None else options["within"]
+    within = default_within(options["kind"]) if options["within"] is None else options["within"]
     contract = Contract(options["false_refute_rate"], options["false_support_rate"], within)
-    columns = {name: options[name] for name in ("size", "value", "stderr")}
-    measured = read_measurements(
-        data, lambda header: choose_columns(header, needed=needed, source=_source(data), **columns), format=format_
-    )
-    result = audit_rows(
-        measured,
-        rate,
-        options["kind"],
-        correction=options["correction"],
-        amplitude=options["amplitude"],
-        constant=options["constant"],
-        rivals=options["rival"],
-        toward=_toward(options["toward"]),
-        contract=contract,
-        name="data" if data == "-" else Path(data).stem,
-    )
-    return measured, result
+    selection = Selection(*(options[name] for name in ("where", "by", "first", "last", "replicate")))
+
+    def choose(header: Sequence[str]) -> list[Roles]:
+        values = [name for given in options["value"] for name in ([given] if given in header else given.split(","))]
+        return [
+            choose_columns(
+                header,
+                size=options["size"],
+                value=value,
+                stderr=options["stderr"],
+                needed=names_in(rate, options["kind"]),
+                source=_source(data),
+                interval=options["interval"] or None,
+                level=options["interval_level"],
+                std=options["std"] or None,
+                besides=[*selection.columns(header), *(other for other in values if other != value)],
+            )
+            for value in values or [None]
+        ]
+
+    parts = read_parts(data, choose, format=format_, selection=selection, digits=_digits(options["digits"]))
+    audited = []
+    for part in parts:
+        result = audit_rows(
+            part.measured,
+            rate,
+            options["kind"],
+            correction=options["correction"],
+            amplitude=options["amplitude"],
+            constant=options["constant"],
+            rivals=options["rival"],
+            toward=_toward(options["toward"]),
+            contract=contract,
+            floor=options["floor"],
+            name="data" if data == "-" else Path(data).stem,
+        )
+        audited.append((part.measured, replace(result, instance=dict(part.labels))))
+    return audited
+
+
+def _digits(text: str | None) -> int | str | None:
+    return int(text) if text is not None and text.isdecimal() else text
 
 
 def _toward(given: tuple[str, ...]) -> Any:
@@ -162,13 +213,17 @@ def _source(data: str) -> str:
     return "standard input" if data == "-" else data
 
 
-def _rows(result: Result) -> list[Any]:
+def _rows(result: Result, ordered: bool) -> list[Any]:
     from theoryck.auditing.directions import local_slopes, ratios
+    from theoryck.records import Toward
     from theoryck.report.audits import Row
 
+    slopes = local_slopes(result)
+    if ordered and result.prediction is not None and result.prediction.toward is Toward.INFINITY:  # positive where errors fall
+        slopes = [None if slope is None else (-slope[0], slope[1]) for slope in slopes]
     return [
         Row(point.sizes, point.estimate, ratio, slope)
-        for point, ratio, slope in zip(result.points, ratios(result), local_slopes(result))
+        for point, ratio, slope in zip(result.points, ratios(result), slopes)
         if point.estimate is not None
     ]
 
@@ -182,12 +237,19 @@ def _draw(result: Result, path: str) -> None:
         raise Usage(str(error)) from error
 
 
+_PAIRS = ("interval", "std")  # options of two columns
+_NAMES = {"first": "from", "last": "to"}
+
+
 def _repeat(data: str, rate: str | None, format_: str | None, options: dict[str, Any]) -> str:
     words = ["theoryck", "audit", data]
     given: list[tuple[str, Any]] = [("rate", rate), *options.items(), ("format", format_)]
     usual = {parameter.name: parameter.get_default(click.Context(command)) for parameter in command.params}
     for name, value in given:
+        if name in _PAIRS:
+            words += [f"--{name}", *value] if value else []
+            continue
         for item in value if isinstance(value, tuple) else (value,):
             if item is not None and item != usual.get(name):
-                words += [f"--{name.replace('_', '-')}", str(item).removesuffix(".0")]
+                words += [f"--{_NAMES.get(name, name).replace('_', '-')}", str(item).removesuffix(".0")]
     return shlex.join(words) + (" < FILE # FILE: the rows that were piped in, saved" if data == "-" else "")

@@ -228,7 +228,8 @@ _ROUTE_NAMES = {
 class Case:
     """A prediction with everything about it that does not depend on the route.
 
-    ``final`` says that no look follows, ``drawn`` that estimates are Monte Carlo means: an audit is given its values.
+    ``final`` says that no look follows, ``drawn`` that estimates are Monte Carlo means (an audit is given its values), ``noisy``
+    that more draws would shrink their errors: not those of printed digits.
     """
 
     prediction: Prediction
@@ -237,6 +238,7 @@ class Case:
     contract: Contract
     final: bool
     drawn: bool
+    noisy: bool
     axis: Axis
     claimed_exponent: float | None
 
@@ -250,6 +252,7 @@ class Case:
         routes: int,
         final: bool = True,
         drawn: bool = True,
+        noisy: bool = True,
     ) -> Case:
         """Read a prediction at the share of the error rates of each of ``routes``; ValueError if it lacks what its kind needs."""
         sizes, claimed = [point.sizes for point in points], Claimed.of(prediction)
@@ -274,7 +277,7 @@ class Case:
             false_support_rate=contract.false_support_rate / routes,
         )
         prediction = replace(prediction, amplitude=axis.amplitude(prediction.amplitude))
-        return cls(prediction, claimed, tuple(points), shared, final, drawn, axis, claimed.exponent(sizes))
+        return cls(prediction, claimed, tuple(points), shared, final, drawn, noisy, axis, claimed.exponent(sizes))
 
     @property
     def base(self) -> str:
@@ -354,7 +357,7 @@ class Case:
 
     def advice(self, series: Series, reaches: Sequence[Reach], gap: float) -> str:
         """Say what would bring one of the reaches down to ``gap``, the first that draws can bring there."""
-        drawn = series.route != "exact" and not series.exact_to(EXACT)
+        drawn = self.noisy and series.route != "exact" and not series.exact_to(EXACT)
         factors = (factor_to_decide(reach, gap) for reach in reaches if drawn)
         factor = next((factor for factor in factors if math.isfinite(factor)), math.inf)
         return advice(factor if drawn else None, self.axis, self.bases(series), self.prediction.correction is not None)

@@ -17,12 +17,19 @@ from theoryck.records.values import Size, size_text
 
 
 def judge(
-    prediction: Prediction, points: Sequence[Point], contract: Contract, *, final: bool = True, drawn: bool = True
+    prediction: Prediction,
+    points: Sequence[Point],
+    contract: Contract,
+    *,
+    final: bool = True,
+    drawn: bool = True,
+    noisy: bool = True,
 ) -> Judgement:
     """Return the verdict on ``prediction`` given the measured ``points``, at the error rates of ``contract``.
 
     ``final=False`` marks an interim look (whose contract carries the share of the error rates spent on it): the same tests, without
-    the search for the budget that would decide.  ``drawn=False`` says that the estimates are somebody's own, not Monte Carlo means.
+    the search for the budget that would decide.  ``drawn=False`` says that the estimates are somebody's own, not Monte Carlo means,
+    and ``noisy=False`` that no draws would make their errors smaller.
     Raises RateError on a rate that names no size of the points, ValueError on values that are not finite and on a prediction that
     lacks what its kind needs.
 
@@ -54,7 +61,7 @@ def judge(
         return Judgement(Verdict.INCONCLUSIVE, reason, flags=flags, settled=False)
     if not routes:
         return Judgement(Verdict.VACUOUS, "nothing was measured: no point has a value with an error bar", flags=flags)
-    case = Case.read(prediction, points, contract, routes=len(routes), final=final, drawn=drawn)
+    case = Case.read(prediction, points, contract, routes=len(routes), final=final, drawn=drawn, noisy=noisy)
     outcomes = [_outcome(case, name, tuple(replace(each, axis=case.axis) for each in parts)) for name, parts in routes.items()]
     disagreement = compare_routes(points, case.contract.false_refute_rate)
     if disagreement is not None and disagreement.found:

@@ -26,8 +26,10 @@ class Row:
     slope: tuple[float, float] | None = None
 
 
-def render(result: Result, rows: Sequence[Row], notes: Sequence[str] = (), style: Style | None = None) -> str:
-    """Return the whole text of an audit."""
+def render(
+    result: Result, rows: Sequence[Row], notes: Sequence[str] = (), style: Style | None = None, *, ordered: bool = False
+) -> str:
+    """Return the whole text of an audit; ``ordered`` says that slopes are observed orders."""
     style = style or Style()
     lines = [style.paint(line, COLOR[outcome(result)]) for line in wrap(_title(result), style.width, rest="  ")]
     known = dict(facts(result))
@@ -41,15 +43,17 @@ def render(result: Result, rows: Sequence[Row], notes: Sequence[str] = (), style
         ("repeat", known.get("repeat", "")),
     ]
     lines += fields(shown, style, whole=("repeat",))
-    return "\n".join([*lines, "", *_table(result, rows, style)])
+    return "\n".join([*lines, "", *_table(result, rows, style, "order" if ordered else "local slope")])
 
 
 def _title(result: Result) -> str:
+    which = ", ".join(f"{clean(name)} = {clean(str(value))}" for name, value in result.instance.items())
+    claim = clean(result.claim) + (f" ({which})" if which else "")
     if result.prediction is None or (result.prediction.rate is None and result.prediction.exponent is None):
         exponent = f": exponent {numbers.written_out(result.exponent)}" if result.exponent is not None else ": no exponent"
-        return f"MEASURED: {clean(result.claim)}{exponent}"
+        return f"MEASURED: {claim}{exponent}"
     tight = f", {result.tightness.value}" if result.ok and result.tightness in (Tightness.TIGHT, Tightness.LOOSE) else ""
-    return f"{headline(result)}{tight}: {clean(result.claim)}"
+    return f"{headline(result)}{tight}: {claim}"
 
 
 def _tightness(result: Result) -> str:
@@ -72,7 +76,25 @@ def _given(result: Result) -> str:
     )
 
 
-def _table(result: Result, rows: Sequence[Row], style: Style) -> list[str]:
+def summary(results: Sequence[Result], style: Style | None = None) -> str:
+    """Return one line for each of several audits of one table: what they are of, the verdict and the exponent."""
+    style = style or Style()
+    names = list(dict.fromkeys(name for result in results for name in result.instance))
+    head = [*(clean(name) for name in names), "verdict", "exponent"]
+    body = [
+        [
+            *(clean(str(result.instance.get(name, "-"))) for name in names),
+            result.verdict.value if result.prediction is not None and result.judgement.claimed_exponent is not None else "MEASURED",
+            numbers.written_out(result.exponent) if result.exponent is not None else "-",
+        ]
+        for result in results
+    ]
+    widths = [max(cells(line[i]) for line in (head, *body)) for i in range(len(head))]
+    text = ["  " + "  ".join(pad(cell, width) for cell, width in zip(line, widths)).rstrip() for line in (head, *body)]
+    return "\n".join([style.paint(text[0], "dim"), *text[1:]])
+
+
+def _table(result: Result, rows: Sequence[Row], style: Style, slope: str) -> list[str]:
     names = [clean(name) for name in (rows[0].sizes if rows else ())]
     value = measured(result.prediction) if result.prediction else "value"
     rated, sloped = any(row.ratio for row in rows), any(row.slope for row in rows)
@@ -82,7 +104,7 @@ def _table(result: Result, rows: Sequence[Row], style: Style) -> list[str]:
         value,
         *(["rows"] if averaged else []),
         *(["ratio to rate"] if rated else []),
-        *(["local slope"] if sloped else []),
+        *([slope] if sloped else []),
     ]
     body = []
     for row in rows:

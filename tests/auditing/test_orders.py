@@ -1,0 +1,234 @@
+"""Orders of methods without noise: textbook tables, digits as printed, floors; what is wrong by a half falls."""
+
+import math
+
+import numpy as np
+import pytest
+
+import theoryck as tc
+from tests.auditing.textbook import TABLES, runge_kutta, solved
+from theoryck.auditing.audit import audit_rows
+from theoryck.auditing.floors import find_floor
+from theoryck.auditing.tables import TableError, choose_columns, read_measurements
+from theoryck.rates import RateError
+from theoryck.records import Result, Tightness, Verdict
+
+WRONG = (-1, -0.5, 0.5, 1)
+
+
+def read(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    return read_measurements(path, choose_columns)
+
+
+def test_there_are_28_of_them_of_5_to_9_sizes():
+    assert len(TABLES) == 28
+    assert {len(table.sizes) for table in TABLES} == {5, 6, 7, 8, 9}
+
+
+@pytest.mark.parametrize("digits", [3, 4, 5, 16])
+def test_true_orders_of_textbook_tables_are_supported_and_false_ones_refuted(tmp_path, digits):
+    supported = 0
+    for table in TABLES:
+        measured = read(tmp_path, table.written(digits))
+        found = audit_rows(measured, str(table.order), "order")
+        assert found.verdict is not Verdict.REFUTED, (table.name, found.reason)
+        assert found.ok
+        supported += found.verdict is Verdict.SUPPORTED
+        for wrong in WRONG:
+            assert audit_rows(measured, str(table.order + wrong), "order").verdict is Verdict.REFUTED, (table.name, wrong)
+    assert supported >= (24 if digits >= 4 else 20)
+
+
+@pytest.mark.parametrize("digits", [3, 4, 5])
+def test_digits_as_printed_refute_no_true_order_as_a_scaling_or_a_bound(tmp_path, digits):
+    for table in TABLES:
+        path = tmp_path / "t.csv"
+        path.write_text(table.written(digits))
+        measured = read_measurements(path, lambda header: choose_columns(header, stderr="0"))
+        for kind in ("scaling", "bound"):
+            found = audit_rows(measured, f"n**(-{table.order})", kind, correction=1, amplitude=1)
+            assert found.verdict is not Verdict.REFUTED, (table.name, kind, found.reason)
+
+
+def test_even_powers_are_declared_by_the_correction():
+    sizes = [4, 8, 16, 32, 64]
+    errors = [n**-2.0 * (1 + 3 / n**2) for n in sizes]
+    plain, even = (tc.audit({"n": sizes}, errors, rate="2", kind="order", correction=w) for w in (None, 2))
+    assert plain.verdict is even.verdict is Verdict.SUPPORTED
+    assert even.exponent.half_width < plain.exponent.half_width / 5
+    assert even.exponent.contains(-2)
+
+
+def test_an_order_may_be_written_as_a_rate_and_its_rivals_as_orders():
+    sizes, errors = [4, 8, 16, 32, 64], [3 * n**-2.0 for n in (4, 8, 16, 32, 64)]
+    for rate, rivals in (("2", ["3/2", "5/2"]), ("n**-2", ["n**(-3/2)", "n**(-5/2)"])):
+        found = tc.audit({"n": sizes}, errors, rate=rate, kind="order", rivals=rivals)
+        assert found.verdict is Verdict.SUPPORTED
+        assert found.ok
+        assert [rival.rejected for rival in found.rivals] == [True, True]
+        assert Result.from_json(found.to_json()) == found
+    measured = tc.audit({"n": sizes}, errors, kind="order")
+    assert measured.exponent.contains(-2)
+    assert measured.exponent.half_width < 0.1
+    with pytest.raises(RateError, match="the order '2' may be in any of n, m: write the rate"):
+        tc.audit({"n": sizes, "m": sizes}, errors, rate="2", kind="order")
+
+
+def test_four_sizes_tell_orders_that_are_a_half_apart():
+    # An interval of corrections alone, which no more digits narrow: 4 sizes +-0.18, 3 sizes +-0.75 and no verdict.
+    sizes = [8, 16, 32, 64]
+    found = tc.audit({"n": sizes}, [n**-2.0 for n in sizes], rate="2", kind="order")
+    assert found.verdict is Verdict.SUPPORTED
+    assert found.exponent.half_width == pytest.approx(0.182, abs=0.001)
+    few = tc.audit({"n": sizes[:3]}, [n**-2.0 for n in sizes[:3]], rate="2", kind="order")
+    assert few.verdict is Verdict.INCONCLUSIVE
+    for order in ("1", "3"):
+        assert tc.audit({"n": sizes}, [n**-2.0 for n in sizes], rate=order, kind="order").verdict is Verdict.REFUTED
+
+
+def test_a_fractional_order_is_not_taken_for_the_next_whole_one():
+    sizes = [8, 16, 32, 64, 128, 256]
+    for order in (1.7, 1.8, 1.85, 2.15, 2.2):
+        found = tc.audit({"n": sizes}, [n**-order for n in sizes], rate="2", kind="order")
+        assert found.verdict is not Verdict.SUPPORTED
+        assert found.exponent.contains(-order)
+
+
+def test_rows_of_one_size_that_differ_have_no_order():
+    with pytest.raises(TableError, match="an order is that of values without noise, and rows differ at n = 8"):
+        tc.audit({"n": [4, 8, 8, 16]}, [1, 0.25, 0.26, 0.06], rate="2", kind="order")
+
+
+# -- floors --------------------------------------------------------------------------------------------------------------------
+
+
+def rk4_errors(count):
+    sizes = [4 * 2**i for i in range(count)]
+    return sizes, [float(abs(solved(runge_kutta, lambda t, y: -y, [1.0], 1.0, n)[0] - math.exp(-1))) for n in sizes]
+
+
+def test_a_floor_of_rounding_is_found_and_named_and_the_order_is_that_before_it():
+    sizes, errors = rk4_errors(13)
+    assert max(errors[-3:]) < 1e-12
+    found = tc.audit({"n": sizes}, errors, rate="4", kind="order")
+    assert (found.verdict, found.tightness) == (Verdict.SUPPORTED, None)
+    assert found.exponent.half_width < 0.05
+    [said] = [flag for flag in found.judgement.flags if "rounding holds the values up" in flag]
+    start = int(said.split("from n = ")[1].split(" ")[0])
+    # The law 4e-5 (n/4)^-4 meets the rounding of some 1e-16 to 1e-14 between n = 4 (4e-5/1e-14)^(1/4) = 1000 and 3200.
+    assert 512 <= start <= 4096
+    for order in ("3", "7/2", "9/2", "5"):
+        assert tc.audit({"n": sizes}, errors, rate=order, kind="order").verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("stderr", [None, 0])
+def test_bounds_and_scalings_see_the_floor_too(stderr):
+    sizes, errors = rk4_errors(13)
+    for kind in ("bound", "scaling"):
+        found = tc.audit({"n": sizes}, errors, stderr, rate="n**-4", kind=kind, correction=1)
+        assert found.verdict is Verdict.SUPPORTED
+        assert any("rounding holds the values up" in flag for flag in found.judgement.flags)
+        assert found.exponent.half_width < 0.1
+        assert tc.audit({"n": sizes}, errors, stderr, rate="n**-5", kind=kind, correction=1).verdict is Verdict.REFUTED
+    assert tc.audit({"n": sizes}, errors, stderr, correction=1).exponent.contains(-4)
+
+
+def test_a_plateau_above_rounding_supports_nothing_until_it_is_declared():
+    sizes = [4 * 2**i for i in range(8)]
+    errors = [2.0 / n**2 + 5e-4 for n in sizes]
+    errors[-4:] = [5e-4 * s for s in (1.1, 0.9, 1.0, 1.05)]
+    found = tc.audit({"n": sizes}, errors, rate="2", kind="order")
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "the values stop falling from n = 128 on, at 0.00053: if that is the tolerance of a solver, declare it" in found.reason
+    assert not found.exponent.contains(0)
+    declared = tc.audit({"n": sizes}, errors, rate="2", kind="order", floor=5.5e-4)
+    assert any("floor declared" in flag for flag in declared.judgement.flags)
+    assert declared.verdict is not Verdict.REFUTED
+    assert declared.exponent is None or declared.exponent.contains(-2)
+    with pytest.raises(ValueError, match="floor must be a height >= 0, got -1"):
+        tc.audit({"n": sizes}, errors, rate="2", kind="order", floor=-1)
+
+
+@pytest.mark.parametrize(
+    "errors",
+    [
+        [n**-2.0 for n in (4, 8, 16, 32, 64, 128)],
+        [n**-2.0 + 0.01 / n for n in (4, 8, 16, 32, 64, 128)],  # a slower term takes over
+        [0.5 + 1 / n for n in (4, 8, 16, 32, 64, 128)],  # a limit, from the start
+        [4.0 * n for n in (4, 8, 16, 32, 64, 128)],
+        [1.0] * 6,
+    ],
+)
+def test_what_is_no_floor_is_not_taken_for_one(errors):
+    assert find_floor([4, 8, 16, 32, 64, 128], errors) is None
+
+
+def test_a_rate_that_flattens_itself_has_no_floor():
+    sizes = [4, 8, 16, 32, 64, 128, 256]
+    errors = [n**-3.0 + 1e-5 for n in sizes]
+    assert find_floor(sizes, errors) is not None
+    assert find_floor(sizes, errors, [math.log(error) for error in errors]) is None
+
+
+# -- rounding ------------------------------------------------------------------------------------------------------------------
+
+
+def test_rounding_in_quadrature_keeps_the_error_rates():
+    """Limits at z standard errors h/sqrt(3) for sums of uniform errors: never exceeded more often than they say.
+
+    A hundred laws of weights, from one that is alone to seven alike, 20,000 draws each: the share beyond is at most the rate and
+    three binomial errors.
+    """
+    rng = np.random.default_rng(8)
+    weights = rng.dirichlet(np.full(7, 0.5), 100)
+    sums = rng.uniform(-1, 1, (20_000, 7)) @ weights.T
+    deviations = np.sqrt((weights**2).sum(axis=1) / 3)
+    for rate, z in ((0.025, 1.959964), (0.01, 2.326348), (0.005, 2.575829), (0.001, 3.090232)):
+        beyond = (sums > z * deviations).mean(axis=0)
+        assert beyond.mean() <= rate
+        assert beyond.max() <= rate + 3 * math.sqrt(rate / 20_000)
+
+
+def test_digits_from_python_are_declared():
+    sizes = np.array([4, 8, 16, 32, 64])
+    errors = np.array([float(f"{3 * n**-2.0:.2e}") for n in sizes])
+    plain = tc.audit({"n": sizes}, errors, 0, rate="n**-2", kind="scaling", correction=1, amplitude=1)
+    told = tc.audit({"n": sizes}, errors, 0, rate="n**-2", kind="scaling", correction=1, amplitude=1, digits=3)
+    assert told.exponent.half_width > plain.exponent.half_width
+    assert told.exponent.contains(-2)
+    assert any("half a unit of their last digit" in flag for flag in told.judgement.flags)
+    # Half a unit of the third digit of 0.188, uniform.
+    assert told.points[0].estimate.stderr == pytest.approx(0.0005 / math.sqrt(3), rel=1e-9)
+    for digits in (0, 18, "all", True):
+        with pytest.raises(TableError, match="digits must be a number from 1 to 17, or 'exact'"):
+            tc.audit({"n": sizes}, errors, 0, rate="n**-2", digits=digits)
+
+
+def test_replicates_that_scatter_hold_their_rounding_in_the_scatter(tmp_path):
+    rng = np.random.default_rng(3)
+    rows = [(d, v) for d in (16, 32, 64, 128, 256) for v in (1 + 0.1 * rng.standard_normal(50)) / d]
+    texts = ["d,value\n" + "".join(f"{d},{v:{form}}\n" for d, v in rows) for form in (".2e", ".15e")]
+    rounded, full = (audit_rows(read(tmp_path, text), "1/d", correction=1) for text in texts)
+    assert rounded.points[0].estimate.stderr == pytest.approx(full.points[0].estimate.stderr, rel=0.01)
+    assert rounded.tightness is full.tightness is Tightness.TIGHT
+
+
+# -- steps that go to 0 --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("digits", [4, 16])
+def test_the_same_tables_by_their_steps_have_the_same_verdicts(tmp_path, digits):
+    for table in TABLES[::3]:
+        by_n, by_h = (audit_rows(read(tmp_path, table.written(digits, inverse)), str(table.order), "order") for inverse in (0, 1))
+        assert by_n.verdict is by_h.verdict is Verdict.SUPPORTED
+        assert by_h.exponent.estimate == pytest.approx(-by_n.exponent.estimate, abs=1e-9)
+        assert by_h.exponent.half_width == pytest.approx(by_n.exponent.half_width, rel=1e-6)
+        wrong = audit_rows(read(tmp_path, table.written(digits, inverse=True)), f"h**{table.order + 1}", "order")
+        assert wrong.verdict is Verdict.REFUTED
+        assert wrong.judgement.flags[0] == "h goes to 0, as its name suggests"
+    sizes, errors = rk4_errors(13)
+    found = tc.audit({"dt": [1 / n for n in sizes]}, errors, rate="4", kind="order")
+    assert found.verdict is Verdict.SUPPORTED
+    assert any(flag.startswith("rounding holds the values up from dt = 0.000244141 on") for flag in found.judgement.flags)

@@ -1,0 +1,167 @@
+"""The floor of a table without noise: where values stop falling, because the arithmetic or a solver's tolerance holds them up.
+
+Errors of a numerical method fall by their law until they meet the rounding of the arithmetic, or the tolerance to which equations
+were solved, and stay there.  A floor of height f is an error of +-f in every value, so that rows on it weigh nothing and those near
+it little; no row is dropped.  A floor at the rounding of double precision is taken for what it is.  One above it looks exactly like
+a limit that is not 0, which would refute the claim: it is named, and nothing is supported unless the floor is declared.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from theoryck.auditing.directions import Direction, as_path
+from theoryck.auditing.points import Gathered
+from theoryck.auditing.tables import Measurements
+from theoryck.fitting.data import MIN_SIZES
+from theoryck.fitting.scatter import MIN_SCATTER_SIZES
+from theoryck.judging.case import Claimed
+from theoryck.records import Judgement, Kind, Point, Prediction, Toward, Verdict
+from theoryck.records.values import size_text
+
+ROUNDING_UNIT = 2.0**-52
+ARITHMETIC = 4 * ROUNDING_UNIT  # of differences of numbers of order 1: what a handful of roundings leaves of them
+MOST_ROUNDING = 1e4 * ROUNDING_UNIT  # to which the roundings of a long computation add up
+LEAST_FALL = 10.0  # before the floor: a law that hardly falls does not show where it stops
+PREDICTED_FALL = 4.0  # which the law before the floor would make while the values stay within SAME
+SAME = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """A floor of ``height`` from the row ``first`` on; ``rounding`` says that it is that of double precision."""
+
+    height: float
+    first: int
+    rounding: bool
+
+
+def find_floor(sizes: Sequence[float], values: Sequence[float], log_rates: Sequence[float] | None = None) -> Floor | None:
+    """Return where values stop falling, if they do; rows go from coarse to fine, ``log_rates`` are those of a claimed rate.
+
+    The law before the floor is the median of the slopes of at least two pairs, over which the values fall at least tenfold.  The
+    floor begins where a pair falls by less than half of it, for good, and lies at the rounding of numbers of order 1 (or of the
+    largest value); or else where at least two rows stay within a factor 2 while the law would fall by 4, and so would the rate.
+
+    >>> errors = [1e-4, 6e-6, 4e-7, 2.5e-8, 1.6e-9, 1e-10, 6e-12, 4e-13, 3e-13, 6e-13]
+    >>> find_floor([2.0**k for k in range(10)], errors)
+    Floor(height=6e-13, first=8, rounding=True)
+    >>> find_floor([4.0, 8.0, 16.0, 32.0, 64.0], [0.1, 0.025, 0.006, 0.005, 0.005])
+    Floor(height=0.005, first=3, rounding=False)
+    >>> find_floor([4.0, 8.0, 16.0, 32.0], [0.1, 0.05, 0.025, 0.0125]) is None
+    True
+    """
+    x, size = [math.log(s) for s in sizes], [abs(value) for value in values]
+    if len(set(sizes)) < len(sizes):
+        return None
+    for first in range(MIN_SIZES, len(size)):
+        before = size[:first]
+        if min(before) == 0:
+            return None
+        slopes = [-math.log(before[i] / before[i - 1]) / abs(x[i] - x[i - 1]) for i in range(1, first)]
+        law = statistics.median(slopes[-3:])
+        if not (law > 0 and before[0] >= LEAST_FALL * before[-1]):
+            continue
+        tail, last = size[first:], before[-1]
+        gaps = [abs(there - x[first - 1]) for there in x[first:]]
+        if any(value > 0 and math.log(last / value) > law / 2 * gap for value, gap in zip(tail, gaps)):
+            continue
+        height = max(*tail, ROUNDING_UNIT * max(size))
+        if height <= MOST_ROUNDING * max(1.0, max(size)):
+            return Floor(height, first, True)
+        flat = len(tail) > 1 and height <= SAME * min(tail)
+        falls = math.exp(law * abs(x[-1] - x[first])) >= PREDICTED_FALL
+        claimed = log_rates is None or log_rates[first] - log_rates[-1] >= math.log(PREDICTED_FALL)
+        if flat and falls and claimed:
+            return Floor(height, first, False)
+    return None
+
+
+def on_floor(points: Sequence[Point], height: float) -> tuple[Point, ...]:
+    """Return the points with errors that allow for a floor of this height."""
+    found = []
+    for point in points:
+        assert point.estimate is not None
+        found.append(replace(point, estimate=replace(point.estimate, stderr=math.hypot(point.estimate.stderr, height))))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Floors:
+    """The floors of a table: one that was declared, one that was seen, and the rounding of the arithmetic that made an order."""
+
+    path: Direction | None
+    declared: float = 0.0
+    seen: Floor | None = None
+    least: float = 0.0
+    ordered: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        measured: Measurements,
+        gathered: Gathered,
+        template: Prediction,
+        toward: Mapping[str, Toward],
+        declared: float | None,
+        *,
+        ordered: bool,
+    ) -> Floors:
+        """Look for a floor where the values have no noise that could hide one, or be taken for one."""
+        path = as_path(gathered.points, toward)
+        if declared is not None:
+            return cls(path, declared, ordered=ordered)
+        scale = max(1.0, float(np.abs(measured.values).max()))
+        found = cls(path, least=ARITHMETIC * scale if ordered else 0.0, ordered=ordered)
+        exact = measured.stderr is not None and not measured.stderr.any()
+        by_size = template.constant is not None and template.kind is Kind.BOUND
+        if path is None or by_size or not (exact or gathered.without_errors):
+            return found
+        rate = Claimed.of(template).rate
+        values = [point.estimate.value for point in path.points if point.estimate is not None]
+        logs = None if rate is None else [rate.log_value(point.sizes) for point in path.points]
+        return replace(found, seen=find_floor([point.sizes[path.base] for point in path.points], values, logs))
+
+    @property
+    def height(self) -> float:
+        """The error of every value that comes from floors."""
+        return max(self.declared, self.least, 0.0 if self.seen is None else self.seen.height)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What has to be said."""
+        if self.declared:
+            return (f"floor declared: no value is known better than to {self.declared:.2g}",)
+        if self.seen is None:
+            return ()
+        what = "rounding holds the values up" if self.seen.rounding else "the values stop falling"
+        return (f"{what} from {self._start} on, at {self.seen.height:.2g}: the exponent is that of the rows before",)
+
+    @property
+    def _start(self) -> str:
+        assert self.seen is not None
+        assert self.path is not None
+        return f"{self.path.base} = {size_text(self.path.points[self.seen.first].sizes[self.path.base])}"
+
+    def above(self, points: tuple[Point, ...]) -> tuple[Point, ...]:
+        """Return the points whose scatter is noise: to which a floor adds less than 1%, or where those are few, all before it."""
+        if self.seen is None:
+            return points
+        least = 100 * self.seen.height
+        high = tuple(point for point in points if point.estimate is not None and abs(point.estimate.value) > least)
+        return high if len(high) >= MIN_SCATTER_SIZES else points[: self.seen.first]
+
+    def weighed(self, found: Judgement) -> Judgement:
+        """Support nothing that a floor of unknown origin contradicts: it may as well be a limit that is not 0."""
+        if self.seen is None or self.seen.rounding or found.verdict not in (Verdict.SUPPORTED, Verdict.INCONCLUSIVE):
+            return found
+        reason = (
+            f"the values stop falling from {self._start} on, at {self.seen.height:.2g}: if that is the tolerance of a solver, "
+            f"declare it (floor {self.seen.height:.2g}), else the claim does not hold there; before it, {found.reason}"
+        )
+        return replace(found, verdict=Verdict.INCONCLUSIVE, reason=reason, tightness=None)
