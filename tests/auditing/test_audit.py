@@ -696,3 +696,51 @@ def test_many_rows_are_no_trouble():
     found = audit({"d": sizes}, values, rate="1/d", correction=1)
     assert found.verdict is Verdict.SUPPORTED
     assert found.draws == 210_000
+
+
+# -- errors that are too small ----------------------------------------------------------------------------------------------------
+
+
+def scattered(factor, seed, count=7):
+    """Values of d^-1/2 that scatter ``factor`` times as much as the errors of 1% that are stated."""
+    sizes = [16 * 2**step for step in range(count)]
+    values = np.array(sizes) ** -0.5 * (1 + 0.01 * factor * np.random.default_rng(seed).standard_normal(count))
+    return {"d": sizes}, values, 0.01 * values
+
+
+@pytest.mark.parametrize("factor", [3, 5, 10])
+def test_scatter_beyond_the_stated_errors_refutes_nothing_true_and_supports_nothing_wrong(factor):
+    """Twenty tables each: without the enlargement up to 23 of 60 true scalings fell, and 10 of 60 wrong bounds stood."""
+    for seed in range(20):
+        table = scattered(factor, seed)
+        assert tc.audit(*table, rate="d**(-1/2)", kind="scaling").verdict != "REFUTED"
+        assert tc.audit(*table, rate="d**(-3/4)").verdict != "SUPPORTED"
+
+
+def test_a_poor_fit_is_told_as_an_interval_without_advice_to_draw():
+    found = next(
+        found
+        for found in (tc.audit(*scattered(10, seed, 5), rate="d**(-1/2)") for seed in range(50))
+        if "poor-fit" in found.judgement.flags and found.verdict == "INCONCLUSIVE" and found.exponent is not None
+    )
+    assert "times the draws" not in found.reason
+    assert "give errors that hold" in found.reason
+    assert any("stated errors enlarged" in flag for flag in found.judgement.flags)
+
+
+def test_a_bound_with_a_constant_is_judged_with_the_errors_that_the_scatter_shows():
+    """One value of seven lies 5% above the bound: five stated errors, and less than what the values scatter."""
+    sizes, values, stderr = scattered(8, 4)
+    top = float((values * np.sqrt(sizes["d"])).max())
+    assert tc.audit(sizes, values, stderr, rate="d**(-1/2)", constant=top / 1.05).verdict != "REFUTED"
+    calm = np.array(sizes["d"]) ** -0.5
+    assert tc.audit(sizes, calm, 0.001 * calm, rate="d**(-1/2)", constant=1 / 1.05).verdict == "REFUTED"
+
+
+def test_what_every_local_slope_contradicts_is_not_supported():
+    """A fit may take any growth for a correction; growth that stays the same from size to size is none."""
+    sizes = [16, 32, 64, 128, 256, 512, 1024]
+    for rise in (0.06, 0.1):
+        values = [d ** (rise - 0.5) for d in sizes]
+        for noise in (1e-3, 0.01, 0.1):
+            assert tc.audit({"d": sizes}, values, [noise * v for v in values], rate="d**(-1/2)").verdict != "SUPPORTED"

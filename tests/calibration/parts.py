@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.calibration import audits
+from tests.calibration import audits, misjudged
 from tests.calibration.claims import (
     ALL_LOOKS,
     HARD,
@@ -56,9 +56,9 @@ class Row:
 
     def __str__(self) -> str:
         if self.tally is None:
-            return f"{self.part:8s} {self.text}"
+            return f"{self.part:9s} {self.text}"
         promise = "" if self.declared is None else f"  declared {'>=' if self.least else '<='} {self.declared:g}"
-        return f"{self.part:8s} {self.text:100s} {self.tally}{promise}{'' if self.kept else '  BROKEN'}"
+        return f"{self.part:9s} {self.text:100s} {self.tally}{promise}{'' if self.kept else '  BROKEN'}"
 
     def to_json(self) -> dict[str, Any]:
         shown = {"part": self.part, "text": self.text, "declared": self.declared, "kept": self.kept}
@@ -179,6 +179,27 @@ def audit(repeats: int, seed: int) -> Iterator[Row]:
         yield Row("audit", text, total, 0.93, least=True)
 
 
+def misjudged_errors(repeats: int, seed: int) -> Iterator[Row]:
+    """Audits whose errors are stated too small or too large: neither error rate may notice, nor the coverage of what is shown."""
+    for sizes, stated, factor in itertools.product(misjudged.COUNTS, misjudged.STATED, misjudged.FACTORS):
+        found = misjudged.judged(sizes, stated, factor, repeats, seed)
+        text = f"{sizes} sizes, errors stated as {stated:g} that are {factor * stated:.2g}"
+        for kind in (Kind.BOUND, Kind.SCALING):
+            yield Row("misjudged", f"{text}: true {kind.value}s refuted", found.share("true", kind, Verdict.REFUTED), REFUTE)
+        for name, excess in (("edge", 0.06), ("wrong", 0.25)):
+            supported = found.share(name, Kind.BOUND, Verdict.SUPPORTED)
+            yield Row("misjudged", f"{text}: bounds wrong by {excess} supported", supported, SUPPORT)
+        scalings = [found.share(name, Kind.SCALING, Verdict.SUPPORTED) for name in ("wrong", "other")]
+        yield Row("misjudged", f"{text}: scalings wrong by 0.25 supported", sum(scalings, Tally(0, 0)), SUPPORT)
+        # Where the scatter is of the size of the values most tables show no interval, and those that do look calmer than they are.
+        promised = 2 * found.shown.trials > found.tables
+        yield Row("misjudged", f"{text}: intervals that cover", found.shown, 0.93 if promised else None, least=True)
+        yield Row("misjudged", f"{text}: beside a verdict", found.decided)
+        for name, verdict in (("true", "SUPPORTED"), ("loose", "SUPPORTED"), ("wrong", "REFUTED")):
+            decided = found.share(name, Kind.BOUND, Verdict(verdict))
+            yield Row("misjudged", f"{text}: {name} bounds {verdict} (no promise)", decided)
+
+
 PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "refute": lambda repeats: refute(50 * repeats, 1),
     "session": lambda repeats: sessions(5 * repeats, 2),
@@ -186,4 +207,5 @@ PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "power": lambda repeats: power(max(2, repeats // 10), 4),
     "logs": lambda repeats: logs(max(2, repeats // 10), 5),
     "audit": lambda repeats: audit(max(2, repeats // 20), 6),
+    "misjudged": lambda repeats: misjudged_errors(max(2, repeats // 10), 7),
 }

@@ -12,7 +12,7 @@ import scipy.stats
 from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.data import Data
 from theoryck.fitting.fit import fit_rate
-from theoryck.fitting.scatter import NO_STDERR, WIDENING, Mixture, _posterior, _read, residual_stderrs
+from theoryck.fitting.scatter import NO_STDERR, WIDENING, Enlargement, Mixture, _posterior, _read, residual_stderrs
 
 SEVEN = 2.0 ** np.arange(4, 11)
 TWELVE = np.round(np.geomspace(16, 1024, 12))
@@ -170,3 +170,86 @@ def test_bad_arguments() -> None:
         residual_stderrs([16, 32, 64, 128], [1, math.nan, 3, 4])
     with pytest.raises(ValueError, match="same length"):
         residual_stderrs([16, 32, 64, 128], [1, 2, 3])
+
+
+# -- errors that were stated -------------------------------------------------------------------------------------------------------
+
+
+def noisy(scatter, seed=1, sizes=SEVEN):
+    """d^-1/2 with relative scatter, and errors of 1%."""
+    values = np.array(sizes) ** -0.5 * (1 + scatter * np.random.default_rng(seed).standard_normal(len(sizes)))
+    return sizes, values, 0.01 * values
+
+
+def test_errors_that_hold_are_hardly_enlarged():
+    """On average over tables: half of the prior is on the stated errors, and what they scatter bears them out."""
+    factors = [fit_rate(*noisy(0.01, seed), stated=True).factor for seed in range(30)]
+    assert np.median(factors) < 1.3
+    assert min(factors) >= 1
+
+
+def test_errors_that_are_too_small_are_enlarged_to_the_scatter_and_it_is_said():
+    """At ten times the stated scatter: the factor is that, to what five residuals tell, and the interval covers."""
+    for seed in range(10):
+        fit = fit_rate(*noisy(0.1, seed), stated=True)
+        assert fit.factor > 3
+        assert any("stated errors enlarged" in flag for flag in fit.flags) or "times those stated" in fit.reason
+        assert fit.interval(0.999).contains(-0.5)
+        assert fit_rate(*noisy(0.1, seed)).factor == 1
+
+
+def test_limits_at_smaller_error_rates_have_larger_errors():
+    fit = fit_rate(*noisy(0.03), stated=True)
+    assert fit.enlargement(1e-4) > fit.enlargement(0.025) == fit.factor
+    assert fit.lower(1e-4) < fit.lower(0.025) < fit.upper(0.025) < fit.upper(1e-4)
+    assert fit.interval(0.95) == fit.exponent
+    assert fit.decision_upper(0.025) >= fit.upper(0.025)
+
+
+def test_errors_stated_too_large_are_left_as_they_are():
+    """Values on the curve with errors of 1%: the interval is wide as stated, not narrower."""
+    sizes, values, errors = noisy(0.0)
+    fit, plain = fit_rate(sizes, values, errors, stated=True), fit_rate(sizes, values, errors)
+    assert plain.exponent.half_width <= fit.exponent.half_width < 1.2 * plain.exponent.half_width
+
+
+def test_exact_values_are_no_stated_errors():
+    values = [d**-0.5 * (1 + 1 / d) for d in SEVEN]
+    fit, plain = fit_rate(SEVEN, values, [0.0] * 7, stated=True), fit_rate(SEVEN, values, [0.0] * 7)
+    assert fit.exponent == plain.exponent
+    assert fit.flags == plain.flags == ()
+
+
+def test_scatter_of_the_size_of_the_values_shows_nothing():
+    values = np.array(SEVEN) ** -0.5 * np.array([1, 1.9, 0.3, 1.8, 0.4, 1.7, 0.3])
+    fit = fit_rate(SEVEN, values, 0.01 * values, stated=True)
+    assert not fit.identifiable
+    assert "give errors that hold" in fit.reason
+    assert fit.lower(0.01) == -np.inf
+
+
+def test_smooth_misfit_is_larger_corrections_and_scatter_is_larger_errors():
+    """Nine sizes tell the two apart: 1 + 60/d is smooth, a scatter of 10% is not."""
+    sizes = [16 * 2**step for step in range(9)]
+    smooth = [d**-0.5 * (1 + 60 / d) for d in sizes]
+    fit = fit_rate(sizes, smooth, [0.001 * value for value in smooth], stated=True)
+    assert any("corrections" in flag for flag in fit.flags)
+    rough = fit_rate(*noisy(0.1, 2, sizes), stated=True)
+    assert "poor-fit" in rough.flags
+    assert not rough.explanations
+
+
+def test_the_law_of_a_factor_is_that_of_its_formula():
+    """Two flat unknowns, no corrections: the density of the residuals over the factors, by the formula of a Gaussian."""
+    design = np.stack([np.ones(6), np.linspace(-1, 1, 6), np.zeros(6)], axis=1)
+    target = np.array([0.1, -0.2, 0.15, 0.3, -0.25, 0.1])
+    found = Enlargement.of(design, np.full(6, 0.05), target, 2)
+    residual = target - np.polyval(np.polyfit(design[:, 1], target, 1), design[:, 1])
+    chi2 = float((residual**2).sum()) / 0.05**2
+    prior = np.where(found.factors <= 10, 1.0, (found.factors / 10) ** -2.0)
+    prior *= 0.5 / prior.sum()
+    prior[0] += 0.5
+    weights = prior * found.factors**-4.0 * np.exp(-chi2 / found.factors**2 / 2)
+    assert found.weights == pytest.approx(weights / weights.sum(), abs=1e-9)
+    assert found.centres == pytest.approx(np.polyfit(design[:, 1], target, 1)[0])
+    assert found.errors == pytest.approx(found.factors * 0.05 / np.sqrt((design[:, 1] ** 2).sum()))

@@ -274,11 +274,11 @@ def _judged(
     points = on_floor(points, floors.height)
     path, lines = _lines(points, toward)
     if path is not None:
-        judgement, prediction = _along(path, template, contract, noisy=not floors.ordered)
+        judgement, prediction = _along(path, template, contract, gathered.stated, noisy=not floors.ordered)
     elif by_size:
-        judgement, prediction = _size_by_size(points, lines, template, contract, toward)
+        judgement, prediction = _size_by_size(points, lines, template, contract, toward, gathered.stated)
     else:
-        judgement, prediction = _on_grid(points, lines, template, contract, toward)
+        judgement, prediction = _on_grid(points, lines, template, contract, toward, gathered.stated)
     if gathered.without_errors:
         judgement = replace(judgement, flags=(NO_STDERR, *judgement.flags))
     return judgement, prediction, points
@@ -352,11 +352,13 @@ def _measured(template: Prediction) -> Prediction:
 # -- one path ------------------------------------------------------------------------------------------------------------------
 
 
-def _along(direction: Direction, template: Prediction, contract: Contract, noisy: bool = True) -> tuple[Judgement, Prediction]:
+def _along(
+    direction: Direction, template: Prediction, contract: Contract, stated: bool, noisy: bool = True
+) -> tuple[Judgement, Prediction]:
     points = direction.points
     prediction = _prediction(direction, template)
     if template.rate is not None:
-        found = judge(prediction, points, contract, drawn=False, noisy=noisy)
+        found = judge(prediction, points, contract, drawn=False, noisy=noisy, stated=stated)
         # The rivals of a scaling are judged as exponents, and shown as they were written.
         rivals = tuple(Rival(text, rival.rejected) for text, rival in zip(template.rivals, found.rivals))
         written = dict(zip(prediction.rivals, template.rivals))
@@ -365,7 +367,7 @@ def _along(direction: Direction, template: Prediction, contract: Contract, noisy
             for curve in found.curves
         )
         return replace(found, rivals=rivals, curves=curves), prediction
-    found = judge(prediction, points, contract, drawn=False, noisy=noisy)
+    found = judge(prediction, points, contract, drawn=False, noisy=noisy, stated=stated)
     found = replace(found, curves=tuple(replace(curve, fixed=direction.fixed) for curve in found.curves))
     trouble = "" if found.exponent is not None else f"; no exponent was found: {found.reason}"
     routes = tuple(replace(route, verdict=Verdict.INCONCLUSIVE, reason="") for route in found.routes)
@@ -420,14 +422,15 @@ def _size_by_size(
     template: Prediction,
     contract: Contract,
     toward: Mapping[str, Toward],
+    stated: bool,
 ) -> tuple[Judgement, Prediction]:
     """Judge a bound of numbers at every point of a grid; what grows along no path has no exponent, its lines have curves."""
     base = next(name for name in points[0].sizes if len({point.sizes[name] for point in points}) > 1)
     prediction = replace(template, base=base, toward=toward[base])
-    found = judge(prediction, points, contract, drawn=False)
+    found = judge(prediction, points, contract, drawn=False)  # values of several lines do not scatter about one curve
     routes = tuple(replace(route, exponent=None) for route in found.routes)
     ordered = sorted(lines, key=lambda line: line.base != base)
-    curves = tuple(curve for line in ordered for curve in _along(line, template, contract)[0].curves)
+    curves = tuple(curve for line in ordered for curve in _along(line, template, contract, stated)[0].curves)
     found = replace(found, routes=routes, flags=(), assuming="", tightness=None, constant=None, curves=curves)
     return replace(found, exponent=None, claimed_exponent=None, slack=None), prediction
 
@@ -441,6 +444,7 @@ def _on_grid(
     template: Prediction,
     contract: Contract,
     toward: Mapping[str, Toward],
+    stated: bool,
 ) -> tuple[Judgement, Prediction]:
     """Judge every line and the joint fit at their shares of the false-refute rate: one that falls refutes, all lines support."""
     tests = len(lines) + len(points[0].sizes)
@@ -449,7 +453,7 @@ def _on_grid(
     judged = []
     for line in lines:
         own = replace(template, rivals=tuple(r for r in template.rivals if not _no_rival(r, line, template)))
-        judged.append((line, *_along(line, own, shared)))
+        judged.append((line, *_along(line, own, shared, stated)))
     hopeless = [r for r in template.rivals if all(_no_rival(r, line, template) for line in lines)]
     if hopeless:
         reason = f"the rival {hopeless[0]!r} could be rejected on no line of the grid: the check could not fail, give another rival"

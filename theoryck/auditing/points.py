@@ -53,11 +53,15 @@ Groups = list[tuple[dict[str, Size], NDArray[np.intp]]]
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """One point for each set of sizes, sorted; ``without_errors`` if nothing in the rows says how large their errors are."""
+    """One point for each set of sizes, sorted; ``without_errors`` if nothing in the rows says how large their errors are.
+
+    Errors that were ``stated`` are somebody's word, which their scatter about the fit must bear out.
+    """
 
     points: tuple[Point, ...]
     flags: tuple[str, ...] = ()
     without_errors: bool = False
+    stated: bool = False
     rounding: tuple[float, ...] = ()  # half a unit of the last digit of every point's value, where digits were written
 
     def rounded(self, points: Sequence[Point]) -> tuple[Point, ...]:
@@ -90,7 +94,7 @@ def gather(measured: Measurements, groups: Groups, tail: float) -> Gathered:
     if measured.stderr is not None:
         found = _combine(measured, groups)
         halves = tuple(_half(measured, rows) for _, rows in groups)
-        found = replace(found, flags=(*flags, *found.flags), rounding=halves)
+        found = replace(found, flags=(*flags, *found.flags), rounding=halves, stated=_stated(measured))
         return replace(found, points=found.rounded(found.points))
     moments = [Moments.of(measured.values[rows]) for _, rows in groups]
     if sum(moment.count > 1 and not alike(moment) for moment in moments) < MIN_SIZES:
@@ -102,7 +106,7 @@ def gather(measured: Measurements, groups: Groups, tail: float) -> Gathered:
         ]
         copied = (f"all rows are equal at {places(equal)}: counted once",) if equal else ()
         points, halves = zip(*single)
-        return Gathered(points, (*flags, *copied), True, halves)
+        return Gathered(points, (*flags, *copied), without_errors=True, rounding=halves)
     resolution = _resolution(measured.values) if measured.rounding is None else 0.0
     means, noted = estimates([sizes for sizes, _ in groups], moments, tail, resolution)
     found = Gathered(tuple(Point(sizes, mean) for (sizes, _), mean in zip(groups, means)), (*flags, *noted))
@@ -136,6 +140,11 @@ def with_rounding(point: Point, half: float) -> Point:
     """Return the point with an error that allows for a value written to ``half`` a unit of its last digit."""
     assert point.estimate is not None
     return replace(point, estimate=replace(point.estimate, stderr=math.hypot(point.estimate.stderr, half / math.sqrt(3))))
+
+
+def _stated(measured: Measurements) -> bool:
+    """Whether errors are somebody's word: not those of rounding, beside which nothing is stated, nor those of counted replicates."""
+    return measured.dof is None and measured.stderr is not None and bool(measured.stderr.any())
 
 
 def _once(measured: Measurements, groups: Groups) -> tuple[Groups, int]:

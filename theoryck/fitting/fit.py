@@ -11,21 +11,27 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.special
 
 from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.data import MIN_SIZES, Data
-from theoryck.fitting.optimise import System, maximise
+from theoryck.fitting.optimise import System, maximise, residuals
 from theoryck.fitting.result import LocalSlope, Profile, RateFit, quantile, signed
+from theoryck.fitting.scatter import LARGEST_RELATIVE, Enlargement
 from theoryck.records import Interval
 
 __all__ = ["GOOD_FIT", "POOR_FIT", "LocalSlope", "RateFit", "fit_rate"]
 
 POOR_FIT = 0.01  # below this p-value larger corrections and larger errors are allowed for: chance alone falls there once in 100
 GOOD_FIT = 0.25  # as far as the corrections are then enlarged
+EXACT = 1e-9  # relative errors below which values were computed, not measured
+CONSTANT_TAIL = 0.005
+POOR = "poor-fit"
+TELLING = 100.0  # how many times as likely as the other an explanation must be to stand alone
+WORTH_SAYING = 1.1  # of a factor in the errors
 WIDENINGS = tuple(2 ** (step / 2) for step in range(1, 7))
 
 
@@ -41,6 +47,7 @@ def fit_rate(
     log_values: bool = False,
     trusted: bool = False,
     shown: Sequence[str] = (),
+    stated: bool = False,
 ) -> RateFit:
     """Fit ``Q = A d**s (1 + corrections)`` to values with standard errors and return s with an honest interval.
 
@@ -48,9 +55,11 @@ def fit_rate(
     ``correction`` declares the relative power of the next term, ``amplitude`` its size (see
     :mod:`theoryck.fitting.corrections`), ``exponent`` fixes s and leaves the constant to be fitted.  With ``log_values`` the
     values are log Q (for Q beyond the range of floats) and the stderrs relative ones.  ``trusted`` says that the stderrs cannot
-    be too small, so that misfit means larger corrections; ``shown`` are the sizes as messages write them.  With fewer than three
-    sizes, a change of sign or nothing above the noise the interval is infinite and ``reason`` says why.  Raises ValueError, naming
-    the entry, on sizes that are not positive, NaN, infinite values, and negative stderrs.
+    be too small, so that misfit means larger corrections; ``stated`` that somebody stated them, so that all may be too small by
+    one factor, as far as the scatter about the fit allows (:class:`theoryck.fitting.scatter.Enlargement`); ``shown`` are the
+    sizes as messages write them.  With fewer than three sizes, a change of sign or nothing above the noise the interval is
+    infinite and ``reason`` says why.  Raises ValueError, naming the entry, on sizes that are not positive, NaN, infinite values,
+    and negative stderrs.
 
     >>> sizes = [16, 32, 64, 128, 256]
     >>> fit = fit_rate(sizes, [3 * d**-0.5 for d in sizes], [0.0] * 5, correction=1)
@@ -60,7 +69,8 @@ def fit_rate(
     if not 0 < level < 1:
         raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
     data = Data.read(sizes, values, stderrs, log_values, shown)
-    options = _Options(correction, amplitude, exponent, level, trusted)
+    stated = stated and bool((data.log_stderr > data.log_size + math.log(EXACT)).any())
+    options = _Options(correction, amplitude, exponent, level, trusted and not stated)
     sign, reason = data.sign()
     distinct = len(np.unique(data.x))
     if distinct < MIN_SIZES:
@@ -71,7 +81,12 @@ def fit_rate(
         fit = RateFit(nothing, nothing, math.inf, math.nan, 0, math.nan, data.window, sign, family, reason=reason)
     else:
         fit = _attempt(data, sign, options)
-        fit = _with_profile(fit, data, options) if fit.p_value >= POOR_FIT else _reconcile(data, sign, options, fit)
+        if fit.p_value < POOR_FIT:
+            fit = _reconcile(data, sign, options, fit, stated)
+        elif stated:
+            fit = _Wider.of(data, sign, options, 1.0, fit).shown(fit)
+        else:
+            fit = _with_profile(fit, data, options)
     return replace(fit, local_slopes=_local_slopes(data), flags=(*data.flags(), *fit.flags))
 
 
@@ -111,25 +126,92 @@ def _with_profile(fit: RateFit, data: Data, options: _Options) -> RateFit:
     return replace(fit, exponent=fit.interval(options.level))
 
 
-def _reconcile(data: Data, sign: int, options: _Options, first: RateFit) -> RateFit:
+@dataclass(frozen=True)
+class _Wider:
+    """Fits with stated errors enlarged as limits at an error rate need it: the smaller the rate, the more."""
+
+    data: Data
+    sign: int
+    options: _Options
+    widening: float
+    enlargement: Enlargement
+    found: dict[float, RateFit] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, data: Data, sign: int, options: _Options, widening: float, first: RateFit) -> _Wider:
+        """Take from the first fit how large the errors may be."""
+        system = first.system
+        assert system is not None
+        # At its solution the fit is linear in the logarithms: what is left of them are the relative residuals over 1/weights.
+        target = system.design @ system.theta + residuals(data, sign, system.curve(np.exp(data.x))[0])
+        seen = system.weights > 0
+        rows = system.design[seen], 1 / system.weights[seen], target[seen]
+        return cls(data, sign, options, widening, Enlargement.of(*rows, system.flat))
+
+    def __call__(self, error_rate: float) -> RateFit:
+        factor = self.enlargement.at(error_rate)
+        if factor not in self.found:
+            noise = replace(self.data, log_stderr=self.data.log_stderr + math.log(factor))
+            fit = _with_profile(_attempt(noise, self.sign, self.options, self.widening), noise, self.options)
+            self.found[factor] = replace(fit, factor=factor)
+        return self.found[factor]
+
+    def _clear(self, factor: float) -> int:
+        """Return at how many sizes values stand well above errors that are so many times larger."""
+        clear = self.data.log_stderr + math.log(factor) <= self.data.log_size + math.log(LARGEST_RELATIVE)
+        return len(np.unique(self.data.x[clear]))
+
+    def shown(self, first: RateFit) -> RateFit:
+        """Return the fit at the level shown, whose limits at other error rates have errors of their own."""
+        # The prefactor at a fixed exponent is judged by its interval alone, whatever the error rate.
+        tail = 0.5 - self.options.level / 2
+        fit = self(tail if self.options.exponent is None else min(tail, CONSTANT_TAIL))
+        if self._clear(fit.factor) < MIN_SIZES <= self._clear(1.0):
+            reason = (
+                f"the values scatter about the fit as errors {fit.factor:.2g} times those stated would make them: fewer than "
+                f"{MIN_SIZES} sizes have values known to {LARGEST_RELATIVE:.0%}; measure more sizes, or give errors that hold"
+            )
+            nothing = Interval(math.nan, -math.inf, math.inf, self.options.level)
+            return replace(
+                first, exponent=nothing, constant=nothing, stderr=math.inf, system=None, reason=reason, factor=fit.factor
+            )
+        flags = (f"stated errors enlarged {fit.factor:.2g} times",) if fit.factor >= WORTH_SAYING else ()
+        fit = replace(fit, chi2=first.chi2, p_value=first.p_value, wider=self, flags=flags)
+        return replace(fit, exponent=fit.interval(self.options.level))
+
+
+def _reconcile(data: Data, sign: int, options: _Options, first: RateFit, stated: bool) -> RateFit:
     """Allow for both explanations of data that contradict the model: larger corrections, and larger errors than were given.
 
-    The first is right for high moments at small sizes, the second for underestimated errors or an oscillation; the data cannot
-    tell which, so the interval is the hull of the two, unless the errors are trusted and larger corrections do explain the data.
+    The first is right for high moments at small sizes, the second for underestimated errors or an oscillation; as a rule the data
+    cannot tell which, so the interval is the hull of the two, unless the errors are trusted and larger corrections do explain the
+    data, or were stated and one explanation is :data:`TELLING` times as likely as the other.
     """
     for widening in WIDENINGS:
         larger = _attempt(data, sign, options, widening, birge=True)
         if larger.p_value >= GOOD_FIT:
             break
+    flag = f"corrections {widening:.2g} times larger than assumed"
     if options.trusted and larger.p_value >= POOR_FIT:
-        larger = _with_profile(larger, data, options)
-        return replace(larger, flags=(f"corrections {widening:.2g} times larger than assumed",))
-    noisier, noise = first, data
-    while noisier.p_value < POOR_FIT:
-        factor = max(noisier.chi2 / noisier.dof, 1.5)
-        noise = replace(noise, log_stderr=noise.log_stderr + 0.5 * math.log(factor))
-        noisier = _attempt(noise, sign, options)
-    both = (_with_profile(larger, data, options), _with_profile(noisier, noise, options))
+        return replace(_with_profile(larger, data, options), flags=(flag,))
+    if not stated:
+        return _hull(first, (_with_profile(larger, data, options), _noisier(data, sign, options)), options)
+    wider, curved = _Wider.of(data, sign, options, 1.0, first), _Wider.of(data, sign, options, widening, larger)
+    gain = curved.enlargement.evidence_as_stated - wider.enlargement.evidence
+    if gain > math.log(TELLING):
+        fit = curved.shown(first)
+        return replace(fit, flags=(flag, *fit.flags))
+    if gain < -math.log(TELLING):
+        fit = wider.shown(first)
+        return replace(fit, flags=(POOR, *fit.flags))
+    return _hull(first, (curved.shown(first), wider.shown(first)), options)
+
+
+def _hull(first: RateFit, both: tuple[RateFit, RateFit], options: _Options) -> RateFit:
+    """Return a fit whose intervals are the hull of those of larger corrections and of larger errors."""
+    for fit in both:
+        if fit.reason:
+            return fit
     best = min(both, key=lambda fit: fit.stderr)
     low, high = (min(fit.constant.low for fit in both), max(fit.constant.high for fit in both))
     fit = replace(
@@ -138,10 +220,22 @@ def _reconcile(data: Data, sign: int, options: _Options, first: RateFit) -> Rate
         stderr=max(fit.stderr for fit in both),
         chi2=first.chi2,
         p_value=first.p_value,
-        flags=("poor-fit",),
+        flags=(POOR, *both[1].flags),
         explanations=both,
+        factor=both[1].factor,
+        wider=None,
     )
     return replace(fit, exponent=fit.interval(options.level))
+
+
+def _noisier(data: Data, sign: int, options: _Options) -> RateFit:
+    """Enlarge the errors until the fit is no longer poor."""
+    noisier = _attempt(data, sign, options)
+    while noisier.p_value < POOR_FIT:
+        factor = max(noisier.chi2 / noisier.dof, 1.5)
+        data = replace(data, log_stderr=data.log_stderr + 0.5 * math.log(factor))
+        noisier = _attempt(data, sign, options)
+    return _with_profile(noisier, data, options)
 
 
 def _estimates(system: System, sign: int, options: _Options) -> tuple[Interval, Interval, float]:

@@ -90,7 +90,7 @@ def descend(data: Data, sign: int, design: Array, offset: Array, flat: int) -> t
     for _ in range(_STEPS):
         eta = design @ theta + offset
         weights = np.exp(np.minimum(eta - data.log_stderr, 300.0))
-        residual = _relative_residual(data, sign, eta)
+        residual = residuals(data, sign, eta)
         step = minimiser(design, eta - offset + residual, weights, flat) - theta
         for _ in range(30):
             trial = theta + step
@@ -115,8 +115,8 @@ def _starting_point(data: Data, sign: int, design: Array, offset: Array, flat: i
     return minimiser(design[usable], target[usable], 1 / spread[usable], flat)
 
 
-def _relative_residual(data: Data, sign: int, eta: Array) -> Array:
-    """(value - model) / model, accurate where it is tiny."""
+def residuals(data: Data, sign: int, eta: Array) -> Array:
+    """Return (value - model) / model, accurate where it is tiny, for ``model = sign * exp(eta)``."""
     same = data.signs == sign
     with np.errstate(over="ignore"):
         ahead = np.expm1(np.minimum(np.where(same, data.log_size, -np.inf) - eta, 300.0))
@@ -126,5 +126,5 @@ def _relative_residual(data: Data, sign: int, eta: Array) -> Array:
 
 def _objective(data: Data, sign: int, eta: Array, corrections: Array) -> float:
     with np.errstate(over="ignore"):
-        pulls = _relative_residual(data, sign, eta) * np.exp(np.minimum(eta - data.log_stderr, 300.0))
+        pulls = residuals(data, sign, eta) * np.exp(np.minimum(eta - data.log_stderr, 300.0))
         return float(pulls @ pulls + corrections @ corrections)

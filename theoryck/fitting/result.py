@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import NormalDist
@@ -47,7 +48,9 @@ class RateFit:
     """What :func:`fit_rate` found; ``reason`` is empty if the exponent is identifiable, else says why it is not.
 
     ``stderr`` is that of the exponent and contains corrections; ``constant`` is the prefactor A of ``A d**s`` (the fitted curve
-    inside the window is :meth:`value_at`); ``sign`` is +1 or -1.
+    inside the window is :meth:`value_at`); ``sign`` is +1 or -1.  ``factor`` says how many times larger than stated the errors were
+    taken, at the level shown; ``wider`` are the fits for limits at other error rates, and ``explanations`` those of data that fit
+    poorly, of which the limits are the hull.
 
     >>> from theoryck.fitting.fit import fit_rate
     >>> sizes = [16, 32, 64, 128, 256]
@@ -77,6 +80,8 @@ class RateFit:
     system: System | None = field(default=None, repr=False, compare=False)
     skewed: Profile | None = field(default=None, repr=False, compare=False)
     explanations: tuple[RateFit, ...] = field(default=(), repr=False, compare=False)
+    factor: float = 1.0
+    wider: Callable[[float], RateFit] | None = field(default=None, repr=False, compare=False)
 
     @property
     def identifiable(self) -> bool:
@@ -124,6 +129,8 @@ class RateFit:
         if self.explanations:
             limits = [fit._decision(error_rate, side) for fit in self.explanations]
             return max(limits) if side > 0 else min(limits)
+        if self.wider is not None:
+            return self.wider(error_rate)._decision(error_rate, side)
         limit = self._limit(error_rate, side)
         if self.system is None:
             return limit
@@ -162,10 +169,18 @@ class RateFit:
         if self.explanations:
             limits = [fit._limit(error_rate, side) for fit in self.explanations]
             return max(limits) if side > 0 else min(limits)
+        if self.wider is not None:
+            return self.wider(error_rate)._limit(error_rate, side)
         z = quantile(1 - error_rate)
         if self.skewed is None:
             return self.exponent.estimate + side * z * self.stderr
         return self.skewed.limit(self.exponent.estimate, self.stderr, z, side)
+
+    def enlargement(self, error_rate: float) -> float:
+        """Return how many times larger than stated the errors are taken for limits at ``error_rate``."""
+        if self.explanations:
+            return max(fit.enlargement(error_rate) for fit in self.explanations)
+        return self.factor if self.wider is None else self.wider(error_rate).factor
 
     def stderr_with(self, factor: float) -> float:
         """Return the stderr of the exponent if every size had ``factor`` times the draws; ``math.inf`` leaves corrections alone."""

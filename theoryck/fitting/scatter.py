@@ -1,4 +1,6 @@
-"""Measurements without standard errors: one unknown relative noise for all of them, taken from what no smooth curve explains.
+"""Measurements without standard errors, or with errors that may be too small: what no smooth curve explains is noise.
+
+Without errors one unknown relative noise is that of all:
 
 ``log Q_i = a + s log d_i + sum_j b_j u_i**w_j + sigma N(0, 1)`` with the correction family of the fit and a prior ``1/sigma``: with
 the straight line projected out and the corrections integrated, contrast ``z_j`` of the data is Gaussian with variance
@@ -7,6 +9,8 @@ contrasts are free of corrections, so the mixture has long tails, as Student's l
 error bars say far less than 7 with them.  Noise smaller than the smallest contrast that corrections make, ``min lambda_j**(1/2)``
 (or than the rounding of logarithms), cannot be told from corrections: the range of sigma starts there, so that data which look
 exact are believed no more than that.
+
+Errors that somebody stated are known but for one factor, sigma in units of them, which is at least 1: see :class:`Enlargement`.
 """
 
 from __future__ import annotations
@@ -30,6 +34,10 @@ LARGEST_RELATIVE = 0.25  # a fit needs values that stand above their errors
 SMALLEST_NOISE, LARGEST_NOISE = 1e-13, 10.0  # of sigma: from the rounding of logarithms to ten times the values
 WIDENING = 1.1  # of the corrections: an unknown noise may be taken for one, and at corners of the family it would be too often
 _NODES = 360  # of log sigma, 9% apart: the densities in it are never narrower than 1/sqrt(2 n), and n is at most some hundreds
+_STEP = 0.04  # of the logarithm of a factor
+RIGHT = 0.5  # the prior probability that errors are what they are stated to be
+OFTEN_WRONG = 10.0  # the factor up to which they are likely to be wrong, if they are
+SMALLEST_SHARE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -130,26 +138,88 @@ def _posterior(data: Data, correction: float | None, amplitude: float | None) ->
     # The logarithm of a float is known to a few units of its last place, and no family is needed below that.
     floor = max(SMALLEST_NOISE, 8 * np.finfo(float).eps * float(np.abs(data.log_size).max()))
     family = CorrectionFamily.choose(first, correction, amplitude, noise=1e-3 * floor, widening=WIDENING)
-    design = design_matrix(data.x, first, last, family, True)
-    # An orthogonal change of coordinates: the first two span the straight lines, the rest are contrasts free of them.
-    lines, upper = scipy.linalg.qr(design[:, :2])
-    shapes, target = lines.T @ design[:, 2:], lines.T @ data.log_size
-    left, sizes, right = scipy.linalg.svd(shapes[2:], full_matrices=True)
-    contrasts, variance = left.T @ target[2:], np.zeros(len(target) - 2)
-    variance[: len(sizes)] = sizes**2
-    noise = np.geomspace(max(floor, math.sqrt(variance.min())), LARGEST_NOISE, _NODES)
-    total = variance + noise[:, None] ** 2  # (nodes, contrasts)
-    log_weight = -0.5 * (np.log(total) + contrasts**2 / total).sum(axis=1)  # the nodes are even in log sigma, which is the prior
-    weights = np.exp(log_weight - log_weight.max())
-    slope = scipy.linalg.solve_triangular(upper[:2], np.eye(2))[1]  # from the lines to s
-    # Given sigma, the contrasts say what the corrections do to the slope, as far as the two have the same sources.
-    sources = right @ (slope @ shapes[:2])
-    seen, unseen = sources[: len(sizes)], sources[len(sizes) :]
-    known = total[:, : len(sizes)]
-    centres = slope @ target[:2] - (contrasts[: len(sizes)] / known) @ (seen * sizes)
-    left_open = noise**2 * (seen**2 / known).sum(axis=1) + float(unseen @ unseen)
-    errors = np.sqrt(left_open + noise**2 * float(slope @ slope))
-    return noise, centres, errors, weights / weights.sum()
+    contrasts = _Contrasts.of(design_matrix(data.x, first, last, family, True), data.log_size, 2)
+    noise = np.geomspace(max(floor, math.sqrt(contrasts.variance.min())), LARGEST_NOISE, _NODES)
+    return noise, *contrasts.law(noise, np.zeros(_NODES))  # the nodes are even in log sigma, which is the prior
+
+
+@dataclass(frozen=True)
+class _Contrasts:
+    """A linear system as what is free of its flat unknowns, one Gaussian number each, and what that says of the last of these."""
+
+    values: Array  # z_j, of variance lambda_j + noise**2
+    variance: Array  # lambda_j
+    sources: Array  # what the corrections do to the unknown, in the directions of the contrasts and in those of no contrast
+    row: Array  # from the lines to the unknown
+    line: float  # the unknown, were there no corrections
+
+    @classmethod
+    def of(cls, design: Array, target: Array, flat: int) -> _Contrasts:
+        """Change coordinates orthogonally: the first ``flat`` span the columns without a prior, the rest are free of them."""
+        lines, upper = scipy.linalg.qr(design[:, :flat])
+        shapes, turned = lines.T @ design[:, flat:], lines.T @ target
+        left, sizes, right = scipy.linalg.svd(shapes[flat:], full_matrices=True)
+        variance = np.zeros(len(target) - flat)
+        variance[: len(sizes)] = sizes**2
+        row = scipy.linalg.solve_triangular(upper[:flat], np.eye(flat))[-1]
+        return cls(left.T @ turned[flat:], variance, right @ (row @ shapes[:flat]), row, float(row @ turned[:flat]))
+
+    def log_likelihood(self, noise: Array) -> Array:
+        """Return the logarithm of the density of the contrasts at each noise."""
+        total = self.variance + noise[:, None] ** 2  # (nodes, contrasts)
+        return np.asarray(-0.5 * (np.log(total) + self.values**2 / total).sum(axis=1))
+
+    def law(self, noise: Array, log_prior: Array) -> tuple[Array, Array, Array]:
+        """Return the unknown and its stderr given each noise, and the posterior weights of the nodes."""
+        total = self.variance + noise[:, None] ** 2
+        log_weight = log_prior + self.log_likelihood(noise)
+        weights = np.exp(log_weight - log_weight.max())
+        # Given the noise, the contrasts say what the corrections do to the unknown, as far as the two have the same sources.
+        seen = min(len(self.variance), len(self.sources))
+        known, unseen = total[:, :seen], self.sources[seen:]
+        centres = self.line - (self.values[:seen] / known) @ (self.sources[:seen] * np.sqrt(self.variance[:seen]))
+        left_open = noise**2 * (self.sources[:seen] ** 2 / known).sum(axis=1) + float(unseen @ unseen)
+        return centres, np.sqrt(left_open + noise**2 * float(self.row @ self.row)), weights / weights.sum()
+
+
+@dataclass(frozen=True)
+class Enlargement:
+    """By which factor errors that somebody stated must be enlarged, as far as their scatter about the fit says.
+
+    All of them may be too small by one factor.  As likely as not they are right; if not, the logarithm of the factor is even up to
+    :data:`OFTEN_WRONG`, and falls like the inverse square beyond.  Given the factor the unknown is Gaussian, so that its law is a
+    mixture; :meth:`at` returns the smallest factor whose Gaussian limits at an error rate enclose those of the mixture.  With
+    errors that hold on 7 sizes it is about 1.1, with 5 sizes 1.4; errors stated too large are left as they are, as nothing would
+    be gained but a narrower interval.
+    """
+
+    factors: Array
+    centres: Array
+    errors: Array
+    weights: Array
+    evidence: float
+    """The logarithm of the density of the data, up to what depends on them and on the flat unknowns alone."""
+    evidence_as_stated: float
+
+    @classmethod
+    def of(cls, design: Array, relative: Array, target: Array, flat: int) -> Enlargement:
+        """Take the law of the last of ``flat`` unknowns of ``target = design theta + relative noise``, rows being logarithms."""
+        # Beside errors a million times as large, those of exact rows need not be known, and QR keeps its digits.
+        relative = np.maximum(relative, SMALLEST_SHARE * relative.max())
+        largest = max(LARGEST_NOISE / float(relative.min()), 2 * OFTEN_WRONG)
+        steps = np.linspace(0.0, math.log(largest), 1 + math.ceil(math.log(largest) / _STEP))
+        share = np.exp(-2 * np.maximum(steps - math.log(OFTEN_WRONG), 0.0))
+        prior = (1 - RIGHT) * share / share.sum()
+        prior[0] += RIGHT
+        factors = np.exp(steps)
+        contrasts = _Contrasts.of(design / relative[:, None], target / relative, flat)
+        likelihood = contrasts.log_likelihood(factors)
+        evidence = float(scipy.special.logsumexp(likelihood, b=prior))
+        return cls(factors, *contrasts.law(factors, np.log(prior)), evidence, float(likelihood[0]))
+
+    def at(self, error_rate: float) -> float:
+        """Return the factor for one-sided limits at ``error_rate``."""
+        return _matching(self.factors, self.centres, self.errors, self.weights, min(error_rate, 1 - error_rate))
 
 
 def _matching(noise: Array, centres: Array, errors: Array, weights: Array, rate: float) -> float:

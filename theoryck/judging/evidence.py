@@ -45,7 +45,8 @@ Below, a tail that no draw has seen cannot be known from the draws: of runs of 6
 class Series:
     """The values of one route along the path, with errors (standard errors, or radii of enclosures), in decimal.
 
-    ``route`` is "exact", "montecarlo", "bracket-low" or "bracket-high"; ``draws`` is the total number of draws.
+    ``route`` is "exact", "montecarlo", "bracket-low" or "bracket-high"; ``draws`` is the total number of draws.  Errors that were
+    ``stated`` by somebody may all be too small by one factor.
     """
 
     route: str
@@ -58,6 +59,7 @@ class Series:
     tails: tuple[float, ...] = ()  # squared skewness over draws at each size, where draws were taken
     axis: Axis | None = None  # how the fits see the base
     statistic: str = "mean"
+    stated: bool = False
 
     @property
     def zero(self) -> bool:
@@ -98,6 +100,10 @@ class Series:
         z = NormalDist().inv_cdf(1 - error_rate)
         factors = [Decimal(1 + (2 * z**2 + 1) * math.sqrt(tail) / (3 * z)) for tail in self.tails]
         return replace(self, errors=tuple(error * factor for error, factor in zip(self.errors, factors, strict=True)))
+
+    def enlarged(self, factor: float) -> Series:
+        """Return the series with errors ``factor`` times as large."""
+        return replace(self, errors=tuple(error * Decimal(factor) for error in self.errors))
 
     @property
     def trusted(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from theoryck.fitting.data import MIN_SIZES
+from theoryck.fitting.fit import POOR_FIT, RateFit
 from theoryck.judging.case import CONSTANT_TOLERANCE, Case
 from theoryck.judging.decisions import (
     INSIDE,
@@ -38,6 +39,12 @@ from theoryck.records import Interval, Kind, Tightness, Verdict
 
 EXCESS = "excess established"
 EXTRAPOLATED = "growth is extrapolated, not seen"
+ENLARGED = 1.5  # of errors that hold, those of 7 sizes are taken 1.1 times as large, those of 5 sizes 1.4 times
+STAYS = 0.75  # of a local slope that does not tend to 0
+POORLY = (
+    "the values scatter about the fit more than their errors allow, so that the interval is one of larger errors, or of larger "
+    "corrections: give errors that hold, more sizes, or declare correction and amplitude"
+)
 
 
 def grown(case: Case, series: Series) -> Outcome:
@@ -51,11 +58,15 @@ def grown(case: Case, series: Series) -> Outcome:
     by_size = prediction.constant is not None and prediction.kind is not Kind.SCALING
     constant, excess, extrapolated = growth.constant(level), False, False
     if by_size and case.rate is not None:
+        if series.stated:
+            series = series.enlarged(fit.enlargement(min(case.rates)))
         decisions = [case.pointwise(series, case.rate)]
     else:
         excess = _excess_established(case, growth)
         extrapolated = _only_extrapolated(case, series, growth)
         decisions = [_growth_decision(case, series, growth, excess, extrapolated)]
+        if decisions[0].verdict in INSIDE and (otherwise := _seen_otherwise(case, growth)):
+            decisions, extrapolated = [Decision(Verdict.INCONCLUSIVE, otherwise)], True
     if prediction.constant is not None and prediction.kind is Kind.SCALING:
         constant, decision, apart = _scaling_constant(case, series)
         decisions.append(decision)
@@ -68,7 +79,7 @@ def grown(case: Case, series: Series) -> Outcome:
     return Outcome(
         name=series.route,
         verdict=decision.verdict,
-        reason=case.sentence(series, decision.clause),
+        reason=case.sentence(series, decision.clause) + _enlarged(fit),
         clause=decision.clause,
         rejected=tuple(_rejects(case, series, growth, rival) for rival in prediction.rivals),
         exponent=case.exponent(interval) if finite and claimed is not None else None,
@@ -90,6 +101,13 @@ def grown(case: Case, series: Series) -> Outcome:
         contradicts=excess,
         growths=(Fitted(series, growth, rates),),
     )
+
+
+def _enlarged(fit: RateFit) -> str:
+    """Say that stated errors were enlarged, where that is more than one would expect of errors that hold."""
+    if fit.factor < ENLARGED or not fit.identifiable:
+        return ""
+    return f"; the errors are taken {fit.factor:.2g} times as large as stated, as far as the scatter about the fit allows"
 
 
 def _offsets(case: Case, growth: Growth) -> tuple[float, ...]:
@@ -242,10 +260,10 @@ def _only_extrapolated(case: Case, series: Series, growth: Growth) -> bool:
 def _growth_decision(case: Case, series: Series, growth: Growth, excess: bool, extrapolated: bool) -> Decision:
     threshold, fit = _threshold(case), growth.fit
     if extrapolated:
-        shown = with_error(growth.excess, fit.interval(case.contract.level).half_width)
+        shown = _shown(case, growth)
         return Decision(
             Verdict.INCONCLUSIVE,
-            f"relative to the rate {case.rate} the fit grows like {case.axis.text}^({shown}), but the values fall over the "
+            f"relative to the rate {case.rate} the fit grows like {shown}, but the values fall over the "
             f"{case.axis.further} half of the sizes: the growth is extrapolated from corrections that may be larger than assumed; "
             f"declare correction and amplitude, or take {case.axis.further} sizes",
         )
@@ -256,6 +274,33 @@ def _growth_decision(case: Case, series: Series, growth: Growth, excess: bool, e
     if excess and verdict in INSIDE:
         return Decision(Verdict.INCONCLUSIVE, _excess_clause(case, growth))
     return Decision(verdict, _growth_clause(case, series, growth, verdict, excess))
+
+
+def _seen_otherwise(case: Case, growth: Growth) -> str:
+    """Say that what a fit would support is seen nowhere: every local slope over the larger half is beyond it, and stays there.
+
+    A fit extrapolates: it takes off corrections.  Where they are all that keeps the values from what is claimed, the slopes tend to
+    it: those of ``d**-1/2`` fall to half over two doublings of the size, and the line is drawn at three quarters.
+    """
+    threshold, slopes = _threshold(case), growth.fit.local_slopes
+    seen = [each.slope for each in slopes[-max(MIN_SIZES - 1, len(slopes) // 2) :] if each.slope is not None]
+    if not seen or abs(seen[-1]) < STAYS * abs(seen[0]):
+        return ""
+    if not (min(seen) > threshold or (case.prediction.kind is Kind.SCALING and max(seen) < -threshold)):
+        return ""
+    return (
+        f"the fit would support what is claimed, yet relative to it the values grow like {case.axis.text}^({min(seen):.2g}) to "
+        f"{case.axis.text}^({max(seen):.2g}) from size to size over the {case.axis.further} half of them: the rest is extrapolated "
+        f"from corrections; take {case.axis.further} sizes, or declare the correction"
+    )
+
+
+def _shown(case: Case, growth: Growth) -> str:
+    """Return the growth of the ratio, as ``d^(0.02 +/- 0.01)``; where the fit is poor, as an interval that need not be centred."""
+    interval = growth.fit.interval(case.contract.level)
+    if growth.fit.explanations:
+        return f"{case.axis.text}^e with e in [{interval.low:.3g}, {interval.high:.3g}]"
+    return f"{case.axis.text}^({with_error(growth.excess, interval.half_width)})"
 
 
 def _excess_clause(case: Case, growth: Growth) -> str:
@@ -277,10 +322,9 @@ def _growth_clause(case: Case, series: Series, growth: Growth, verdict: Verdict,
         return fit.reason
     two_sides = case.prediction.kind is Kind.SCALING
     against = f"rate {case.rate}" if case.rate is not None else f"claimed {case.base}^({case.claimed_exponent:g})"
-    half = fit.interval(case.contract.level).half_width
-    what = f"relative to the {against} it grows like {case.axis.text}^({with_error(growth.excess, half)})"
+    what = f"relative to the {against} it grows like {_shown(case, growth)}"
     if case.prediction.kind is Kind.LAW and case.rate is None:
-        what = f"the distance to the law grows like {case.axis.text}^({with_error(growth.excess, half)})"
+        what = f"the distance to the law grows like {_shown(case, growth)}"
     refute, support = case.rates
     if verdict is Verdict.SUPPORTED:
         upper, at = fit.decision_upper(support), f"at error rate {support:.2g}"
@@ -303,6 +347,8 @@ def _budget(case: Case, series: Series, growth: Growth) -> str:
     """Say what would decide if the claim were exactly true, or wrong by twice ``within``: whichever the estimate is nearer."""
     if not case.final:
         return "more draws follow"
+    if not case.drawn and growth.fit.p_value < POOR_FIT:
+        return POORLY
     two_sides, threshold = case.prediction.kind is Kind.SCALING, _threshold(case)
     true = (abs(growth.excess) if two_sides else growth.excess) <= threshold
     side = -1.0 if two_sides and growth.excess < 0 else 1.0

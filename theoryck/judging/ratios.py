@@ -74,6 +74,7 @@ def fit_growth(
         exponent=exponent,
         trusted=series.trusted,
         shown=series.shown(base),
+        stated=series.stated,
     )
     return Growth(fit, scale, max(sizes))
 

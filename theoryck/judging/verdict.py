@@ -24,12 +24,14 @@ def judge(
     final: bool = True,
     drawn: bool = True,
     noisy: bool = True,
+    stated: bool = False,
 ) -> Judgement:
     """Return the verdict on ``prediction`` given the measured ``points``, at the error rates of ``contract``.
 
     ``final=False`` marks an interim look (whose contract carries the share of the error rates spent on it): the same tests, without
     the search for the budget that would decide.  ``drawn=False`` says that the estimates are somebody's own, not Monte Carlo means,
-    and ``noisy=False`` that no draws would make their errors smaller.
+    ``noisy=False`` that no draws would make their errors smaller, and ``stated`` that these are somebody's word, which the scatter
+    about the fit bears out or enlarges.
     Raises RateError on a rate that names no size of the points, ValueError on values that are not finite and on a prediction that
     lacks what its kind needs.
 
@@ -61,6 +63,8 @@ def judge(
         return Judgement(Verdict.INCONCLUSIVE, reason, flags=flags, settled=False)
     if not routes:
         return Judgement(Verdict.VACUOUS, "nothing was measured: no point has a value with an error bar", flags=flags)
+    if stated:
+        routes = {name: tuple(replace(series, stated=name == "montecarlo") for series in parts) for name, parts in routes.items()}
     case = Case.read(prediction, points, contract, routes=len(routes), final=final, drawn=drawn, noisy=noisy)
     outcomes = [_outcome(case, name, tuple(replace(each, axis=case.axis) for each in parts)) for name, parts in routes.items()]
     disagreement = compare_routes(points, case.contract.false_refute_rate)
