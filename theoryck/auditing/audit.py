@@ -107,8 +107,8 @@ def audit(
     >>> found.verdict.value, found.tightness.value, round(found.slack.estimate, 2)
     ('SUPPORTED', 'LOOSE', 0.5)
     >>> print(found.reason)
-    on d = 16..512: relative to the rate d**(-1/2) it grows like d^(-0.5000 +/- 0.0031); its upper limit at error rate
-    0.025, -0.497, is at most the tolerated 0.05
+    on d = 16..512: relative to the rate d**(-1/2) it grows like d^(-0.5000 +/- 0.0034); its upper limit at error rate
+    0.025, -0.496, is at most the tolerated 0.05
     >>> wrong = audit({"d": sizes}, [3 / d for d in sizes], [0.003 / d for d in sizes], rate="d**(-2)", rivals=["d**(-3)"])
     >>> wrong.verdict.value, round(wrong.exponent.estimate, 2)
     ('REFUTED', -1.0)
