@@ -143,7 +143,7 @@ def with_rounding(point: Point, half: float) -> Point:
 
 
 def _stated(measured: Measurements) -> bool:
-    """Whether errors are somebody's word: not those of rounding, beside which nothing is stated, nor those of counted replicates."""
+    """Whether errors are somebody's word: not those of rounding alone, nor those of replicates that were counted."""
     return measured.dof is None and measured.stderr is not None and bool(measured.stderr.any())
 
 
