@@ -137,4 +137,4 @@ def larger_decides(powers):
 def adaptivity():
     """kernels learn He_2(z_1) with n = 5 d, as it has one direction: excess risk -> 0, drawn"""
     along = tc.ScalingPath(d=(8, 12, 16, 24, 32), n="5*d")
-    return tc.Limit(drawn_sphere_risk(EXPONENTIAL, degree(2), ridge=0.0), along, value=0, tolerance=0.1)
+    return tc.Limit(drawn_sphere_risk(EXPONENTIAL, degree(2), ridge=0.0), along, value=0, tolerance=0.1, correction=1, amplitude=2)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.calibration import audits, misjudged
+from tests.calibration import approaches, audits, misjudged
 from tests.calibration.claims import (
     ALL_LOOKS,
     HARD,
@@ -200,6 +200,20 @@ def misjudged_errors(repeats: int, seed: int) -> Iterator[Row]:
             yield Row("misjudged", f"{text}: {name} bounds {verdict} (no promise)", decided)
 
 
+def limits(repeats: int, seed: int) -> Iterator[Row]:
+    """Limits ``L + A n^-w (1 + B n^-v)`` and ``L + A/log n``: coverage, false refutation, false support, and what is still seen."""
+    for declared, noise in itertools.product((False, True), approaches.NOISE):
+        for power in approaches.POWERS:
+            found = approaches.count(power, noise, declared, repeats, seed)
+            name = "1/log n" if power is None else f"n^-{power:.3g}"
+            text = f"limits approached like {name}{', declared' if declared else ''}, errors of {noise:g}"
+            yield Row("limits", f"{text}: covered, width {found.width:.2g}", found.covered, 0.93, least=True)
+            yield Row("limits", f"{text}: the limit refuted", found.refuted, REFUTE)
+            yield Row("limits", f"{text}: a limit wrong by the tolerance supported", found.supported, SUPPORT)
+            for within, tally in found.power.items():
+                yield Row("limits", f"{text}: the limit supported within {within:g} (no promise)", tally)
+
+
 PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "refute": lambda repeats: refute(50 * repeats, 1),
     "session": lambda repeats: sessions(5 * repeats, 2),
@@ -208,4 +222,5 @@ PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "logs": lambda repeats: logs(max(2, repeats // 10), 5),
     "audit": lambda repeats: audit(max(2, repeats // 20), 6),
     "misjudged": lambda repeats: misjudged_errors(max(2, repeats // 10), 7),
+    "limits": lambda repeats: limits(repeats, 8),
 }

@@ -174,9 +174,9 @@ def limit(value, points, **options):
 
 def test_a_limit_is_the_one_fitted():
     points = drawn(lambda d: 1 + 3 / d, 1e-3)
-    (curve,) = limit("1", points, tolerance="0.05", rivals=("1.2", "1/3")).curves
+    (curve,) = limit("1", points, tolerance="0.05", rivals=("1.2", "1/3"), correction=1.0).curves
     gaps, errors = [p.estimate.value - 1 for p in points], [p.estimate.stderr for p in points]
-    direct = fit_limit(SIZES, gaps, errors, scale=points[0].estimate.value)
+    direct = fit_limit(SIZES, gaps, errors, scale=points[0].estimate.value, correction=1.0)
     assert (curve.limit.low, curve.limit.high) == pytest.approx((direct.interval().low, direct.interval().high), rel=1e-6)
     assert curve.tolerance == 0.05
     assert curve.rivals == {"1.2": (pytest.approx(0.2),), "1/3": (pytest.approx(-2 / 3),)}

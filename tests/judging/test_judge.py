@@ -412,7 +412,7 @@ def test_bad_records_are_named() -> None:
     with pytest.raises(ValueError, match="needs an exponent"):
         judge(Prediction(Kind.SCALING, "Q"), estimates(lambda d: 1 / d), CONTRACT)
     with pytest.raises(ValueError, match="needs a value"):
-        judge(Prediction(Kind.LIMIT, "Q"), estimates(lambda d: 1 / d), CONTRACT)
+        judge(Prediction(Kind.IDENTITY, "Q"), estimates(lambda d: 1 / d), CONTRACT)
 
 
 @pytest.mark.parametrize("scale", [1e31, 1e-36])

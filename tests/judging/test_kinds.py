@@ -103,7 +103,7 @@ def converging(to: float, gap: float = 1.0, stderr: float = 1e-3) -> list[Point]
 
 @pytest.mark.parametrize(("true", "verdict"), [(0.5, Verdict.SUPPORTED), (0.48, Verdict.INCONCLUSIVE), (0.7, Verdict.REFUTED)])
 def test_limit(true: float, verdict: Verdict) -> None:
-    found = judge(limit("0.5", rivals=("0.8", "1")), converging(true), CONTRACT)
+    found = judge(limit("0.5", rivals=("0.8", "1"), correction=0.5), converging(true), CONTRACT)
     assert found.verdict is verdict
     assert "tolerance 0.05" in found.reason  # within * |value|
     assert found.assuming == "on d = 16..4096, assuming corrections O(d^-1/2)"

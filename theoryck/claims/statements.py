@@ -292,8 +292,13 @@ class Limit(_Along):
     """``quantity -> value`` along a path, at the given ``rate`` if there is one.
 
     Arguments: ``quantity`` and ``along`` as in :class:`Bound`; ``value``, a number, a text such as "sqrt(2/pi)", an enclosure or an
-    exact quantity; ``rate``, that of the distance to it, judged as a bound; ``tolerance``, absolute; ``rivals``, other values;
-    ``correction``, ``amplitude``, ``within``, ``share`` as in :class:`theoryck.claims.Statement`.  Raises ClaimError.
+    exact quantity, or None for a limit that is measured; ``rate``, that of the distance to it, judged as a bound; ``tolerance``,
+    absolute; ``rivals``, other values; ``correction``, ``amplitude``, ``within``, ``share`` as in
+    :class:`theoryck.claims.Statement`.  Raises ClaimError.
+
+    The approach is what is declared: ``value + A * rate * (1 + corrections)`` with any A where there is a rate, else the
+    ``correction``.  With neither, approaches as slow as d**-1/10 and 1/log(d) are allowed for, and the limit of values that still
+    move is INCONCLUSIVE more often than not: declare the rate that the theorem gives.
 
     By default the limit must be known to ``within`` times the value and agree with it: one that is found to differ, if only by 1%,
     is not supported.  A ``tolerance`` that is declared belongs to the claim, which is then "the limit is the value up to that".
@@ -308,19 +313,20 @@ class Limit(_Along):
     """
 
     kind: ClassVar[Kind] = Kind.LIMIT
-    value: Any
+    value: Any = None
     rate: Any = None
     tolerance: Number | str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_texts([self.value], "value")
+        if self.value is not None:
+            check_texts([self.value], "value")
         check_texts(self.rivals, "rivals")
 
     def prediction(self, parameters: Mapping[str, Any], digits: int = 30) -> Prediction:
         """Return the prediction as data."""
         return Prediction(
-            value=enclosed(self.value, "value", digits),
+            value=None if self.value is None else enclosed(self.value, "value", digits),
             rate=None if self.rate is None else checked_rate(self.rate, self._path(), parameters),
             rivals=tuple(str(enclosed(rival, "rivals", digits).midpoint) for rival in self.rivals),
             tolerance=None if self.tolerance is None else str(self.tolerance),

@@ -1,10 +1,11 @@
 """From data to an exponent with an honest interval; blind to what is claimed.
 
+approach     fit_approach: a limit whose approach is a declared rate, or any from ``d**-1/10`` and ``1/log d`` on
 corrections  Corrections to scaling: the family of next-order terms that an exponent's interval must allow for
 data         Measurements as the fits see them: signs, log-magnitudes and log-errors, with the questions asked of them
 fit          fit_rate: the exponent of ``Q ~ A d**s`` with an interval that covers statistical error and corrections to scaling
 joint        fit_rate_jointly: several sizes at once, one exponent for each, from measurements on a grid
-limit        fit_limit: the limit of a sequence, with an interval that covers statistical error and corrections
+limit        fit_limit: the limit of a sequence whose corrections are declared, with an interval that covers them and the noise
 linear       The linear algebra of the fits: designs of very different column sizes, rows of very different weights; designs
 optimise     The posterior mode of a power law with corrections: linear on the logarithm, refined by Gauss-Newton on the values
 result       RateFit: what a fit of ``Q ~ A d**s`` found, and the limits that can be asked of it

@@ -1,4 +1,4 @@
-"""fit_limit: the limit of a sequence, with an interval that covers statistical error and corrections."""
+"""fit_limit: the limit of a sequence whose corrections are declared, with an interval that covers them and the noise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import scipy.special
 
 from theoryck.fitting.corrections import CorrectionFamily
-from theoryck.fitting.data import MIN_SIZES, Array, require, vector, whole
+from theoryck.fitting.data import MIN_SIZES, ROUNDING, Array, require, vector, whole
 from theoryck.fitting.fit import POOR_FIT
 from theoryck.fitting.linear import response, solve
 from theoryck.records import Interval, Size
@@ -42,6 +42,27 @@ class LimitFit:
         """
         z = NormalDist().inv_cdf(1 - error_rate)
         return max(z * self.stderr, z * self.noise + self.bias)
+
+    def lower(self, error_rate: float) -> float:
+        """Return the one-sided lower limit."""
+        return self.estimate - NormalDist().inv_cdf(1 - error_rate) * self.stderr if not self.reason else -math.inf
+
+    def upper(self, error_rate: float) -> float:
+        """Return the one-sided upper limit."""
+        return self.estimate + NormalDist().inv_cdf(1 - error_rate) * self.stderr if not self.reason else math.inf
+
+    def decision_lower(self, error_rate: float) -> float:
+        """Return the lower limit that no truth of the correction family falls below more often than ``error_rate``."""
+        return self.estimate - self.decision_reach(error_rate) if not self.reason else -math.inf
+
+    def decision_upper(self, error_rate: float) -> float:
+        """Return the upper limit that no truth of the correction family exceeds more often than ``error_rate``."""
+        return self.estimate + self.decision_reach(error_rate) if not self.reason else math.inf
+
+    @property
+    def resolution(self) -> float:
+        """The error below which a value says nothing: that of the arithmetic."""
+        return ROUNDING * 1e-3 * self.solution[2] if self.solution is not None else 0.0
 
     def stderr_with(self, factor: float) -> float:
         """Return the stderr of the limit if every size had ``factor`` times the draws; ``math.inf`` leaves corrections alone."""

@@ -13,7 +13,11 @@ corrections to scaling in its interval):
 * LAW without a rate: the distance must decay, and a decay slower than d**-within does not count as one.
 * SCALING: two-sided; the constant, if given, to a relative ``tolerance``.
 * LIMIT: the interval of the limit must lie within ``tolerance`` of the value and, unless the tolerance was declared, not exclude
-  the value itself; with a rate, the signed difference is judged as a BOUND too.
+  the value itself; with a rate, that is the approach, and the signed difference is judged as a BOUND too; with a declared
+  ``correction`` alone the approach is that; with neither it is any from d**-1/10 and 1/log d on that the values allow
+  (:mod:`theoryck.fitting.approach`), and what is refuted is refuted under all of them.  Without a value the limit and the
+  exponent of the approach are measured: SUPPORTED if the values approach their limit as fast as the rate, up to ``within``, and
+  the limit is known to ``tolerance`` and excludes every rival.
 * IDENTITY: enclosures; equal and exact certifies, disjoint refutes, overlapping supports if they are narrow.
 
 ``tolerance`` is the prediction's own; its default is 0.05 relative for constants, ``within`` relative to the value claimed for

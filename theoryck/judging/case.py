@@ -134,7 +134,8 @@ class Claimed:
             return prediction.constant is None or abs(gaps[0]) < SAME_LOG
         if prediction.kind is Kind.SCALING:
             return to_fraction(rival, "a rival") == to_fraction(prediction.exponent, "exponent")
-        assert prediction.value is not None
+        if prediction.value is None:
+            return False  # the limit is measured, and may be any number
         return abs(self.rival_numbers[rival] - prediction.value.midpoint) <= prediction.value.radius
 
     def problem(self, sizes: Sizes) -> str:
@@ -262,7 +263,7 @@ class Case:
             raise ValueError(f"a bound needs a rate, got rate=None for {prediction.quantity}")
         if prediction.kind is Kind.SCALING and prediction.exponent is None:
             raise ValueError(f"a scaling needs an exponent, got exponent=None for {prediction.quantity}")
-        if prediction.kind in (Kind.LIMIT, Kind.IDENTITY) and prediction.value is None:
+        if prediction.kind is Kind.IDENTITY and prediction.value is None:
             raise ValueError(f"a {prediction.kind.value} needs a value, got value=None for {prediction.quantity}")
         constant = prediction.constant
         grows = base and prediction.kind in (Kind.BOUND, Kind.LAW)
@@ -317,6 +318,8 @@ class Case:
         if best.window is None:
             return ""
         text = f"on {self._window(best.window)}"
+        if best.approach:
+            return f"{text}, assuming {best.approach}"
         if best.correction is None:
             return text
         text += f", assuming corrections {best.correction.text(self.base, self.axis.sign)}"

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from theoryck.fitting.approach import ApproachFit
 from theoryck.fitting.data import ROUNDING, Array
 from theoryck.fitting.limit import LimitFit
 from theoryck.judging.case import Case
 from theoryck.judging.decisions import Fitted, Outcome
 from theoryck.judging.evidence import Series
-from theoryck.judging.numbers import limit_tolerance
+from theoryck.judging.numbers import gaps_of, limit_tolerance
 from theoryck.judging.ratios import Growth, tail_quantile
 from theoryck.records import Kind, Size
 from theoryck.records.results import Curve
@@ -146,9 +147,9 @@ def _rival_rates(case: Case, sizes: Sequence[Mapping[str, Size]], log_rates: Seq
 
 def _approach(case: Case, outcomes: Sequence[Outcome]) -> list[Curve]:
     limits = [(outcome, each) for outcome in outcomes for each in outcome.limits]
-    if not limits or case.prediction.value is None:
+    if not limits:
         return []
-    value = case.prediction.value.midpoint
+    value = case.prediction.value.midpoint if case.prediction.value is not None else 0
     _, first = limits[0]
     bare = Curve(
         route=first.series.route,
@@ -167,7 +168,7 @@ def _approach(case: Case, outcomes: Sequence[Outcome]) -> list[Curve]:
     residuals = {}
     for _, each in usable:
         fit = deciding.fit if common and each.series.route == "montecarlo" else each.fit
-        residuals[each.series.route] = _limit_residuals(case, each.series.minus(case.prediction.value), fit)
+        residuals[each.series.route] = _limit_residuals(case, gaps_of(case, each.series), fit)
     level = case.contract.level
     grid = _grid(bare.sizes)
     values = [deciding.fit.value_at(size, level) for size in _large(case, grid)]
@@ -189,14 +190,13 @@ def _approach(case: Case, outcomes: Sequence[Outcome]) -> list[Curve]:
     ]
 
 
-def _limit_residuals(case: Case, gaps: Series, fit: LimitFit) -> tuple[float | None, ...]:
+def _limit_residuals(case: Case, gaps: Series, fit: LimitFit | ApproachFit) -> tuple[float | None, ...]:
     """Return (value - fit)/error by increasing size, with the error that the fit could resolve."""
-    assert fit.solution is not None
-    scale, found = fit.solution[2], []
+    found = []
     columns = zip(case.bases(gaps), gaps.base(case.base), gaps.values, gaps.errors)
     for _, size, value, error in sorted(columns, key=lambda entry: entry[0]):
         gap = float(value) - fit.value_at(float(size)).estimate
-        residual = gap / max(float(error), ROUNDING * max(abs(float(value)), 1e-3 * scale))
+        residual = gap / max(float(error), ROUNDING * abs(float(value)), fit.resolution)
         found.append(residual if math.isfinite(residual) else None)
     return tuple(None if residual is None else float(f"{residual:.6g}") for residual in found)
 

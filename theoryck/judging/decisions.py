@@ -12,6 +12,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from typing import Generic, TypeVar
 
+from theoryck.fitting.approach import ApproachFit
 from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.fit import RateFit
 from theoryck.fitting.limit import LimitFit
@@ -308,7 +309,7 @@ def worst_of(decisions: Sequence[Decision]) -> Decision:
 
 
 INSIDE = (Verdict.SUPPORTED, Verdict.CERTIFIED)
-F = TypeVar("F", Growth, LimitFit)
+F = TypeVar("F", Growth, LimitFit | ApproachFit)
 
 
 @dataclass(frozen=True)
@@ -337,12 +338,13 @@ class Outcome(Route):
     improvable: bool = False  # whether more draws could sharpen it
     correction: CorrectionFamily | None = None  # that the exponent or the limit allows for
     window: tuple[Size, Size] | None = None
+    approach: str = ""  # what is assumed of the approach to a limit that declares none
     flags: tuple[str, ...] = ()
     offsets: tuple[float, ...] = ()  # measured minus claimed, then measured minus each rival, where both signs count
     contradicts: bool = False  # the claimed exponent, limit or constant itself is excluded, if only by less than is tolerated
     trusted: bool = True  # whether the error bars are, which a few draws may have made
     growths: tuple[Fitted[Growth], ...] = ()
-    limits: tuple[Fitted[LimitFit], ...] = ()
+    limits: tuple[Fitted[LimitFit | ApproachFit], ...] = ()
 
     @property
     def route(self) -> Route:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from decimal import Decimal
 
+from theoryck.fitting.approach import SLOWEST, STANDS_OUT, ApproachFit, fit_approach
 from theoryck.fitting.limit import LimitFit, fit_limit
 from theoryck.judging.case import CONSTANT_TOLERANCE, Case
 from theoryck.judging.decisions import (
@@ -12,7 +14,6 @@ from theoryck.judging.decisions import (
     Fitted,
     Outcome,
     equal_within,
-    equivalence,
     least_excess,
     pointwise,
     same_number,
@@ -22,9 +23,9 @@ from theoryck.judging.decisions import (
 )
 from theoryck.judging.evidence import Series, with_error
 from theoryck.judging.growth import EXCESS, grown
-from theoryck.judging.ratios import closing, draws_can_help, tail_quantile
+from theoryck.judging.ratios import closing, draws_can_help
 from theoryck.rates import Rate
-from theoryck.records import Verdict
+from theoryck.records import Interval, Verdict
 
 ONE = Rate.parse("1")
 
@@ -53,7 +54,8 @@ def number(case: Case, series: Series) -> Outcome:
 def limiting(case: Case, series: Series) -> Outcome:
     """Does the series tend to the value and, with a rate, as fast as that?"""
     prediction = case.prediction
-    assert prediction.value is not None
+    if prediction.value is None:
+        return _measured_limit(case, series)
     gaps, side = series.minus(prediction.value), side_of(series.route)
     fit = fit_gaps(case, series, gaps)
     apart = difference_established(case, series, fit)
@@ -66,17 +68,15 @@ def limiting(case: Case, series: Series) -> Outcome:
         verdict = Verdict.INCONCLUSIVE if side and outcome.verdict is Verdict.REFUTED else outcome.verdict
         decisions.append(Decision(verdict, outcome.clause))
     decision = worst_of(decisions)
-    reach = tail_quantile(case.rates[0] / 2) * fit.stderr
-    beyond = [fit.estimate - float(rival - prediction.value.midpoint) for rival in _numbers(case)]
-    excluded = [not case.coincides(rival) and abs(gap) > reach and gap * side >= 0 for rival, gap in zip(prediction.rivals, beyond)]
     return replace(
         outcome,
         verdict=decision.verdict,
         reason=case.sentence(series, decision.clause),
-        rejected=tuple(excluded),
+        rejected=_excluded(case, fit, prediction.value.midpoint, side),
         improvable=series.route != "exact" and draws_can_help(fit),
         limit=None if fit.reason else shifted(fit.interval(case.contract.level), float(prediction.value)),
         correction=fit.family,
+        approach=_approaches(case, fit),
         window=case.ends(series),
         flags=tuple(
             dict.fromkeys((*fit.flags, *([EXCESS] if excess and decision.verdict is Verdict.INCONCLUSIVE else []), *outcome.flags))
@@ -86,16 +86,29 @@ def limiting(case: Case, series: Series) -> Outcome:
     )
 
 
-def _limit_decision(case: Case, series: Series, fit: LimitFit, apart: bool) -> Decision:
+def _excluded(case: Case, fit: LimitFit | ApproachFit, origin: Decimal, side: int) -> tuple[bool, ...]:
+    """Whether each rival lies outside the limits that refute; an end of a bracket excludes from its own side only."""
+    low, high = fit.lower(case.rates[0] / 2), fit.upper(case.rates[0] / 2)
+    found = []
+    for rival, number in zip(case.prediction.rivals, _numbers(case)):
+        gap = float(number - origin)
+        outside = gap < low if side > 0 else gap > high if side < 0 else not low <= gap <= high
+        found.append(outside and not case.coincides(rival))
+    return tuple(found)
+
+
+def _limit_decision(case: Case, series: Series, fit: LimitFit | ApproachFit, apart: bool) -> Decision:
     """Is the limit of the gaps within the tolerance of 0 and, unless the tolerance was declared, not told from 0?"""
     if fit.reason:
         return Decision(Verdict.INCONCLUSIVE, fit.reason)
     tolerance, declared = limit_tolerance(case, series), case.prediction.tolerance is not None
-    verdict = equivalence(fit.estimate, fit.stderr, 0.0, tolerance, *case.rates)
-    if verdict is Verdict.SUPPORTED and abs(fit.estimate) + fit.decision_reach(case.rates[1]) > tolerance:
-        verdict = Verdict.INCONCLUSIVE
-    if verdict is Verdict.REFUTED and fit.estimate * side_of(series.route) < 0:
-        verdict = Verdict.INCONCLUSIVE  # this end does not contradict a value that lies beyond the other
+    refute, support = case.rates
+    verdict, side = Verdict.INCONCLUSIVE, side_of(series.route)
+    # An end of a bracket does not contradict a value that lies beyond the other.
+    if (fit.lower(refute / 2) > tolerance and side >= 0) or (fit.upper(refute / 2) < -tolerance and side <= 0):
+        verdict = Verdict.REFUTED
+    elif fit.decision_lower(support) >= -tolerance and fit.decision_upper(support) <= tolerance:
+        verdict = Verdict.SUPPORTED
     claimed = f"the claimed value {float(case.prediction.value or 0):.6g}"
     found = with_error(fit.estimate, fit.interval(case.contract.level).half_width)
     if verdict is Verdict.SUPPORTED and apart and not declared:
@@ -112,11 +125,108 @@ def _limit_decision(case: Case, series: Series, fit: LimitFit, apart: bool) -> D
     clause = f"the limit minus {claimed} is {found}, {relation} the {stated} {tolerance:.2g}"
     if verdict is Verdict.INCONCLUSIVE and case.final:
         error_rate = case.rates[1] if abs(fit.estimate) <= tolerance else case.rates[0] / 2
-        clause += f": {case.advice(series, [closing(fit.stderr_with, error_rate)], tolerance)}"
+        clause += f": {_undeclared(case, fit)}{case.advice(series, [closing(fit.stderr_with, error_rate)], tolerance)}"
     return Decision(verdict, clause)
 
 
-def difference_established(case: Case, series: Series, fit: LimitFit) -> bool:
+def _undeclared(case: Case, fit: LimitFit | ApproachFit) -> str:
+    """Say which approaches leave a limit open that is claimed without a rate, and what to declare; empty with one."""
+    if isinstance(fit, LimitFit) or fit.declared:
+        return ""
+    powers, log = fit.exponents(case.contract.level)
+    fast, slow = (_power(case, f"{power:.2g}") for power in (powers.high, powers.low))
+    if log and powers.low > SLOWEST:
+        slow = f"1/log({case.axis.text.strip('()')})"
+    seen = "the values still move" if fit.moving > STANDS_OUT else "the values move no more than their errors"
+    shown = f"{powers.estimate:.2g}" if math.isfinite(powers.estimate) else "1/2"
+    rate = f"{case.base}**({'-' if case.axis.sign > 0 else ''}{shown})"
+    return (
+        f"{seen}, and approaches from {slow} to {fast} are compatible with them: declare the one that is claimed, such as "
+        f'rate="{rate}"; or '
+    )
+
+
+def _power(case: Case, exponent: str) -> str:
+    return f"{case.base}^{'-' if case.axis.sign > 0 else ''}{exponent}"
+
+
+def _approaches(case: Case, fit: LimitFit | ApproachFit) -> str:
+    """What is assumed of the approach where no rate and no correction is declared."""
+    if isinstance(fit, LimitFit) or fit.declared:
+        return ""
+    return f"an approach no slower than {_power(case, f'{SLOWEST:g}')} or 1/log({case.axis.text.strip('()')})"
+
+
+def _measured_limit(case: Case, series: Series) -> Outcome:
+    """The limit of the series where none is claimed: what is judged is the rate, and that rivals are not the limit.
+
+    The exponent of the approach is measured without the rate, the limit with it.  SUPPORTED if the values approach their limit as
+    fast as that, up to ``within``, and the limit is known to the tolerance and excludes every rival.
+    """
+    free = fit_approach(*_columns(case, series), correction=case.prediction.correction, amplitude=case.prediction.amplitude)
+    fit = free if case.rate is None else fit_gaps(case, series, series)
+    refute, support = case.rates
+    excluded = _excluded(case, fit, Decimal(0), side_of(series.route))
+    reason = fit.reason or free.reason
+    if reason or isinstance(fit, LimitFit):
+        return Outcome(
+            series.route,
+            Verdict.INCONCLUSIVE,
+            reason=case.sentence(series, reason),
+            rejected=excluded,
+            window=case.ends(series),
+            correction=fit.family,
+            approach=_approaches(case, fit),
+            limits=(Fitted(series, fit),),
+        )
+    level = case.contract.level
+    found, (powers, _) = fit.interval(level), free.exponents(level)
+    tolerance = case.tolerance(case.within * max(abs(found.estimate), 1e-6 * abs(float(series.values[0]))))
+    clause = f"the limit is {with_error(found.estimate, found.half_width)}"
+    verdict = Verdict.SUPPORTED
+    if case.rate is not None and case.claimed_exponent is not None:
+        claimed = -case.axis.sign * case.claimed_exponent
+        slowest, fastest = free.exponents(1 - 2 * support)[0].low, free.exponents(1 - 2 * refute)[0].high
+        relation = "as claimed"
+        if fastest < claimed - case.within:
+            verdict, relation = Verdict.REFUTED, "slower than"
+        elif slowest < claimed - case.within:
+            verdict, relation = Verdict.INCONCLUSIVE, "which is not told from slower ones than"
+        clause += f", approached like {_power(case, f'({with_error(powers.estimate, powers.half_width)})')}, {relation} {case.rate}"
+    kept = [rival for rival, out in zip(case.prediction.rivals, excluded) if not out]
+    narrow = fit.decision_upper(support) - fit.decision_lower(support) <= 2 * tolerance
+    if kept and verdict is not Verdict.REFUTED:
+        verdict, clause = Verdict.INCONCLUSIVE, f"{clause}; it is not told from the rival {kept[0]}"
+    elif not narrow and verdict is not Verdict.REFUTED:
+        verdict, clause = Verdict.INCONCLUSIVE, f"{clause}; it is not known to the tolerance {tolerance:.2g}"
+    if verdict is Verdict.INCONCLUSIVE and case.final:
+        advice = case.advice(series, [closing(fit.stderr_with, support)], tolerance)
+        clause = f"{clause}: {_undeclared(case, fit)}{advice}"
+    return Outcome(
+        series.route,
+        verdict,
+        reason=case.sentence(series, clause),
+        rejected=excluded,
+        exponent=_of_base(case, powers),
+        constant=fit.coefficient(level, free) if case.rate is None or fit.declared else None,
+        limit=found,
+        improvable=series.route != "exact" and draws_can_help(fit),
+        correction=fit.family,
+        approach=_approaches(case, fit),
+        window=case.ends(series),
+        flags=fit.flags,
+        limits=(Fitted(series, fit),),
+    )
+
+
+def _of_base(case: Case, powers: Interval) -> Interval | None:
+    """Return the exponent of the base for the powers by which what is left falls; None where only a logarithm is left."""
+    if not math.isfinite(powers.half_width):
+        return None
+    return case.axis.written(Interval(-powers.estimate, -powers.high, -powers.low, powers.level))
+
+
+def difference_established(case: Case, series: Series, fit: LimitFit | ApproachFit) -> bool:
     """Whether the evidence excludes the claimed limit itself, be it by less than the tolerance; an end only from its own side.
 
     As for exponents: the interval at the level shown, made to hold at every truth of the correction family, misses the value, by
@@ -125,21 +235,38 @@ def difference_established(case: Case, series: Series, fit: LimitFit) -> bool:
     """
     if fit.reason or fit.estimate * side_of(series.route) < 0:
         return False
-    reach = fit.decision_reach((0.5 - case.contract.level / 2) / 2)
-    return abs(fit.estimate) > max(reach, least_excess(case.within) * limit_scale(case, series))
+    tail = (0.5 - case.contract.level / 2) / 2
+    missed = fit.decision_lower(tail) > 0 or fit.decision_upper(tail) < 0
+    return missed and abs(fit.estimate) > least_excess(case.within) * limit_scale(case, series)
 
 
-def fit_gaps(case: Case, series: Series, gaps: Series) -> LimitFit:
-    """Fit the limit of ``gaps``, which are the series minus the value claimed."""
-    value, first = abs(float(case.prediction.value or 0)), abs(float(series.values[0]))
-    return fit_limit(
-        series.base(case.base),
-        [float(gap) for gap in gaps.values],
-        [float(error) for error in gaps.errors],
-        scale=max(value, first, abs(float(gaps.values[0]))) or 1.0,
-        correction=case.prediction.correction,
-        amplitude=case.prediction.amplitude,
-    )
+def fit_gaps(case: Case, series: Series, gaps: Series) -> LimitFit | ApproachFit:
+    """Fit the limit of ``gaps``, which are the series minus the value claimed.
+
+    With a rate the approach is that; with a declared correction alone it is the correction; else it is any.
+    """
+    prediction, columns = case.prediction, _columns(case, gaps)
+    correction, amplitude = prediction.correction, prediction.amplitude
+    if case.rate is not None:
+        varying = {name for name in case.rate.names if len({sizes[name] for sizes in series.sizes}) > 1}
+        logs = any(name in varying for term in case.rate.terms for name, _ in term.logs)
+        rates = case.log_rates(series)
+        return fit_approach(*columns, log_rates=rates, logs=logs, correction=correction, amplitude=amplitude)
+    if correction is None or prediction.value is None:
+        return fit_approach(*columns, correction=correction, amplitude=amplitude)
+    value, first = abs(float(prediction.value)), abs(float(series.values[0]))
+    scale = max(value, first, abs(float(gaps.values[0]))) or 1.0
+    return fit_limit(*columns, scale=scale, correction=correction, amplitude=amplitude)
+
+
+def gaps_of(case: Case, series: Series) -> Series:
+    """Return the series minus the value claimed; the series itself where none is."""
+    return series if case.prediction.value is None else series.minus(case.prediction.value)
+
+
+def _columns(case: Case, series: Series) -> tuple[list[float], list[float], list[float]]:
+    sizes = [float(size) for size in series.base(case.base)]
+    return sizes, [float(value) for value in series.values], [float(error) for error in series.errors]
 
 
 def limit_tolerance(case: Case, series: Series) -> float:

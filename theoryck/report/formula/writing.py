@@ -265,7 +265,7 @@ def _relation(prediction: Prediction) -> tuple[list[Piece], list[AnyNode]]:
     """What is expected of the quantity: words, and a formula that begins with a relation."""
     rate = _shown(prediction.rate) if prediction.rate is not None else None
     constant = _number(numbers.plain(prediction.constant)) if prediction.constant is not None else Symbol("C")
-    value = _number(numbers.enclosed(prediction.value, 15)) if prediction.value is not None else Words("?")
+    value = _number(numbers.enclosed(prediction.value, 15)) if prediction.value is not None else Symbol("L")
     match prediction.kind:
         case Kind.BOUND:
             return [], [Operator("<="), *_times(constant, rate)]
