@@ -83,7 +83,7 @@ def test_integers_of_other_types() -> None:
         ({"d": [4, 8], "n": "d/100"}, "is 0.04"),
         ({"d": [4, 8], "n": "d**40"}, "between 1 and 2"),
         ({"d": [4, 8], "n": "__import__('os')"}, "unknown function"),
-        ({"d": [4, 8], "n": "d - 1"}, "subtraction"),
+        ({"d": [4, 8], "n": "8 - d"}, "subtraction"),
         ({"d": [4, 8], "sqrt": "d"}, "cannot be called 'sqrt'"),
         ({"d": range(1, 2000)}, "at most 1000"),
     ],
@@ -152,3 +152,12 @@ def test_halving_reaches_its_stop_and_refuses_what_has_no_second_size() -> None:
         halving(1, 0.6)
     with pytest.raises(PathError, match="size stop must be positive"):
         halving(1, 0)
+
+
+def test_sizes_that_are_a_size_less_one_or_grow_geometrically() -> None:
+    assert [point["n"] for point in ScalingPath(d=[4, 8], n="d - 1").points] == [3, 7]
+    assert ScalingPath(d=[4, 8], n="d - 1").exponent_of("n") == 1
+    levels = ScalingPath(l=range(5), n="2**l")
+    assert [point["n"] for point in levels.points] == [1, 2, 4, 8, 16]
+    with pytest.raises(PathError, match="an exponential of l follows no power of l"):
+        levels.exponent_of("n")

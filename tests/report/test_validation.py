@@ -71,12 +71,12 @@ LAW = replace(RESULT, prediction=None, points=(Point({"d": 16}, counts=Counts((0
 DATA = json.loads(dumps(Report("quick", 7, (RESULT, LAW), "1.0", about=(About("paper/result"),))))
 
 DAMAGES = [
-    (("results", 0, "points", 0, "sizes", "d"), -1, "results[0].points[0].sizes: 'd' must be a number > 0, got -1"),
-    (("results", 0, "points", 0, "sizes", "d"), True, "results[0].points[0].sizes: 'd' must be a number > 0, got true"),
+    (("results", 0, "points", 0, "sizes", "d"), -1, "results[0].points[0].sizes: 'd' must be a number >= 0, got -1"),
+    (("results", 0, "points", 0, "sizes", "d"), True, "results[0].points[0].sizes: 'd' must be a number >= 0, got true"),
     (
         ("results", 0, "points", 0, "sizes", "d"),
         10**400,
-        "results[0].points[0].sizes: 'd' must be a number <= 1e+300 and > 0",
+        "results[0].points[0].sizes: 'd' must be a number >= 0 and <= 1e+300",
     ),
     (("results", 0, "points", 1, "sizes"), {"n": 16}, "results[0].points[1].sizes: 'd' is missing, which other points have"),
     (("results", 0, "points", 0, "sizes"), {"d": 16, "n": 1}, "results[0].points[1].sizes: 'n' is missing, which other"),

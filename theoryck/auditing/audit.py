@@ -18,7 +18,16 @@ from typing import Any
 import numpy as np
 
 from theoryck.auditing.columns import measurements
-from theoryck.auditing.directions import Direction, as_path, coarsest_first, declared_headings, fit_grid, headings, slices
+from theoryck.auditing.directions import (
+    Direction,
+    as_path,
+    check_levels,
+    coarsest_first,
+    declared_headings,
+    fit_grid,
+    headings,
+    slices,
+)
 from theoryck.auditing.floors import Floors, on_floor
 from theoryck.auditing.points import Gathered, digits_flags, gather, grouped, place, same_scatter, with_scatter
 from theoryck.auditing.tables import Measurements, TableError
@@ -74,7 +83,7 @@ def audit(
     * ``stderr`` (rows,): its standard errors, 0 is exact, one number is that of all rows; or the name of a column, "stderr" by
       default if there is one;
     * ``rate``: a text such as "1/sqrt(d)" in the sizes; without one the exponent is measured and nothing is judged;
-    * ``kind``: "bound" (the default), "scaling" (then the rate is one power) or "order" (of a method without noise: a scaling
+    * ``kind``: "bound" (the default), "scaling", from both sides, or "order" (of a method without noise: a scaling
       with corrections of whole powers, or of even ones with ``correction=2``, as large at the coarsest size as the leading term);
     * ``correction``, ``amplitude``: the relative power of the next term (0.05 to 16) and its size (up to 1000), if they are
       known;
@@ -176,6 +185,7 @@ def audit_rows(
         rate = _order(rate, moving, toward)
         rivals = tuple(str(_order(rival, moving, toward)) for rival in rivals) if not isinstance(rivals, str) else rivals
     template = _template(measured, rate, Kind.SCALING if kind == ORDER else kind, correction, amplitude, constant, rivals)
+    check_levels(moving, Claimed.of(template).rate)
     heading, said = headings(moving, Claimed.of(template).rate, declared_headings(toward, list(moving)))
     path, lines = _lines([Point(sizes) for sizes, _ in groups], heading)
     tests = 1 if path is not None else len(lines) + len(measured.sizes)
@@ -227,8 +237,6 @@ def _template(
     if rate is not None:
         parsed = Rate.parse(rate)
         parsed.require(measured.sizes)
-        if kind == Kind.SCALING and (len(parsed.terms) > 1 or parsed.terms[0].logs):
-            raise RateError(f"rate {rate!r} is not one power, as a scaling needs: give a bound, or its leading power alone")
     return Prediction(
         Kind(kind),
         measured.value_name,
@@ -245,7 +253,9 @@ def _statement(template: Prediction, rate: str | None) -> str:
         return ""
     if template.constant is not None:
         return f"{template.quantity} {'<=' if template.kind is Kind.BOUND else '~'} {template.constant:g} * ({rate})"
-    return f"{template.quantity} = O({rate})" if template.kind is Kind.BOUND else f"{template.quantity} ~ C * {rate}"
+    if template.kind is Kind.BOUND:
+        return f"{template.quantity} = O({rate})"
+    return f"{template.quantity} ~ C * {f'({rate})' if len(Rate.parse(rate).terms) > 1 else rate}"
 
 
 def _judged(
@@ -385,6 +395,8 @@ def _prediction(direction: Direction, template: Prediction) -> Prediction:
         return along
     rate = Claimed.of(template).rate
     assert rate is not None
+    if rate.exact_power is None or any(_written_rate(rival, direction).exact_power is None for rival in template.rivals):
+        return replace(along, rivals=tuple(_written_rate(rival, direction).text for rival in template.rivals))
     exponent = _exponent(rate, direction)
     rivals = tuple(str(_rival_exponent(rival, direction)) for rival in template.rivals)
     constant = None if template.constant is None else template.constant * _base_ratio(direction, rate, exponent)
@@ -400,6 +412,15 @@ def _exponent(rate: Rate, direction: Direction) -> Fraction:
         return rate.exponent(ScalingPath.from_description(direction.description, direction.toward))
     except PathError as error:
         raise RateError(f"rate {rate.text!r} is no power of {direction.base} on these sizes: {error}") from None
+
+
+def _written_rate(rival: str, direction: Direction) -> Rate:
+    """Return the rival of a scaling as a rate; a number is an exponent of the base."""
+    try:
+        to_fraction(rival, "a rival")
+    except RateError:
+        return Rate.parse(rival)
+    return Rate.parse(f"{direction.base}**({rival})")
 
 
 def _rival_exponent(rival: str, direction: Direction) -> Fraction:

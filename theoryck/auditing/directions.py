@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from theoryck.auditing.tables import TableError
 from theoryck.fitting.data import MIN_SIZES
 from theoryck.fitting.joint import JointFit, fit_rate_jointly
 from theoryck.judging.case import Claimed
@@ -15,7 +16,7 @@ from theoryck.judging.decisions import shifted
 from theoryck.judging.evidence import log_rates, read_routes
 from theoryck.rates import Rate, RateError
 from theoryck.rates.directions import Axis, read_toward, shrinks
-from theoryck.rates.parsing import close_match
+from theoryck.rates.monomials import close_match
 from theoryck.records import Contract, Interval, Kind, Point, Prediction, Result, Size, Toward
 from theoryck.records.values import size_text
 
@@ -92,6 +93,13 @@ def headings(
     return found, tuple(said)
 
 
+def check_levels(sizes: Mapping[str, Sequence[Size]], rate: Rate | None) -> None:
+    """Raise TableError for a size of 0 that does not stand in an exponent of the rate."""
+    for name, column in sizes.items():
+        if min(column) == 0 and (rate is None or name not in rate.levels):
+            raise TableError(f"size {name!r}: a size must be a positive number, got 0 (it may be 0 in a rate such as 2**(-{name}))")
+
+
 def declared_headings(toward: Any, names: Sequence[str]) -> dict[str, Toward]:
     """Return what ``toward`` says of each size: one word for all, or a mapping by name."""
     if toward is None:
@@ -115,7 +123,12 @@ def coarsest_first(points: Sequence[Point], toward: Mapping[str, Toward]) -> tup
 
 def _falls(rate: Rate | None, name: str) -> Toward | None:
     """Return at which end of a size a rate decreases; None if it does not say."""
-    powers = {power for term in (rate.terms if rate is not None else ()) for other, power in term.powers if other == name}
+    terms = rate.terms if rate is not None else ()
+    if any(factor.name == name and factor.inverse for term in terms for factor, _ in term.others):
+        return Toward.ZERO  # log(1/h)
+    powers = {slope for term in terms for other, slope in term.exponentials if other == name} or {
+        float(power) for term in terms for other, power in term.leading_powers if other == name
+    }
     if not powers or (min(powers) < 0 < max(powers)):
         return None
     return Toward.INFINITY if min(powers) < 0 else Toward.ZERO
@@ -201,9 +214,9 @@ def fit_grid(
 def _claimed(rate: Rate | None, names: Sequence[str]) -> dict[str, float] | None:
     if rate is None:
         return dict.fromkeys(names, 0.0)
-    if len(rate.terms) > 1 or rate.terms[0].logs:
+    if rate.exact_power is None:
         return None
-    powers = dict(rate.terms[0].powers)
+    powers = dict(rate.exact_power)
     return {name: float(powers.get(name, 0)) for name in names}
 
 

@@ -495,12 +495,13 @@ def size_of(number: Any) -> Size:
 
 
 def check_sizes(numbers: NDArray[Any], lines: Sequence[int], place: str) -> None:
-    """Raise TableError at the first size that is no positive number of the numeric domain; it lies at ``place`` and its line."""
+    """Raise TableError at the first size that is no number of the numeric domain; it lies at ``place`` and its line.
+
+    Only a geometric rate has the size 0 (:func:`theoryck.auditing.directions.check_levels`).
+    """
     bad = np.flatnonzero(~((numbers >= LEAST) & (numbers <= LARGEST)) & (numbers != 0))
-    zero = np.flatnonzero(numbers == 0)
-    if len(bad) or len(zero):
-        index = int(bad[0] if len(bad) else zero[0])
-        where, number = f"{place} {lines[index]}", float(numbers[index])
+    if len(bad):
+        where, number = f"{place} {lines[int(bad[0])]}", float(numbers[bad[0]])
         if number > 0:
             raise TableError(f"{where}: a size must lie between {LEAST:g} and {LARGEST:g}, got {number:g}: rescale the column")
         raise TableError(f"{where}: a size must be a positive number, got {number:g}")

@@ -22,7 +22,7 @@ from theoryck.numerics.proved.arithmetic import enclose
 from theoryck.quantities import Quantity
 from theoryck.quantities.base import QuantityError, need_sizes
 from theoryck.rates import Rate, ScalingPath
-from theoryck.rates.parsing import close_match, shown
+from theoryck.rates.monomials import close_match, shown
 from theoryck.records import Enclosure
 
 Number = int | float | Fraction | Decimal
@@ -124,6 +124,7 @@ def checked_rate(rate: Any, along: ScalingPath, parameters: Mapping[str, Any]) -
     text = str(rate)
     parsed = Rate.parse(text, **numeric(parameters))
     parsed.exponent(along)
+    parsed.log_value(along.points[0])  # refused where it is not positive, as a power of the size 0
     return text
 
 

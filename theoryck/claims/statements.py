@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -242,13 +243,14 @@ class _Along(Statement):
 
 @dataclass(frozen=True)
 class Scaling(_Along):
-    """``quantity ~ constant * base**exponent`` along a path, from both sides.
+    """``quantity ~ constant * base**exponent`` along a path, from both sides; or ``~ constant * rate``.
 
     Arguments: ``quantity`` and ``along`` as in :class:`Bound`; ``exponent``, a number or a text such as "-k/2" in the arguments of
-    the claim; ``constant``, a number, a text such as "sqrt(2/pi)" or an exact quantity, not judged if None; ``tolerance``, that of
-    the constant, relative: by default the constant must be known to 5% and agree, while one that is declared belongs to the claim,
-    so that a constant found to differ by less is supported; ``rivals``, other exponents; ``correction``, ``amplitude``, ``within``,
-    ``share`` as in :class:`theoryck.claims.Statement`.  Raises ClaimError.
+    the claim, or instead of it ``rate``, such as "n*log(n)" or "2**(-l)"; ``constant``, a number, a text such as "sqrt(2/pi)" or an
+    exact quantity, not judged if None; ``tolerance``, that of the constant, relative: by default the constant must be known to 5%
+    and agree, while one that is declared belongs to the claim, so that a constant found to differ by less is supported; ``rivals``,
+    other exponents or rates; ``correction``, ``amplitude``, ``within``, ``share`` as in :class:`theoryck.claims.Statement`.  Raises
+    ClaimError.
 
     >>> import theoryck as tc
     >>> path = tc.ScalingPath(d=tc.doubling(16, 256), width="d", input_dim="d")
@@ -257,15 +259,22 @@ class Scaling(_Along):
     >>> claimed = statement.prediction({"k": 2})
     >>> claimed.exponent, claimed.constant, claimed.rivals
     (-1.0, 1.0, ('-2.0', '0.0'))
+    >>> claimed = tc.Scaling(moment, along=path, rate="log(d)/d", rivals=["1/d", -2]).prediction({})
+    >>> claimed.rate, claimed.exponent, claimed.rivals
+    ('log(d)/d', None, ('1/d', 'd**(-2)'))
     """
 
     kind: ClassVar[Kind] = Kind.SCALING
-    exponent: Any
+    exponent: Any = None
     constant: Any = None
     tolerance: Number | str | None = None
+    rate: Any = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if (self.exponent is None) == (self.rate is None):
+            given = "neither" if self.rate is None else f"exponent={self.exponent!r} and rate={self.rate!r}"
+            raise ClaimError(f"a Scaling needs an exponent, or instead a rate such as 'n*log(n)'; got {given}: give one")
         for argument, value in [("exponent", self.exponent), *(("rivals", rival) for rival in self.rivals)]:
             if isinstance(value, int | float | Decimal) and not math.isfinite(value):
                 raise ClaimError(f"{argument} must be a finite number or a text such as '-k/2', got {value!r}")
@@ -276,12 +285,25 @@ class Scaling(_Along):
         rate = Rate.parse(f"{path.base}**({value})", **numeric(parameters))
         return float(rate.exponent(path))
 
+    def _rival(self, value: Any, parameters: Mapping[str, Any]) -> str:
+        """Return a rival as a rate: what names no size is an exponent of the base."""
+        path = self._path()
+        sizes = re.findall(r"[A-Za-z_]\w*", value) if isinstance(value, str) else []
+        text = str(value) if set(sizes) & set(path.names) else f"{path.base}**({value})"
+        return checked_rate(text, path, parameters)
+
     def prediction(self, parameters: Mapping[str, Any], digits: int = 30) -> Prediction:
         """Return the prediction as data."""
+        claimed: dict[str, Any] = {
+            "exponent": self._exponent(self.exponent, parameters) if self.rate is None else None,
+            "rivals": tuple(str(self._exponent(rival, parameters)) for rival in self.rivals) if self.rate is None else (),
+        }
+        if self.rate is not None:
+            rivals = tuple(self._rival(rival, parameters) for rival in self.rivals)
+            claimed = {"rate": checked_rate(self.rate, self._path(), parameters), "rivals": rivals}
         return Prediction(
-            exponent=self._exponent(self.exponent, parameters),
+            **claimed,
             constant=None if self.constant is None else float(enclosed(self.constant, "constant", digits)),
-            rivals=tuple(str(self._exponent(rival, parameters)) for rival in self.rivals),
             tolerance=None if self.tolerance is None else str(self.tolerance),
             **self._common(parameters),
         )

@@ -54,8 +54,15 @@ class Claimed:
 
     @cached_property
     def rival_exponents(self) -> dict[str, float]:
-        """The rivals of a scaling, by their texts."""
+        """The rivals of a scaling that claims an exponent, by their texts."""
         return {rival: float(to_fraction(rival, "a rival")) for rival in self.prediction.rivals}
+
+    @property
+    def by_rate(self) -> bool:
+        """Whether a scaling claims a rate and no exponent: it is compared with others size by size."""
+        if self.prediction.kind is not Kind.SCALING or self.rate is None:
+            return False
+        return self.prediction.exponent is None or self.rate.exact_power is None
 
     @cached_property
     def rival_numbers(self) -> dict[str, Decimal]:
@@ -90,8 +97,8 @@ class Claimed:
         moving = (name for name in names if len({point[name] for point in sizes}) > 1)
         return next(moving, names[0] if names else "")
 
-    def growth(self, rate: Rate, sizes: Sizes) -> tuple[Fraction, Fraction] | None:
-        """Return the powers of t and log(t) of a rate along the path, t its large parameter; None if its sizes follow no power."""
+    def growth(self, rate: Rate, sizes: Sizes) -> tuple[float, Fraction, Fraction, Fraction] | None:
+        """Return how fast a rate grows along the path (see :meth:`Rate.growth`); None if its sizes follow no power."""
         rate.require(sizes[0], parameters=self.prediction.parameters)
         try:
             path = self.path if self.prediction.path else self._observed(rate, sizes)
@@ -109,7 +116,7 @@ class Claimed:
 
     def exponent(self, sizes: Sizes) -> float | None:
         """Return the claimed exponent along the path; None for a number, or if sizes follow no power."""
-        if self.prediction.kind is Kind.SCALING:
+        if self.prediction.kind is Kind.SCALING and not self.by_rate:
             return self.prediction.exponent
         if self.rate is None:
             return 0.0 if self.prediction.kind is Kind.LAW else None
@@ -117,7 +124,16 @@ class Claimed:
             self.rate.require(sizes[0], parameters=self.prediction.parameters)
             return None
         growth = self.growth(self.rate, sizes)
-        return None if growth is None else float(growth[0]) * (1 if self.prediction.toward is Toward.INFINITY else -1)
+        if growth is not None and growth[0]:
+            return growth[0]
+        return None if growth is None else float(growth[1]) * (1 if self.prediction.toward is Toward.INFINITY else -1)
+
+    def slope(self, sizes: Sizes) -> float:
+        """Return what the logarithm of a geometric rate gains with each unit of the base; 0 for any other."""
+        if self.rate is None or not self.rate.geometric or not self.base(sizes):
+            return 0.0
+        growth = self.growth(self.rate, sizes)
+        return 0.0 if growth is None else growth[0]
 
     # -- rivals ----------------------------------------------------------------------------------------------------------------
 
@@ -126,9 +142,11 @@ class Claimed:
         prediction = self.prediction
         if prediction.kind is Kind.BOUND and not self.base(sizes):
             return self.rival_numbers[rival] == Decimal(str(prediction.constant))
-        if prediction.kind in (Kind.BOUND, Kind.LAW):
+        if prediction.kind in (Kind.BOUND, Kind.LAW) or self.by_rate:
             gaps = self._log_gaps(rival, sizes)
             size = max(abs(self.compared.log_value(point)) for point in sizes)
+            if self.by_rate:  # another constant is no other scaling
+                return max(gaps) - min(gaps) <= SAME_LOG * (1 + size)
             if prediction.rate is None or max(gaps) - min(gaps) > SAME_LOG * (1 + size):
                 return False
             return prediction.constant is None or abs(gaps[0]) < SAME_LOG
@@ -170,7 +188,7 @@ class Claimed:
             return other < claim
         # Sizes that follow no power: the ratio must at least fall from the smallest to the largest size.
         base = self.base(sizes)
-        axis = Axis(base, self.prediction.toward)
+        axis = Axis(base, self.prediction.toward, unit=abs(self.slope(sizes)))
         first, last = axis.ends([point[base] for point in sizes])
         at = {point[base]: gap for point, gap in zip(sizes, gaps)}
         return at[last] < at[first] - SAME_LOG
@@ -258,10 +276,11 @@ class Case:
         """Read a prediction at the share of the error rates of each of ``routes``; ValueError if it lacks what its kind needs."""
         sizes, claimed = [point.sizes for point in points], Claimed.of(prediction)
         base = claimed.base(sizes)
-        axis = Axis.of(base, prediction.toward, [point[base] for point in sizes] if base else [], drawn)
+        along = [point[base] for point in sizes] if base else []
+        axis = Axis.of(base, prediction.toward, along, drawn, claimed.slope(sizes))
         if prediction.kind is Kind.BOUND and claimed.rate is None:
             raise ValueError(f"a bound needs a rate, got rate=None for {prediction.quantity}")
-        if prediction.kind is Kind.SCALING and prediction.exponent is None:
+        if prediction.kind is Kind.SCALING and prediction.exponent is None and not claimed.by_rate:
             raise ValueError(f"a scaling needs an exponent, got exponent=None for {prediction.quantity}")
         if prediction.kind is Kind.IDENTITY and prediction.value is None:
             raise ValueError(f"a {prediction.kind.value} needs a value, got value=None for {prediction.quantity}")
@@ -322,7 +341,7 @@ class Case:
             return f"{text}, assuming {best.approach}"
         if best.correction is None:
             return text
-        text += f", assuming corrections {best.correction.text(self.base, self.axis.sign)}"
+        text += f", assuming corrections {best.correction.text(self.axis.text if self.axis.unit else self.base, self.axis.sign)}"
         if not self.axis.scale_free:
             return text
         return f"{text} of at most {self.prediction.amplitude:.3g} at {self.base} = {size_text(best.window[0])}"
@@ -345,7 +364,7 @@ class Case:
 
     def log_rate(self, sizes: Mapping[str, Size]) -> float:
         """Return the logarithm of what is claimed, at sizes."""
-        if self.prediction.kind is Kind.SCALING:
+        if self.prediction.kind is Kind.SCALING and not self.claimed.by_rate:
             return float(self.prediction.exponent or 0) * math.log(sizes[self.base])
         return 0.0 if self.rate is None else self.rate.log_value(sizes)
 

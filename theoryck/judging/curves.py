@@ -31,7 +31,7 @@ def curves(case: Case, outcomes: Sequence[Outcome], best: Outcome) -> tuple[Curv
     The curve of growth is that of the route whose exponent is given, else of the narrowest; brackets have two.  Where
     exact values have the curve, estimates are compared with it: so the two routes are seen to agree.
     """
-    if not case.base or case.prediction.kind is Kind.IDENTITY:
+    if not case.base or case.prediction.kind is Kind.IDENTITY or case.axis.unit:  # curves have logarithmic axes
         return ()
     with np.errstate(all="ignore"):  # what leaves the range of floats is infinite, and then no curve is given
         return (*_approach(case, outcomes), *_growth(case, outcomes, best))
@@ -130,7 +130,7 @@ def _rival_rates(case: Case, sizes: Sequence[Mapping[str, Size]], log_rates: Seq
     if case.prediction.kind is Kind.LIMIT:
         return found
     for rival in case.prediction.rivals:
-        if case.prediction.kind is Kind.SCALING:
+        if case.prediction.kind is Kind.SCALING and not case.claimed.by_rate:
             power = case.claimed.rival_exponents[rival]
             logs = [power * math.log(where[case.base]) for where in sizes]
         else:

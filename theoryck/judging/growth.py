@@ -97,7 +97,7 @@ def grown(case: Case, series: Series) -> Outcome:
             *([EXTRAPOLATED] if extrapolated else [EXCESS] if excess and decision.verdict is Verdict.INCONCLUSIVE else []),
             *_log_flags(case, series, decision, by_size),
         ),
-        offsets=_offsets(case, growth),
+        offsets=_offsets(case, series, growth),
         contradicts=excess,
         growths=(Fitted(series, growth, rates),),
     )
@@ -110,10 +110,12 @@ def _enlarged(fit: RateFit) -> str:
     return f"; the errors are taken {fit.factor:.2g} times as large as stated, as far as the scatter about the fit allows"
 
 
-def _offsets(case: Case, growth: Growth) -> tuple[float, ...]:
+def _offsets(case: Case, series: Series, growth: Growth) -> tuple[float, ...]:
     """The exponent measured minus the one claimed, and minus each rival; for bounds the sign of the values."""
     if case.prediction.kind is not Kind.SCALING:
         return (float(growth.fit.sign),) * (1 + len(case.prediction.rivals))
+    if case.claimed.by_rate:
+        return (growth.excess, *(_against(case, series, rival).excess for rival in case.prediction.rivals))
     claimed = float(case.prediction.exponent or 0)
     others = (growth.excess + case.axis.sign * (claimed - case.claimed.rival_exponents[rival]) for rival in case.prediction.rivals)
     return (growth.excess, *others)
@@ -219,6 +221,8 @@ def _rejects(case: Case, series: Series, growth: Growth, rival: str) -> bool:
     if case.prediction.kind is Kind.LIMIT or case.coincides(rival):
         return False  # the rivals of a limit are values, not rates: they are put to the limit itself
     if case.prediction.kind is Kind.SCALING:
+        if case.claimed.by_rate:
+            return two_sided(_against(case, series, rival).fit, case.within, *case.rates) is Verdict.REFUTED
         offset = case.axis.sign * (case.claimed.rival_exponents[rival] - float(case.prediction.exponent or 0))
         return two_sided(growth.fit, case.within, *case.rates, offset=offset) is Verdict.REFUTED
     other = case.claimed.rival_rates[rival]
@@ -228,6 +232,11 @@ def _rejects(case: Case, series: Series, growth: Growth, rival: str) -> bool:
     fit = case.fit(series, rates).fit
     refuted = one_sided(fit, case.within, *case.rates) is Verdict.REFUTED
     return refuted and seen_to_rise(series, case.base, rates, fit.sign)
+
+
+def _against(case: Case, series: Series, rival: str) -> Growth:
+    """Fit the ratio to the rate of a rival."""
+    return case.fit(series, log_rates(case.claimed.rival_rates[rival], series))
 
 
 def _threshold(case: Case) -> float:

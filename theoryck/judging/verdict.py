@@ -123,6 +123,7 @@ def _assemble(case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tup
         flags=tuple(dict.fromkeys((*flags, *(flag for outcome in outcomes for flag in outcome.flags)))),
         settled=settled,
         limit=best.limit,
+        power_of=f"exp({case.base})" if case.axis.unit else "",
         curves=curves(case, outcomes, best) if case.final or settled else (),  # no record is made of a look that others follow
     )
 

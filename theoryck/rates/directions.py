@@ -19,6 +19,8 @@ SHRINKING = frozenset(
 )
 """Names of sizes that go to 0."""
 
+MOST_STEPS = 690.0  # of exp(1), within the range of floats
+
 MOST_COUNTED = 1024
 """Whole numbers somebody else measured at are taken for dimensions, whose corrections are powers of them with coefficients of order
 1, where they begin here or below; tokens and operations begin far above, and their unit means nothing."""
@@ -58,7 +60,8 @@ was declared (see :mod:`theoryck.fitting.corrections`)."""
 class Axis:
     """The base of a path as the fits see it: a large parameter t, which is the size itself or, toward 0, its inverse.
 
-    ``scale_free`` says that the unit of the size means nothing, so that corrections are measured at the coarsest size.
+    ``scale_free`` says that the unit of the size means nothing, so that corrections are measured at the coarsest size.  Of a
+    geometric rate such as ``2**(-l)`` t is ``exp(unit * (l - origin))``, its inverse, and exponents are written as those of exp(l).
 
     >>> axis = Axis("h", Toward.ZERO, scale_free=True)
     >>> axis.large(0.25), axis.text, axis.window([0.5, 0.25, 0.125])
@@ -70,21 +73,30 @@ class Axis:
     base: str
     toward: Toward = Toward.INFINITY
     scale_free: bool = False
+    unit: float = 0.0
+    origin: float = 0.0
 
     @classmethod
-    def of(cls, base: str, toward: Toward, sizes: Sequence[Size], drawn: bool) -> Axis:
-        """Return the axis of the sizes of a claim, or of an audit (not ``drawn``)."""
+    def of(cls, base: str, toward: Toward, sizes: Sequence[Size], drawn: bool, slope: float = 0.0) -> Axis:
+        """Return the axis of the sizes of a claim, or of an audit (not ``drawn``).
+
+        ``slope`` is what the logarithm of a geometric rate gains with each unit of the size: t is then the rate or its inverse.
+        """
+        if slope:
+            return cls(base, Toward.INFINITY, True, abs(slope), float(min(sizes, default=0)))
         counted = all(isinstance(size, int) for size in sizes) and toward is Toward.INFINITY
         return cls(base, toward, not counted or (not drawn and min(sizes, default=1) > MOST_COUNTED))
 
     @property
     def sign(self) -> int:
-        """What an exponent of t is multiplied by to be one of the size."""
+        """The sign of an exponent of the size where t grows."""
         return 1 if self.toward is Toward.INFINITY else -1
 
     @property
     def text(self) -> str:
         """How t is written."""
+        if self.unit:
+            return "exp" + f"({self.base})" if self.unit == 1 else f"({math.exp(self.unit):.6g}^{self.base})"
         return self.base if self.toward is Toward.INFINITY else f"(1/{self.base})"
 
     @property
@@ -97,7 +109,12 @@ class Axis:
         return SCALE_FREE_AMPLITUDE if declared is None and self.scale_free else declared
 
     def large(self, size: Size) -> Size:
-        """Return t at a size; ValueError at 0, which is the size of a geometric rate only."""
+        """Return t at a size; ValueError at 0, which is the size of a geometric rate only, and for a rate beyond floats."""
+        if self.unit:
+            steps = self.unit * (size - self.origin)
+            if steps > MOST_STEPS:
+                raise ValueError(f"the rate changes by more than a factor 1e300 from {self.base} = {self.origin:g} to {size:g}")
+            return math.exp(steps)
         if not size > 0:
             raise ValueError(f"size {self.base} = {size} must be positive: only a geometric rate such as 2**(-{self.base}) has it")
         return size if self.toward is Toward.INFINITY else 1 / size
@@ -108,6 +125,9 @@ class Axis:
 
     def written(self, interval: Interval) -> Interval:
         """Return the interval of an exponent of t as one of the size."""
+        if self.unit:
+            centre, low, high = (self.unit * end for end in (interval.estimate, interval.low, interval.high))
+            return Interval(centre, low, high, interval.level)
         if self.sign > 0:
             return interval
         return Interval(-interval.estimate, -interval.high, -interval.low, interval.level)

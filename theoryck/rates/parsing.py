@@ -7,103 +7,31 @@ refused, and every power is bounded before it is computed, so that text from a f
 from __future__ import annotations
 
 import ast
-import difflib
-import math
 import operator
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, SupportsIndex
 
+from theoryck.rates.monomials import (
+    MAX_POWER,
+    Factor,
+    Monomial,
+    RateError,
+    Sum,
+    bounded,
+    close_match,
+    collected,
+    product,
+    raised,
+    shift_of,
+    shown,
+)
+
 MAX_CHARACTERS = 500
 MAX_DEPTH = 40
-MAX_TERMS = 64
-MAX_POWER = 64  # of a plain number, and of a sum that has to be expanded
-MAX_BITS = 512  # of a numerator or denominator: far above any constant a theorem mentions
-FUNCTIONS = ("sqrt", "log", "min", "max")
-
-
-class RateError(ValueError):
-    """A rate (or an expression in sizes) that cannot be read, or that names something unknown.
-
-    >>> from theoryck.rates import Rate
-    >>> Rate.parse("d**(-1/2) - 1/n")
-    Traceback (most recent call last):
-        ...
-    theoryck.rates.parsing.RateError: rate 'd**(-1/2) - 1/n': subtraction is not allowed: a rate is a sum of positive
-    terms
-    """
-
-
-def close_match(name: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the nearest known name, or the list of known names.
-
-    >>> close_match("widht", ["width", "d"])
-    "; did you mean 'width'?"
-    """
-    names = sorted(set(known))
-    near = difflib.get_close_matches(name, names, n=1)
-    if near:
-        return f"; did you mean {near[0]!r}?"
-    return f"; known names: {', '.join(names)}" if names else ""
-
-
-def shown(text: str) -> str:
-    """Return ``text`` quoted and cut to a length that fits an error message."""
-    return repr(text if len(text) <= 80 else text[:77] + "...")
-
-
-@dataclass(frozen=True, slots=True)
-class Monomial:
-    """``coefficient * prod(base**power for roots) * prod(x**q for powers) * prod(log(x)**r for logs)``, coefficient > 0.
-
-    ``roots`` holds what is irrational of the constant, such as (2, 1/2) for sqrt(2).
-    """
-
-    coefficient: Fraction
-    roots: tuple[tuple[Fraction, Fraction], ...] = ()
-    powers: tuple[tuple[str, Fraction], ...] = ()
-    logs: tuple[tuple[str, Fraction], ...] = ()
-
-    @property
-    def constant(self) -> bool:
-        """Whether no size occurs."""
-        return not self.powers and not self.logs
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What two monomials share when they may be added."""
-        return (self.roots, self.powers, self.logs)
-
-    @property
-    def log_constant(self) -> float:
-        """The logarithm of everything that does not depend on the sizes."""
-        value = math.log(self.coefficient.numerator) - math.log(self.coefficient.denominator)
-        for base, power in self.roots:
-            value += float(power) * (math.log(base.numerator) - math.log(base.denominator))
-        return value
-
-    def __str__(self) -> str:
-        factors = [_power_text(_number_text(base), power) for base, power in self.roots]
-        factors += [_power_text(name, power) for name, power in self.powers]
-        factors += [_power_text(f"log({name})", power) for name, power in self.logs]
-        if self.coefficient != 1 or not factors:
-            factors.insert(0, _number_text(self.coefficient))
-        return "*".join(factors)
-
-
-def _number_text(number: Fraction) -> str:
-    return str(number) if number.denominator == 1 else f"({number})"
-
-
-def _power_text(base: str, power: Fraction) -> str:
-    if power == 1:
-        return base
-    return f"{base}**{power}" if power.denominator == 1 and power > 0 else f"{base}**({power})"
-
-
-Sum = tuple[Monomial, ...]
+FUNCTIONS = ("sqrt", "log", "ln", "log2", "log10", "exp", "min", "max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +62,13 @@ def to_fraction(value: Any, argument: str) -> Fraction:
         number = Fraction(operator.index(value))
     if number is None:
         raise RateError(f"{argument} = {shown(str(value))} is not a number: give an int, a Fraction or decimal text such as '0.5'")
-    return _bounded(number)
+    return bounded(number)
 
 
 def _small_power_of_ten(text: str) -> Fraction:
     if abs(int(text.lower().split("e")[1])) > 100:
         raise ValueError(text)
     return Fraction(text)
-
-
-def _bounded(number: Fraction) -> Fraction:
-    if max(number.numerator.bit_length(), number.denominator.bit_length()) > MAX_BITS:
-        raise RateError("a number in this expression has more than 150 digits: write it as a power of a size")
-    return number
 
 
 def parse_sum(text: str, parameters: Mapping[str, Any], *, what: str = "rate", allow_extremum: bool = False) -> Sum | Extremum:
@@ -202,7 +124,7 @@ class _Walker:
             return self._binary(node, depth + 1)
         if isinstance(node, ast.Call):
             return self._call(node, depth + 1)
-        raise RateError(f"{_describe(node)} is not allowed: use sizes, numbers, + * / **, sqrt() and log()")
+        raise RateError(f"{_describe(node)} is not allowed: use sizes, numbers, + * / **, sqrt(), log() and exp()")
 
     def number(self, node: ast.expr, depth: int) -> Fraction | None:
         """Return the exact value of a node in which only numbers and parameters occur, else None."""
@@ -226,42 +148,159 @@ class _Walker:
 
     def _binary(self, node: ast.BinOp, depth: int) -> Sum:
         if isinstance(node.op, ast.Pow):
-            power = self.number(node.right, depth)
-            if power is None:
-                unknown = [
-                    each.id for each in ast.walk(node.right) if isinstance(each, ast.Name) and each.id not in self.parameters
-                ]
-                hint = close_match(unknown[0], self.parameters) if unknown else ""
-                problem = f"a power must be a number or made of parameters, got {shown(ast.unparse(node.right))}"
-                raise RateError(f"{problem}: a size cannot stand in an exponent{hint}")
-            return _raise(self.sum(node.left, depth), power)
+            return self._power(node, depth)
         if isinstance(node.op, ast.Sub):
-            raise RateError("subtraction is not allowed: a rate is a sum of positive terms")
+            return self._difference(node, depth)
         if not isinstance(node.op, (ast.Add, ast.Mult, ast.Div)):
             raise RateError(f"the operator {type(node.op).__name__} is not allowed: use + * / and ** for a power")
-        left, right = self.sum(node.left, depth), self.sum(node.right, depth)
-        if isinstance(node.op, ast.Add):
-            return _collect(left + right)
+        left = self.sum(node.left, depth)
         if isinstance(node.op, ast.Div):
-            if len(right) != 1:
-                raise RateError("division is by a single monomial only, such as /sqrt(d) or /(d*n)")
-            right = _raise(right, Fraction(-1))
-        return _product(left, right)
+            return product(left, self._inverse(node.right, depth))
+        right = self.sum(node.right, depth)
+        return collected(left + right) if isinstance(node.op, ast.Add) else product(left, right)
+
+    def _inverse(self, node: ast.expr, depth: int) -> Sum:
+        """Return one over a monomial, or over a power of ``x + c``."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            power = self.number(node.right, depth)
+            if power is not None and shift_of(inner := self.sum(node.left, depth)) is not None:
+                return raised(inner, -power)
+        terms = self.sum(node, depth)
+        if len(terms) != 1 and shift_of(terms) is None:
+            raise RateError("division is by a single monomial only, such as /sqrt(d) or /(d*n)")
+        return raised(terms, Fraction(-1))
+
+    def _power(self, node: ast.BinOp, depth: int) -> Sum:
+        power = self.number(node.right, depth)
+        if power is not None:
+            return raised(self.sum(node.left, depth), power)
+        base, linear = self.number(node.left, depth), self._linear(node.right, depth)
+        if base is None or linear is None:
+            unknown = [each.id for each in ast.walk(node.right) if isinstance(each, ast.Name) and each.id not in self.parameters]
+            hint = close_match(unknown[0], self.parameters) if unknown else ""
+            problem = f"a power must be a number or made of parameters, got {shown(ast.unparse(node.right))}"
+            raise RateError(f"{problem}: a size cannot stand in an exponent, but of a number as in 2**(-n){hint}")
+        if base <= 0:
+            raise RateError(f"the base {base} of {shown(ast.unparse(node))} must be positive")
+        slopes, constant = linear
+        return product(raised((Monomial(base),), constant), _exponential(str(max(base, 1 / base)), slopes, -1 if base < 1 else 1))
+
+    def _linear(self, node: ast.expr, depth: int) -> tuple[dict[str, Fraction], Fraction] | None:
+        """Return the coefficients of sizes in a sum of multiples of them, and its constant; None for anything else."""
+        number = self.number(node, depth)
+        if number is not None:
+            return {}, number
+        if isinstance(node, ast.Name):
+            return {node.id: Fraction(1)}, Fraction(0)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.UAdd, ast.USub)):
+            return _times(self._linear(node.operand, depth + 1), Fraction(1 if isinstance(node.op, ast.UAdd) else -1))
+        if not isinstance(node, ast.BinOp):
+            return None
+        left, right = self.number(node.left, depth + 1), self.number(node.right, depth + 1)
+        if isinstance(node.op, ast.Mult) and (left is not None or right is not None):
+            inner, factor = (node.right, left) if left is not None else (node.left, right)
+            return _times(self._linear(inner, depth + 1), factor)
+        if isinstance(node.op, ast.Div) and right:
+            return _times(self._linear(node.left, depth + 1), 1 / right)
+        if not isinstance(node.op, (ast.Add, ast.Sub)):
+            return None
+        first, second = self._linear(node.left, depth + 1), self._linear(node.right, depth + 1)
+        second = _times(second, Fraction(1 if isinstance(node.op, ast.Add) else -1))
+        if first is None or second is None:
+            return None
+        names = {**first[0], **second[0]}
+        return {name: first[0].get(name, Fraction(0)) + second[0].get(name, Fraction(0)) for name in names}, first[1] + second[1]
+
+    def _difference(self, node: ast.BinOp, depth: int) -> Sum:
+        """Return ``x - c``: positive where a rate is asked for, as x goes to infinity."""
+        number = self.number(node.right, depth)
+        factor = None if number is None else shift_of(self.sum(node.left, depth))
+        if number is None or factor is None:
+            raise RateError("subtraction is not allowed, but of a number from a size: a rate is a sum of positive terms")
+        shift = factor.shift - number
+        size = Monomial(Fraction(1), powers=((factor.name, Fraction(1)),))
+        if shift < 0:
+            return (Monomial(Fraction(1), others=((Factor(factor.name, shift), Fraction(1)),)),)
+        return collected((size, Monomial(shift))) if shift else (size,)
 
     def _call(self, node: ast.Call, depth: int) -> Sum:
         if not isinstance(node.func, ast.Name):
-            raise RateError(f"{_describe(node.func)} cannot be called: only sqrt() and log()")
+            raise RateError(f"{_describe(node.func)} cannot be called: only sqrt(), log() and exp()")
         name = node.func.id
-        if name not in ("sqrt", "log"):
-            raise RateError(f"unknown function {name!r}{close_match(name, ('sqrt', 'log'))}")
+        if name not in _CALLED:
+            raise RateError(f"unknown function {name!r}{close_match(name, _CALLED)}")
         if len(node.args) != 1 or node.keywords:
             raise RateError(f"{name}() takes one argument")
-        if name == "sqrt":
-            return _raise(self.sum(node.args[0], depth), Fraction(1, 2))
         argument = node.args[0]
-        if not isinstance(argument, ast.Name) or argument.id in self.parameters:
-            raise RateError("log() takes the name of one size, as in log(d); expand log(n*d) by hand")
-        return (Monomial(Fraction(1), logs=((argument.id, Fraction(1)),)),)
+        if name == "sqrt":
+            return raised(self.sum(argument, depth), Fraction(1, 2))
+        if name == "exp":
+            linear = self._linear(argument, depth)
+            if linear is None or linear[1]:
+                raise RateError("exp() takes a multiple of a size, as in exp(-n/2): write other factors before it")
+            return _exponential("e", linear[0], 1)
+        logarithm = self._log(argument, depth)
+        if name in ("log2", "log10"):  # in units of the logarithm of its base
+            unit = Factor("", Fraction(name.removeprefix("log")), 1)
+            return product(logarithm, (Monomial(Fraction(1), others=((unit, Fraction(-1)),)),))
+        return logarithm
+
+    def _log(self, node: ast.expr, depth: int) -> Sum:
+        """Return the logarithm of a monomial, or of x + c, as a sum of positive logarithms."""
+        terms = self.sum(node, depth)
+        shifted = shift_of(terms)
+        if shifted is not None and shifted.shift:
+            return (Monomial(Fraction(1), others=((Factor(shifted.name, shifted.shift, 1), Fraction(1)),)),)
+        if len(terms) != 1:
+            raise RateError(f"log() takes a product of powers of sizes, or a size plus a number, got {shown(ast.unparse(node))}")
+        (term,) = terms
+        inner = _iterated(term)
+        if inner is not None:
+            return (Monomial(Fraction(1), others=((inner, Fraction(1)),)),)
+        signs = {power > 0 for _, power in term.powers}
+        if term.roots or term.logs or term.others or term.coefficient < 1 or len(signs) > 1:
+            raise RateError(f"log({ast.unparse(node)}) may be negative or is no sum of logarithms of sizes: expand it by hand")
+        found = [] if term.coefficient == 1 else [Monomial(Fraction(1), others=((Factor("", term.coefficient, 1), Fraction(1)),))]
+        for name, power in term.powers:
+            if power > 0:
+                found.append(Monomial(power, logs=((name, Fraction(1)),)))
+            else:
+                found.append(Monomial(-power, others=((Factor(name, logs=1, inverse=True), Fraction(1)),)))
+        if not found:
+            raise RateError("log(1) is 0: a rate is a sum of positive terms")
+        return collected(tuple(found))
+
+
+_CALLED = ("sqrt", "log", "ln", "log2", "log10", "exp")
+
+
+def _exponential(base: str, slopes: Mapping[str, Fraction], sign: int) -> Sum:
+    """Return ``base**(sign * sum of multiples of sizes)``."""
+    if base == "1":
+        return (Monomial(Fraction(1)),)
+    largest = max(map(abs, slopes.values()), default=Fraction(0))
+    if largest > 1000:
+        raise RateError(f"the multiple {shown(str(largest))} of a size in an exponent is larger than 1000")
+    others = tuple(sorted((Factor(name, base=base), sign * slope) for name, slope in slopes.items() if slope))
+    return (Monomial(Fraction(1), others=others),)
+
+
+def _times(
+    linear: tuple[dict[str, Fraction], Fraction] | None, factor: Fraction | None
+) -> tuple[dict[str, Fraction], Fraction] | None:
+    if linear is None or factor is None:
+        return None
+    return {name: bounded(slope * factor) for name, slope in linear[0].items()}, bounded(linear[1] * factor)
+
+
+def _iterated(term: Monomial) -> Factor | None:
+    """Return the logarithm of the logarithm of one size; None for any other monomial."""
+    if len(term.logs) == 1 and term == Monomial(Fraction(1), logs=((term.logs[0][0], Fraction(1)),)):
+        return Factor(term.logs[0][0], logs=2)
+    if len(term.others) == 1 and term == Monomial(Fraction(1), others=((term.others[0][0], Fraction(1)),)):
+        factor = term.others[0][0]
+        return Factor(factor.name, factor.shift, 2, factor.inverse) if factor.name and factor.logs == 1 else None
+    return None
 
 
 def _describe(node: ast.AST) -> str:
@@ -274,15 +313,15 @@ def _describe(node: ast.AST) -> str:
 
 def _arithmetic(operator: ast.operator, left: Fraction, right: Fraction) -> Fraction | None:
     if isinstance(operator, ast.Add):
-        return _bounded(left + right)
+        return bounded(left + right)
     if isinstance(operator, ast.Sub):
-        return _bounded(left - right)
+        return bounded(left - right)
     if isinstance(operator, ast.Mult):
-        return _bounded(left * right)
+        return bounded(left * right)
     if isinstance(operator, ast.Div):
         if right == 0:
             raise RateError("division by zero")
-        return _bounded(left / right)
+        return bounded(left / right)
     if isinstance(operator, ast.Pow):
         if right.denominator != 1:
             return None  # an irrational constant such as 2**(1/2): kept as a root by `sum`
@@ -290,88 +329,5 @@ def _arithmetic(operator: ast.operator, left: Fraction, right: Fraction) -> Frac
             raise RateError(f"the power {shown(str(right))} of a plain number is larger than {MAX_POWER}")
         if left == 0 and right < 0:
             raise RateError("division by zero")
-        return _bounded(left ** int(right))
+        return bounded(left ** int(right))
     return None
-
-
-def _raise(terms: Sum, power: Fraction) -> Sum:
-    if abs(power) > 1000:
-        raise RateError(f"the power {shown(str(power))} is larger than 1000")
-    if power == 0:
-        return (Monomial(Fraction(1)),)
-    if len(terms) == 1:
-        return (_raise_monomial(terms[0], power),)
-    if not terms:
-        if power < 0:
-            raise RateError("division by zero")
-        return ()
-    if power.denominator != 1 or power < 0 or power > 8:
-        raise RateError(f"a sum cannot be raised to the power {power}: only to 1, 2, ..., 8 (take the root of each term)")
-    result: Sum = (Monomial(Fraction(1)),)
-    for _ in range(int(power)):
-        result = _product(result, terms)
-    return result
-
-
-def _raise_monomial(term: Monomial, power: Fraction) -> Monomial:
-    whole = Fraction(math.floor(power))
-    if abs(whole) > MAX_POWER and term.coefficient != 1:
-        raise RateError(f"the power {power} of a plain number is larger than {MAX_POWER}")
-    coefficient = Fraction(1) if term.coefficient == 1 else _bounded(term.coefficient ** int(whole))
-    roots = [(base, exponent * power) for base, exponent in term.roots]
-    if power != whole and term.coefficient != 1:
-        exact = _exact_root(term.coefficient, power - whole)
-        if exact is None:
-            roots.append((term.coefficient, power - whole))
-        else:
-            coefficient *= exact
-    return _monomial(coefficient, roots, [(n, q * power) for n, q in term.powers], [(n, r * power) for n, r in term.logs])
-
-
-def _exact_root(number: Fraction, power: Fraction) -> Fraction | None:
-    if power != Fraction(1, 2):
-        return None
-    top, bottom = math.isqrt(number.numerator), math.isqrt(number.denominator)
-    return Fraction(top, bottom) if top**2 == number.numerator and bottom**2 == number.denominator else None
-
-
-def _merge(pairs: Iterable[tuple[Any, Fraction]]) -> tuple[tuple[Any, Fraction], ...]:
-    total: dict[Any, Fraction] = {}
-    for base, power in pairs:
-        total[base] = total.get(base, Fraction(0)) + power
-    return tuple(sorted((base, power) for base, power in total.items() if power != 0))
-
-
-def _monomial(coefficient: Fraction, roots: Iterable[Any], powers: Iterable[Any], logs: Iterable[Any]) -> Monomial:
-    kept = []
-    for base, power in _merge(roots):
-        whole = math.floor(power)
-        if abs(whole) > MAX_POWER:
-            raise RateError(f"the power {power} of a plain number is larger than {MAX_POWER}")
-        coefficient = _bounded(coefficient * base**whole)
-        if power != whole:
-            kept.append((base, power - whole))
-    return Monomial(_bounded(coefficient), tuple(kept), _merge(powers), _merge(logs))
-
-
-def _product(left: Sum, right: Sum) -> Sum:
-    if len(left) * len(right) > MAX_TERMS**2:
-        raise RateError(f"it expands to more than {MAX_TERMS} terms")
-    return _collect(
-        tuple(
-            _monomial(a.coefficient * b.coefficient, a.roots + b.roots, a.powers + b.powers, a.logs + b.logs)
-            for a in left
-            for b in right
-        )
-    )
-
-
-def _collect(terms: Sum) -> Sum:
-    total: dict[tuple[Any, ...], Monomial] = {}
-    for term in terms:
-        known = total.get(term.key)
-        coefficient = term.coefficient if known is None else _bounded(known.coefficient + term.coefficient)
-        total[term.key] = Monomial(coefficient, term.roots, term.powers, term.logs)
-    if len(total) > MAX_TERMS:
-        raise RateError(f"it expands to more than {MAX_TERMS} terms")
-    return tuple(total.values())

@@ -11,7 +11,8 @@ from numbers import Integral, Real
 from typing import Any
 
 from theoryck.rates.directions import Axis, read_toward, shrinks
-from theoryck.rates.parsing import FUNCTIONS, Extremum, Monomial, RateError, Sum, close_match, parse_sum, shown
+from theoryck.rates.monomials import Monomial, RateError, Sum, close_match, shown
+from theoryck.rates.parsing import FUNCTIONS, Extremum, parse_sum
 from theoryck.records import Size, Toward
 from theoryck.records.arguments import LARGEST, LEAST, integer
 
@@ -171,7 +172,10 @@ class ScalingPath:
         if isinstance(rule, Extremum):
             growths = [self._growth(choice) for choice in rule.choices]
             return most(growths) if rule.largest else least(growths)
-        return most(sum((q * self.exponent_of(name) for name, q in term.powers), Fraction(0)) for term in rule)
+        for name in {name for term in rule for name, _ in term.exponentials}:
+            if name == self.base or name in self._sequences:
+                raise PathError(f"an exponential of {name} follows no power of {self.base}")
+        return most(sum((q * self.exponent_of(name) for name, q in term.leading_powers), Fraction(0)) for term in rule)
 
     def _add(self, name: str, value: Size | str | Sequence[Size]) -> None:
         if name in FUNCTIONS:
@@ -267,7 +271,7 @@ def _direction(name: str, sizes: Sequence[Size], declared: Toward | None) -> Tow
 def _names(rule: Expression) -> set[str]:
     if isinstance(rule, Extremum):
         return set().union(*(_names(choice) for choice in rule.choices))
-    return {name for term in rule for name, _ in (*term.powers, *term.logs)}
+    return set().union(*(term.names for term in rule))
 
 
 def _evaluate(name: str, text: str, rule: Expression, point: Mapping[str, Size], *, rounded: bool) -> Size:
@@ -298,6 +302,9 @@ def _term(term: Monomial, point: Mapping[str, Size]) -> Decimal:
         if inner == 0:
             return Decimal(0) if power > 0 else Decimal("Infinity")
         value *= inner ** (Decimal(power.numerator) / Decimal(power.denominator))
+    for factor, power in term.others:
+        logarithm = factor.log_value(float(point[factor.name]) if factor.name else 0.0)
+        value *= (Decimal(power.numerator) / Decimal(power.denominator) * Decimal(logarithm)).exp()
     return value
 
 

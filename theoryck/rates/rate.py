@@ -1,5 +1,7 @@
 """Rate: a finite sum of monomials ``c * prod x_i**q_i * log(x_i)**r_i`` in the sizes, with exact rational powers.
 
+Further factors are ``x + c``, ``log(x + c)``, ``log(1/x)``, ``log(log(x))`` and ``b**x``.
+
 Along a path on which every size is ``x_i ~ alpha_i d**gamma_i`` a monomial grows like ``d**(sum q_i gamma_i)``, so the exponent
 of the sum is the maximum of linear functions of the gammas: it is computed in rationals, never by a symbolic limit.
 """
@@ -12,7 +14,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from theoryck.rates.parsing import Monomial, RateError, close_match, parse_sum, shown
+from theoryck.rates.monomials import Monomial, RateError, close_match, shown
+from theoryck.rates.parsing import parse_sum
 from theoryck.records import Size, Toward
 
 if TYPE_CHECKING:
@@ -46,23 +49,50 @@ class Rate:
     def parse(cls, text: str, /, **parameters: Any) -> Rate:
         """Read a rate; ``parameters`` (int, Fraction or decimal text) replace their names exactly, unused ones are ignored.
 
-        Raises RateError on anything but sums, products, powers, sqrt() and log() of sizes and numbers.
+        Raises RateError on anything but sums, products, powers, sqrt() and logarithms of sizes and numbers, sizes plus or minus a
+        number, and exponentials such as ``2**(-n)`` and ``exp(-n/2)``.
 
         >>> str(Rate.parse("d**(-(k+1)/2)", k=4))
         'd**(-5/2)'
-        >>> Rate.parse("exp(-d)")
+        >>> Rate.parse("tanh(d)")
         Traceback (most recent call last):
-        theoryck.rates.parsing.RateError: rate 'exp(-d)': unknown function 'exp'; known names: log, sqrt
+        theoryck.rates.monomials.RateError: rate 'tanh(d)': unknown function 'tanh'; known names: exp, ln, log, log10, log2, sqrt
         """
         terms = parse_sum(text, parameters)
         if not isinstance(terms, tuple) or not terms:
             raise RateError(f"rate {shown(text)} is zero: a rate must be positive")
-        return cls(tuple(sorted(terms, key=lambda term: (term.powers, term.logs, term.roots))), text.strip())
+        return cls(tuple(sorted(terms, key=lambda term: term.order)), text.strip())
 
     @property
     def names(self) -> tuple[str, ...]:
         """The sizes that occur, sorted."""
-        return tuple(sorted({name for term in self.terms for name, _ in (*term.powers, *term.logs)}))
+        return tuple(sorted(set().union(*(term.names for term in self.terms))))
+
+    @property
+    def exact_power(self) -> tuple[tuple[str, Fraction], ...] | None:
+        """The powers of the sizes where it is one product of such powers, else None.
+
+        >>> [str(power) for _, power in Rate.parse("2*sqrt(n/d)").exact_power], Rate.parse("n*log(n)").exact_power
+        (['-1/2', '1/2'], None)
+        """
+        (term, *more) = self.terms
+        return None if more or term.logs or term.others else term.powers
+
+    @property
+    def geometric(self) -> bool:
+        """Whether a size stands in an exponent."""
+        return any(term.exponentials for term in self.terms)
+
+    @property
+    def levels(self) -> frozenset[str]:
+        """The sizes that occur in exponents, as in ``2**(-l)``, and in no power: they may be 0.
+
+        >>> rate = Rate.parse("n**(-2)*2**(-l)")
+        >>> rate.geometric, rate.levels
+        (True, frozenset({'l'}))
+        """
+        exponents = {factor.name for term in self.terms for factor, _ in term.others if factor.base}
+        return frozenset(exponents - {name for term in self.terms for name, _ in (*term.powers, *term.logs)})
 
     def require(self, known: Iterable[str], *, parameters: Iterable[str] = ()) -> None:
         """Raise RateError if a name is not among the ``known`` sizes; ``parameters`` only serve the suggestion.
@@ -70,7 +100,7 @@ class Rate:
         >>> Rate.parse("d**(-1/2) + 1/m").require(["d", "n"])
         Traceback (most recent call last):
             ...
-        theoryck.rates.parsing.RateError: rate 'd**(-1/2) + 1/m': 'm' is neither a size of the path nor a parameter; known
+        theoryck.rates.monomials.RateError: rate 'd**(-1/2) + 1/m': 'm' is neither a size of the path nor a parameter; known
         names: d, n
         """
         sizes = set(known)
@@ -90,7 +120,7 @@ class Rate:
         -400.0
         """
         self.require(sizes)
-        for name in self.names:
+        for name in {name for term in self.terms for name, _ in (*term.powers, *term.logs)}:
             if not sizes[name] > 0:
                 raise RateError(f"size {name} = {sizes[name]!r} must be positive")
         values = [self._log_term(term, sizes) for term in self.terms]
@@ -105,10 +135,17 @@ class Rate:
         for name, power in term.logs:
             inner = math.log(sizes[name])
             if inner < 0 or (inner == 0 and power < 0):
+                hint = "" if inner == 0 else f" or, as {name} goes to 0, write log(1/{name})"
                 raise RateError(
-                    f"log({name})**({power}) is not a positive number at {name} = {sizes[name]}: start at a larger size"
+                    f"log({name})**({power}) is not a positive number at {name} = {sizes[name]}: start at a larger size{hint}"
                 )
             value += float(power) * math.log(inner) if inner else -math.inf
+        for factor, power in term.others:
+            if factor.name:
+                inner = factor.log_value(sizes[factor.name])
+                if power < 0 and math.isinf(inner):
+                    raise RateError(f"{factor} is 0 at {factor.name} = {sizes[factor.name]}: start at a larger size")
+                value += float(power) * inner
         return value
 
     def __call__(self, sizes: Mapping[str, Size]) -> float:
@@ -124,21 +161,27 @@ class Rate:
         self.require(sizes)
         total = Fraction(0)
         for term in self.terms:
-            if term.roots or term.logs or any(power.denominator != 1 or abs(power) > 50 for _, power in term.powers):
+            if term.roots or term.logs or any(factor.logs or factor.base for factor, _ in term.others):
+                return None
+            factors = [(Fraction(sizes[name]), power) for name, power in term.powers]
+            factors += [(Fraction(sizes[factor.name]) + factor.shift, power) for factor, power in term.others]
+            if any(power.denominator != 1 or abs(power) > 50 for _, power in factors):
                 return None
             value = term.coefficient
-            for name, power in term.powers:
-                value *= Fraction(sizes[name]) ** int(power)
+            for factor, power in factors:
+                value *= factor ** int(power)
             total += value
         return total
 
     def exponent(self, path: ScalingPath | Mapping[str, Fraction]) -> Fraction:
         """Return the exact exponent of the rate in the base of ``path`` (or for given exponents of the sizes).
 
+        Of a geometric rate, such as ``l * 2**(-l)``, it is that of what is left without the factors ``2**(-l)``: see :meth:`slope`.
+
         >>> Rate.parse("1/d + sqrt(log(d))/n").exponent({"d": Fraction(1), "n": Fraction(3, 4)})
         Fraction(-3, 4)
         """
-        return self.growth(path)[0] * _sign(path)
+        return self.growth(path)[1] * _sign(path)
 
     def log_power(self, path: ScalingPath | Mapping[str, Fraction]) -> Fraction:
         """Return the power of the logarithm of the base that multiplies the leading term.
@@ -146,17 +189,26 @@ class Rate:
         >>> Rate.parse("sqrt(log(d)/d)").log_power({"d": Fraction(1)})
         Fraction(1, 2)
         """
-        return self.growth(path)[1]
+        return self.growth(path)[2]
 
-    def growth(self, path: ScalingPath | Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
-        """Return the powers of t and of log(t) in the leading term, t the base or, where that goes to 0, its inverse.
+    def slope(self, path: ScalingPath | Mapping[str, Fraction]) -> float:
+        """Return what the logarithm of the leading term gains with each unit of the base, in the limit: 0 but for geometric rates.
 
-        Of two rates the one with the smaller growth is the faster.
+        >>> Rate.parse("n*2**(-n) + 3**(-n)").slope({"n": Fraction(1)})
+        -0.6931471805599453
+        """
+        return self.growth(path)[0]
+
+    def growth(self, path: ScalingPath | Mapping[str, Fraction]) -> tuple[float, Fraction, Fraction, Fraction]:
+        """Return, for the leading term, its :meth:`slope` and the powers of t, log(t) and log(log(t)).
+
+        t is the base or, where that goes to 0, its inverse.  Of two rates the one with the smaller growth is the faster.
 
         >>> from theoryck.rates.paths import ScalingPath, halving
         >>> path = ScalingPath(h=halving(1, 1/8))
-        >>> Rate.parse("h**2 + 3*h").growth(path), Rate.parse("h**2 + 3*h").exponent(path)
-        ((Fraction(-1, 1), Fraction(0, 1)), Fraction(1, 1))
+        >>> rate = Rate.parse("h**2*log(1/h) + h**3")
+        >>> [str(part) for part in rate.growth(path)], rate.exponent(path)
+        (['0.0', '-2', '1', '0'], Fraction(2, 1))
         """
         if isinstance(path, Mapping):
             self.require(path)
@@ -164,14 +216,31 @@ class Rate:
         else:
             self.require(path.names)
             exponents = {name: _sign(path) * path.exponent_of(name) for name in self.names}
-        # log(x) ~ gamma log(d) counts as a power of log d only where x grows; a fixed size gives a constant.
+
+        def along(pairs: Iterable[tuple[str, Fraction]]) -> Fraction:
+            return sum((power * exponents[name] for name, power in pairs), Fraction(0))
+
+        def moving(pairs: Iterable[tuple[str, Fraction]]) -> Fraction:
+            # log(x) ~ gamma log(t) counts as a power of log t only where x moves; a fixed size gives a constant.
+            return sum((power for name, power in pairs if exponents[name] != 0), Fraction(0))
+
         return max(
             (
-                sum((q * exponents[name] for name, q in term.powers), Fraction(0)),
-                sum((r for name, r in term.logs if exponents[name] != 0), Fraction(0)),
+                self._slope(term, path, exponents),
+                along(term.leading_powers),
+                moving(term.leading_logs),
+                moving(term.leading_loglogs),
             )
             for term in self.terms
         )
+
+    def _slope(self, term: Monomial, path: ScalingPath | Mapping[str, Fraction], exponents: Mapping[str, Fraction]) -> float:
+        moving = [(name, slope) for name, slope in term.exponentials if exponents[name] > 0]  # toward 0 they tend to constants
+        base = next(iter(path)) if isinstance(path, Mapping) else path.base
+        other = [name for name, _ in moving if name != base]
+        if other and not isinstance(path, Mapping):
+            raise RateError(f"rate {self}: {other[0]!r} stands in an exponent, but the base of the path is {base!r}: list it first")
+        return math.fsum(slope for _, slope in moving)
 
     def __str__(self) -> str:
         return " + ".join(str(term) for term in self.terms)

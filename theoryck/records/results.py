@@ -224,7 +224,8 @@ class Judgement(Record):
     where a grid of several sizes was fitted at once; ``limit`` is the fitted limit of a LIMIT, corrections in its interval.
     ``curves`` are what was fitted: of a LIMIT the approach to it first, then growth, for brackets either end, and of a grid
     every line, the one that decided first; empty where nothing was fitted, and in older files.  ``correction`` is the power w of
-    the corrections O(d^-w) for which the intervals allow.
+    the corrections O(d^-w) for which the intervals allow, ``power_of`` what exponents are powers of, if that is not the base:
+    exp(l) for a rate such as 2**(-l).
 
     >>> found = Judgement(Verdict.INCONCLUSIVE, "about 40 times the draws would decide", settled=False)
     >>> found.verdict.value, found.slack
@@ -248,6 +249,7 @@ class Judgement(Record):
     limit: Interval | None = field(default=None, metadata=SPARE)
     curves: tuple[Curve, ...] = field(default=(), metadata=SPARE)
     correction: float | None = field(default=None, metadata=SPARE)
+    power_of: str = field(default="", metadata=SPARE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,7 @@ def _claimed(result: Result) -> str:
     if exponent is not None:
         parts.append(
             f"exponent {numbers.plain(exponent)}"
-            + (f" in {clean(prediction.base)}" if prediction.base else "")
+            + (f" in {clean(result.judgement.power_of or prediction.base)}" if prediction.base else "")
             + (", beside its logarithm" if rate_has_logarithm(result) else "")
         )
     return ", ".join(parts)

@@ -200,6 +200,8 @@ def _labels(axes: Any, result: Result, traces: Sequence[Trace], sign: int) -> No
     axes.grid(True, which="major", color="0.88", linewidth=0.7)
     axes.grid(True, which="minor", color="0.94", linewidth=0.4)
     axes.set_axisbelow(True)
+    if any(size <= 0 for trace in traces for size, _ in trace.points):  # of a geometric rate
+        axes.set_xscale("linear")
     _ticks(axes, sorted({size for trace in traces for size, _ in trace.points}))
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)

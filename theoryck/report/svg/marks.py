@@ -268,6 +268,8 @@ def _along(result: Result, curves: Sequence[Curve]) -> Along | None:
     if not curves and len({point.sizes[base] for point in points}) < len(points):  # a grid: one of its lines
         fixed = {name: size for name, size in points[0].sizes.items() if name != base}
     here = [point for point in points if all(point.sizes.get(name) == size for name, size in fixed.items())]
+    if min(point.sizes[base] for point in here) <= 0:  # of a geometric rate: the axes are logarithmic
+        return None
     traces, missing = read(here, base)
     residuals = {route: column for curve in curves for route, column in curve.residuals.items()}
     traces = tuple(trace.beside(residuals.get(trace.route, ())) for trace in traces)
