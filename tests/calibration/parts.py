@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.calibration import approaches, audits, misjudged
+from tests.calibration import approaches, audits, misjudged, statistics_of_draws
 from tests.calibration.claims import (
     ALL_LOOKS,
     HARD,
@@ -214,6 +214,27 @@ def limits(repeats: int, seed: int) -> Iterator[Row]:
                 yield Row("limits", f"{text}: the limit supported within {within:g} (no promise)", tally)
 
 
+def statistics(repeats: int, seed: int) -> Iterator[Row]:
+    """Intervals and claims of medians, quantiles, variances and probabilities; few draws, not always trusted, are only shown."""
+    contract = Contract(REFUTE, SUPPORT, 0.05)
+    for source in statistics_of_draws.SOURCES:
+        name = f"{source.statistic}, {source.name}"
+        for draws in (256, 1_000, 10_000):
+            covered = statistics_of_draws.coverage(source, draws, 10 * repeats, seed)
+            text = f"{name}, {draws} draws: 95% intervals that cover"
+            yield Row(
+                "stats", f"{text}, trusted {covered.trusted.trials}", covered.every, 0.93 if draws > 256 else None, least=True
+            )
+        for draws in (1_000, 10_000):
+            true = statistics_of_draws.judged(source, 0.0, draws, repeats, contract, seed)
+            wrong = statistics_of_draws.judged(source, contract.within, draws, repeats, contract, seed + 1)
+            far = statistics_of_draws.judged(source, 1.0, draws, repeats, contract, seed + 2)
+            yield Row("stats", f"{name}, {draws} draws: true scalings refuted", true[Verdict.REFUTED], REFUTE)
+            yield Row("stats", f"{name}, {draws} draws: wrong by within refuted", wrong[Verdict.REFUTED], REFUTE)
+            yield Row("stats", f"{name}, {draws} draws: wrong by within supported", wrong[Verdict.SUPPORTED], SUPPORT)
+            yield Row("stats", f"{name}, {draws} draws: wrong by 1 refuted (no promise)", far[Verdict.REFUTED])
+
+
 PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "refute": lambda repeats: refute(50 * repeats, 1),
     "session": lambda repeats: sessions(5 * repeats, 2),
@@ -223,4 +244,5 @@ PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "audit": lambda repeats: audit(max(2, repeats // 20), 6),
     "misjudged": lambda repeats: misjudged_errors(max(2, repeats // 10), 7),
     "limits": lambda repeats: limits(repeats, 8),
+    "statistics": lambda repeats: statistics(max(2, repeats // 2), 8),
 }

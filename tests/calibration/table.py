@@ -7,6 +7,7 @@
 ``audit``  tables with and without error bars, and with replicates
 ``misjudged``  tables whose stated errors are 2 to 10 times too small or too large
 ``limits``  slow and fast approaches to a limit, with and without the declared rate
+``statistics``  medians, quantiles, variances and probabilities of draws
 
 ``N`` data sets are simulated for a cell of coverage; the other parts take numbers in proportion: at 200, 10,000 claims for each
 tolerance in ``refute``.

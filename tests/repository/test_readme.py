@@ -142,6 +142,15 @@ def test_the_claim_with_instances():
     assert (prediction.path["width"], prediction.rate, prediction.rivals) == ("2*d", "d**(-k/2)", ("d**(-(k+1)/2)",))
 
 
+def test_the_median_of_a_random_walk():
+    [result] = tc.check_claims(executed("docs/claims.md", 1)["exit_times"], workers=1).results
+    assert (result.verdict, result.judgement.flags) == ("SUPPORTED", ())
+    assert all(rival.rejected for rival in result.rivals)
+    # Brownian motion leaves (-1, 1) after t with probability (4/pi) exp(-pi^2 t/8) up to 1e-3: its median is 0.7577, that of a walk
+    # a whole number of the parity of d.
+    assert [point.estimate.value for point in result.points] == pytest.approx([0.7577 * d**2 for d in (8, 16, 32, 64)], rel=0.05)
+
+
 def test_the_learning_example_is_a_claim_that_can_be_measured():
     claim = executed("docs/proofs.md", 0)["claim"]
     assert claim.measured().two_sided
