@@ -12,6 +12,7 @@ from theoryck.checking.check import check_claim
 from theoryck.checking.profiles import PROFILES, Profile
 from theoryck.checking.session import Session
 from theoryck.montecarlo import SamplerError
+from theoryck.montecarlo.jobs import run
 from theoryck.records import Report, Tightness, Verdict
 
 SMALL = Profile("quick", instances=2, random_numbers=2e6, seconds=1.0, within=0.15)
@@ -360,14 +361,14 @@ def test_a_confirmation_goes_on_to_twice_the_budget():
     with Session(profile, workers=1) as session:
         measurement = Measurement("demo/claim", {}, statement, session, 1.0)
         assert measurement.looks(profile.looks) == (0.125, 0.25, 0.5, 1.0)  # one block at each of three sizes is an eighth
-        measurement.draw_up_to(0.125)
+        run(measurement.draw_up_to(0.125))
         assert measurement.drawing.blocks == [1, 1, 1]
         fresh = measurement.confirmation()
         assert fresh.looks(profile.looks) == (0.125, 0.25, 0.5, 1.0)
-        fresh.draw_up_to(0.125)
+        run(fresh.draw_up_to(0.125))
         assert fresh.drawing.blocks == [2, 2, 2]
         assert fresh.drawing.moments[0].mean != measurement.drawing.moments[0].mean
-        fresh.draw_up_to(1.0)
+        run(fresh.draw_up_to(1.0))
         assert fresh.drawing.blocks == [16, 16, 16]
 
 

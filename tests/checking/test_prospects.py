@@ -70,13 +70,13 @@ def test_what_no_budget_can_see():
 def test_hopeless_budgets_are_said_and_others_are_not():
     tiny = Profile("quick", 1, random_numbers=1e5, seconds=1.0, within=0.001)
     with Session(tiny, workers=1) as session:
-        [line] = hopeless([claim_of(1.0, correction=1)], session)
+        [[line]] = hopeless([claim_of(1.0, correction=1)], session)
         assert line.startswith("demo/planned: the budget of quick cannot settle it if the rate is attained: about ")
-        assert hopeless([claim_of(1.0, correction=1, status=tc.falsehood)], session) == []
-        [line] = hopeless([claim_of(1.0, sizes=(4, 8, 16))], session)
+        assert list(hopeless([claim_of(1.0, correction=1, status=tc.falsehood)], session)) == [[]]
+        [[line]] = hopeless([claim_of(1.0, sizes=(4, 8, 16))], session)
         assert "nor can a larger one: take larger sizes or declare the correction" in line
     with Session(SMALL, workers=1) as session:
-        assert hopeless([claim_of(1.0, correction=1)], session) == []
+        assert list(hopeless([claim_of(1.0, correction=1)], session)) == [[]]
 
 
 def test_what_has_no_exponent_is_not_planned():

@@ -52,7 +52,7 @@ def test_what_is_asked_for_is_read_from_the_metadata(monkeypatch):
             "numpy>=1.26",
             "click (>=99)",
             "absent-thing>=1",
-            "distributed>=2024.1; extra == 'dask'",
+            "distributed>=2024.1; extra == 'cluster'",
             'mypy>=1; extra == "test"',
         ],
     )

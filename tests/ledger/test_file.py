@@ -32,7 +32,7 @@ def ledger(path):
         shelf = ledger.shelf(QUANTITY)
         for number, block in BLOCKS.items():
             shelf.save(STREAM, number, 2, block)
-        shelf.timings([STREAM.key], lambda: [0.25])
+        shelf.keep_timings([STREAM.key], [0.25])
     return path
 
 

@@ -7,13 +7,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 
 import numpy as np
 import pytest
 
 from theoryck.montecarlo import (
-    DaskExecutor,
     Executor,
     Key,
     PayloadError,
@@ -25,6 +23,8 @@ from theoryck.montecarlo import (
     make_executor,
     sample,
 )
+from theoryck.montecarlo.jobs import Account
+from theoryck.montecarlo.timing import stopwatch
 
 KEY = Key(0, "test", {}, {"d": 8})
 OFFSET = 3.0
@@ -206,12 +206,106 @@ def test_nested_use_is_serial(pool) -> None:
     assert list(pool.map(nested, [-3])) == [("SerialExecutor", [3])]
 
 
-def test_one_map_at_a_time(pool) -> None:
-    results = pool.map(abs, range(10))
+def test_several_maps_at_once_each_in_its_order(pool) -> None:
+    first, second = pool.map(abs, range(0, -20, -1)), pool.map(str, range(20))
+    mixed = [(next(first), next(second)) for _ in range(15)]
+    assert mixed == [(item, str(item)) for item in range(15)]
+    second.close()
+    assert list(first) == list(range(15, 20))
+
+
+def test_items_of_the_lowest_rank_go_first() -> None:
+    with ProcessExecutor(1) as executor:
+        list(executor.map(time.sleep, [0.0] * 8))  # how long an item takes is known: a worker is given several
+        executor.account = Account(rank=1)
+        late = executor.start(lambda item: ("late", time.monotonic()), range(4))
+        executor.account = Account(rank=0)
+        early = executor.start(lambda item: ("early", time.monotonic()), range(4))
+        finished = sorted([*late, *early], key=lambda each: each[1])
+    assert [name for name, _ in finished] == ["early"] * 4 + ["late"] * 4
+
+
+def test_seconds_are_those_of_the_worker_and_go_to_the_account_of_the_map(pool) -> None:
+    def busy(item):
+        end = time.process_time() + item
+        while time.process_time() < end:
+            pass
+
+    accounts = []
+    for seconds in (0.1, 0.3):
+        accounts.append(Account())
+        pool.account = accounts[-1]
+        list(pool.map(busy, [seconds] * 2))
+    assert 0.2 <= accounts[0].seconds < 0.6 <= accounts[1].seconds
+
+
+def test_one_that_sleeps_takes_a_quarter_of_its_time_at_least() -> None:
+    spent = stopwatch()
+    time.sleep(0.2)
+    assert 0.05 <= spent() < 0.2
+
+
+def test_an_error_of_one_map_is_none_of_another(pool) -> None:
+    def items():
+        yield 1
+        raise LookupError("no second item")
+
+    broken, fine = pool.map(abs, items()), pool.map(abs, range(6))
+    unsent = pool.map(abs, [1, threading.Lock()])
+    assert [next(fine), next(broken), next(unsent)] == [0, 1, 1]
+    for results, error in ((broken, LookupError), (unsent, TypeError)):
+        with pytest.raises(error, match=r"no second item|cannot pickle"):
+            next(results)
+    assert list(fine) == [1, 2, 3, 4, 5]
+
+
+def test_a_lost_worker_costs_the_item_it_ran_which_is_run_again(pool, tmp_path) -> None:
+    def lost_at_first(item):
+        mark = tmp_path / str(item)
+        if item % 3 == 1 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return item
+
+    list(pool.map(abs, range(20)))  # short items: a worker holds several when it dies
+    beside = pool.map(abs, range(12))
+    assert list(pool.map(lost_at_first, range(12))) == list(range(12))
+    assert list(beside) == list(range(12))
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_an_item_that_costs_three_workers_is_the_error_of_its_map_only(pool, tmp_path) -> None:
+    def die(item):
+        if item == 2:
+            (tmp_path / str(time.monotonic_ns())).touch()
+            os._exit(3)
+        return item
+
+    beside, results = pool.map(abs, range(12)), pool.map(die, range(4))
+    assert [next(beside), next(results), next(results)] == [0, 0, 1]
+    with pytest.raises(WorkerDied, match="exit status 3 in the middle of a block, as 2 others had before"):
+        next(results)
+    assert len(list(tmp_path.iterdir())) == 3
+    assert list(beside) == list(range(1, 12))
+
+
+def test_the_block_that_workers_die_of_is_named(pool) -> None:
+    def deadly(rng, draws):
+        os._exit(3)
+
+    with pytest.raises(WorkerDied, match=r"block 0 of claim 'test' at \{\}, \{'d': 8\}: a worker process"):
+        sample(deadly, KEY, draws=200, block_draws=100, executor=pool)
+
+
+def test_a_map_that_is_under_way_ends_with_its_executor() -> None:
+    executor = ProcessExecutor(1)
+    results = executor.map(abs, range(9))
     next(results)
-    with pytest.raises(RuntimeError, match="already mapping"):
-        next(pool.map(abs, [1]))
-    results.close()
+    executor.close()
+    with pytest.raises(RuntimeError, match="closed while this map was under way"):
+        next(results)
+    assert list(executor.map(abs, [-1])) == [1]
+    executor.close()
 
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, True, "2"])
@@ -228,47 +322,6 @@ def test_make_executor() -> None:
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     assert make_executor().workers == available
     assert all(isinstance(executor, Executor) for executor in (make_executor(1), make_executor(2)))
-
-
-class FakeFuture:
-    def __init__(self, value):
-        self.value = value
-        self.cancelled = False
-
-    def result(self):
-        return self.value
-
-    def cancel(self):
-        self.cancelled = True
-
-
-class FakeClient:
-    """Stands for distributed.Client: runs at once, remembers what it was asked."""
-
-    def __init__(self):
-        self.futures = deque()
-
-    def nthreads(self):
-        return {"one": 1, "two": 1}
-
-    def submit(self, function, *arguments, pure):
-        assert pure is False
-        self.futures.append(FakeFuture(function(*arguments)))
-        return self.futures[-1]
-
-
-def test_dask_gives_the_same_bits_and_cancels_what_is_left() -> None:
-    client = FakeClient()
-    executor = DaskExecutor(client)
-    run = functools.partial(sample, sampler, KEY, draws=1050, block_draws=100)
-    assert run(executor=executor) == run()
-    results = executor.map(abs, range(100))
-    next(results)
-    results.close()
-    assert client.futures[-1].cancelled
-    with pytest.raises(TypeError, match=r"distributed\.Client"):
-        DaskExecutor("tcp://localhost")
-    assert "distributed" not in sys.modules
 
 
 SCRIPT = """

@@ -183,6 +183,33 @@ def test_stop_at_the_first_failure(project):
     assert json.loads((project.path / "report.json").read_text())["summary"]["interrupted"] is True
 
 
+WORKERS = ("--theoryck-workers", "2")
+
+
+def test_with_workers_later_claims_are_in_work_and_outcomes_are_the_same(project):
+    """Errors, failures and undecided ones come at their own items, and the report is that of one process."""
+    project.claims("supported", "raising", "refuted", "inconclusive", "vacuous", "fallen", "standing")
+    reports = []
+    for arguments in ((), WORKERS):
+        result = project.run("proofs", "--theoryck-json", "report.json", *arguments)
+        result.stdout.fnmatch_lines(["proofs/toy/results.py .FFiF.F*", "*results.py*in broken*", "*ZeroDivisionError*"])
+        reports.append(json.loads((project.path / "report.json").read_text()))
+        for each in reports[-1]["results"]:
+            del each["seconds"]
+            each["reason"] = each["reason"].partition("repeat with")[0]  # a traceback from a worker has its own frames
+    assert reports[0] == reports[1]
+
+
+def test_with_workers_what_was_in_work_is_left_where_the_session_stops(project):
+    project.claims("supported", "refuted", "fallen", "standing", "inconclusive")
+    result = project.run("proofs", "-x", "--theoryck-json", "report.json", *WORKERS)
+    result.assert_outcomes(passed=1, failed=1)
+    report = json.loads((project.path / "report.json").read_text())
+    assert [each["claim"] for each in report["results"]] == ["toy/supported", "toy/refuted"]
+    result = project.run("proofs", "-k", "fallen or standing", *WORKERS)
+    result.assert_outcomes(passed=1, failed=1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -15,9 +15,10 @@ import scipy.integrate
 import scipy.special
 import scipy.stats
 
-from theoryck.montecarlo import SerialExecutor, block_generator
+from theoryck.montecarlo import block_generator
 from theoryck.quantities import QuantityError
 from theoryck.theory.learning import quantities as tq
+from theoryck.theory.learning.draws import evidence
 from theoryck.theory.learning.model import TeacherStudent
 from theoryck.theory.learning.proved.linear_model import glm_information
 from theoryck.theory.networks.model import DeepNetwork
@@ -391,41 +392,36 @@ def test_options_are_part_of_the_instance():
     assert len({str(quantity.parameters) for quantity in quantities}) == len(quantities)
 
 
-@pytest.mark.parametrize("executor", [None, SerialExecutor()])
-def test_samplers_are_those_that_are_made_one_by_one(executor):
+@pytest.mark.parametrize("name", ["mutual_information_gap", "mutual_information", "free_entropy_variance"])
+def test_samplers_made_of_what_pilots_found_elsewhere_are_the_same(name):
+    """Pilots travel, as to processes; the slowest are begun first, and schedules are found before what needs them."""
     chosen = TeacherStudent(DeepNetwork("tanh", 1, ("d", "d")), "n")
     sizes = [{"d": 3, "n": 2}, {"d": 4, "n": 4}, {"d": 3, "n": 2}]
-    together = tq.mutual_information_gap(chosen).samplers(sizes, executor)
-    for entry, sampler in zip(sizes, together, strict=True):
-        alone = tq.mutual_information_gap(chosen).sampler(entry)
-        assert np.array_equal(sampler(rng(4), 6), alone(rng(4), 6))
+    evidence._found.clear()
+    alone = [build(name, chosen).sampler(entry) for entry in sizes]
+    evidence._found.clear()
+    quantity, rounds = build(name, chosen), []
+    while pilots := quantity.pilots(sizes):
+        rounds.append([getattr(pilot, "problem", None) or pilot.term.problem for pilot in pilots])
+        for pilot in pilots:
+            travelled = pickle.loads(cloudpickle.dumps(pilot))
+            assert travelled == pilot
+            pilot.keep(pickle.loads(pickle.dumps(travelled())))
+    assert [[problem.n for problem in each] for each in rounds] == [[4, 2]] * (1 if name == "free_entropy_variance" else 2)
+    assert [quantity.sampler(entry) for entry in sizes] == alone
 
 
-class TwoWorkers(SerialExecutor):
-    """Sends everything through pickle as processes would, and remembers what it was asked to make."""
-
-    workers = 2
-    made = ()
-
-    def map(self, function, items):
-        self.made = tuple(items)
-        return (pickle.loads(pickle.dumps(pickle.loads(cloudpickle.dumps(function))(item))) for item in self.made)
-
-
-def test_samplers_that_workers_make_are_the_same_and_the_slowest_are_begun_first():
-    chosen, executor = TeacherStudent(DeepNetwork("tanh", 1, ("d", "d")), "n"), TwoWorkers()
-    sizes = [{"d": 3, "n": 2}, {"d": 4, "n": 4}, {"d": 3, "n": 2}]
-    quantity = tq.mutual_information_gap(chosen)
-    together = quantity.samplers(sizes, executor)
-    assert [problem.n for problem in executor.made] == [4, 2]
-    for entry, sampler in zip(sizes, together, strict=True):
-        assert np.array_equal(sampler(rng(4), 6), tq.mutual_information_gap(chosen).sampler(entry)(rng(4), 6))
-        assert quantity.sampler(entry) is sampler
-    # What is quick to make, or made already, is made here.
-    executor.made = ()
-    quantity.samplers(sizes, executor)
-    tq.covariance_gap(chosen).samplers(sizes, executor)
-    assert executor.made == ()
+def test_a_schedule_is_found_once_for_all_quantities_that_need_it():
+    chosen, sizes = TeacherStudent(DeepNetwork("tanh", 1, ("d", "d")), "n"), [{"d": 3, "n": 3}]
+    evidence._found.clear()
+    for _ in range(2):
+        for pilot in tq.mutual_information(chosen).pilots(sizes):
+            pilot.keep(pilot())
+    assert tq.mutual_information(chosen).pilots(sizes) == []
+    [inputs] = tq.mutual_information_gap(chosen).pilots(sizes)  # of the same network: T differs, the paths do not
+    assert isinstance(inputs, evidence.InputPilot)
+    assert tq.covariance_gap(chosen).pilots(sizes) == ()
+    assert tq.mutual_information(chosen, equivalent=True).pilots(sizes) == ()
 
 
 @pytest.mark.parametrize("sizes", [{"d": 2, "n": 1}, {"d": 8, "n": 16}, {"d": 512, "n": 512}])

@@ -13,16 +13,17 @@ A result is had again by the command that measures its claim with the same seed,
 
 from __future__ import annotations
 
+import itertools
 import os
 import shlex
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from theoryck import __version__, planning
+from theoryck.checking.ahead import Ahead
 from theoryck.checking.interrupts import came_from_ctrl_c
-from theoryck.checking.measurement import BY_THE_CLOCK, GUARD_DIGITS, Known, Measurement, known, look_ahead
+from theoryck.checking.measurement import BY_THE_CLOCK, GUARD_DIGITS, Known, Measurement, known
 from theoryck.checking.profiles import Profile, profile_named
 from theoryck.checking.session import Progress, Session
 from theoryck.claims.claim import Claim, describe_instance, written_about
@@ -30,6 +31,7 @@ from theoryck.claims.statements import Statement
 from theoryck.judging import judge, rival_problem
 from theoryck.ledger import Ledger, LedgerError
 from theoryck.montecarlo import Executor
+from theoryck.montecarlo.jobs import run
 from theoryck.records import Contract, Judgement, Point, Prediction, Report, Result, Verdict
 
 
@@ -116,9 +118,14 @@ def check_claims(
     interrupted = False
     try:
         with Session(settings, seed, executor, sharing or max(1, len(wanted)), workers, draws, progress, ledger) as session:
-            for claim in look_ahead(wanted, session):
-                found += _examined_or_failed(claim, session)
-                session.end(claim.id)
+            with Ahead(session, wanted, lambda claim: _examined_or_failed(claim, session)) as ahead:
+                try:
+                    for claim, examined in ahead:
+                        found += examined
+                        session.end(claim.id)
+                except KeyboardInterrupt:
+                    found += itertools.chain(*ahead.finished())
+                    raise
             found = _step_down(found, session)
     except KeyboardInterrupt:  # also while the workers stop: what was judged stays
         interrupted = True
@@ -126,9 +133,9 @@ def check_claims(
     return Report(settings.name, seed, results, __version__, interrupted, *written_about(wanted))
 
 
-def _examined_or_failed(claim: Claim, session: Session) -> list[Examined]:
+async def _examined_or_failed(claim: Claim, session: Session) -> list[Examined]:
     try:
-        return _examine(claim, session, keep_going=True)
+        return await _examine(claim, session, keep_going=True)
     except LedgerError:  # a fault of the ledger says nothing about the claim
         raise
     except (Exception, SystemExit) as error:
@@ -176,12 +183,22 @@ def check_claim(claim: Claim, session: Session, keep_going: bool = False) -> lis
 
     An error in one instance is raised as it is, or with ``keep_going`` becomes its VACUOUS result and the others go on.
     """
-    examined = _examine(claim, session, keep_going)
-    session.end(claim.id)
-    return [each.result for each in examined]
+    with checking([claim], session, keep_going) as ahead:
+        return ahead.take(0)
 
 
-def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Examined]:
+def checking(claims: Iterable[Claim], session: Session, keep_going: bool = False) -> Ahead[Claim, list[Result]]:
+    """Return claims of which some are in work while an earlier one is taken, each as :func:`check_claim` gives it."""
+
+    async def examined(claim: Claim) -> list[Result]:
+        results = [each.result for each in await _examine(claim, session, keep_going)]
+        session.end(claim.id)
+        return results
+
+    return Ahead(session, claims, examined)
+
+
+async def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Examined]:
     instances = session.instances(claim)
     if not instances:
         reason = "no instance met the assumptions of the claim: widen its strategies or its assume()"
@@ -191,14 +208,14 @@ def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Examined]
     session.begin(claim.id, describe_instance(instances[0][0]), 1, len(instances))
     found = [
         (parameters, statement, each.prediction or statement.prediction(parameters, digits + GUARD_DIGITS), each)
-        for (parameters, statement), each in zip(instances, known(claim, session), strict=True)
+        for (parameters, statement), each in zip(instances, await known(claim, session), strict=True)
     ]
     results = []
     for number, (parameters, statement, prediction, each) in enumerate(found, 1):
         if number > 1:
             session.begin(claim.id, describe_instance(parameters), number, len(found))
         try:
-            results.append(_check_instance(claim, session, parameters, statement, prediction, each, len(found)))
+            results.append(await _check_instance(claim, session, parameters, statement, prediction, each, len(found)))
         except LedgerError:
             raise
         except (Exception, SystemExit) as error:
@@ -210,7 +227,7 @@ def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Examined]
     return results
 
 
-def _check_instance(
+async def _check_instance(
     claim: Claim,
     session: Session,
     parameters: Mapping[str, Any],
@@ -219,24 +236,24 @@ def _check_instance(
     found: Known,
     instances: int,
 ) -> Examined:
-    start, weight = time.perf_counter(), 1.0 / instances
+    start, weight = session.spent(), 1.0 / instances
     instance = describe_instance(parameters)
     declared = session.contract(instances, statement.within)
     problem = rival_problem(prediction, tuple(Point(sizes) for sizes in statement.sizes()))
     if problem:  # said before anything is drawn: this check could not fail
         judgement = Judgement(Verdict.VACUOUS, problem, flags=("rival-cannot-be-rejected",))
-        seconds = time.perf_counter() - start
+        seconds = session.spent() - start
         return Examined(_result(claim, session, instance, prediction, judgement, (), declared, declared, 0, seconds), weight)
     measurement = Measurement(claim.id, instance, statement, session, weight)
     measurement.take(found)
     measurement.drawing.watch = session.watch(claim.id, instance)
-    judgement, contract = _look_until_settled(measurement, prediction, declared, session)
+    judgement, contract = await _look_until_settled(measurement, prediction, declared, session)
     undecided = Undecided(claim, prediction, measurement, contract) if judgement.verdict is Verdict.INCONCLUSIVE else None
-    result = _concluded(claim, session, measurement, prediction, judgement, contract, declared)
-    return Examined(replace(result, seconds=time.perf_counter() - start), weight, undecided)
+    result = await _concluded(claim, session, measurement, prediction, judgement, contract, declared)
+    return Examined(replace(result, seconds=session.spent() - start), weight, undecided)
 
 
-def _concluded(
+async def _concluded(
     claim: Claim,
     session: Session,
     measurement: Measurement,
@@ -246,10 +263,10 @@ def _concluded(
     declared: Contract,
 ) -> Result:
     """Return the result of a measurement that was judged, after confirmation if it was REFUTED by draws."""
-    start, draws, first = time.perf_counter(), measurement.draws, measurement.points()
+    start, draws, first = session.spent(), measurement.draws, measurement.points()
     if judgement.verdict is Verdict.REFUTED and measurement.decided_by_draws(judgement):
         measurement = measurement.confirmation()
-        confirmed, contract = _look_until_settled(measurement, prediction, declared, session)
+        confirmed, contract = await _look_until_settled(measurement, prediction, declared, session)
         draws += measurement.draws
         judgement = _after_confirmation(judgement, confirmed)
     judgement = replace(judgement, flags=(*judgement.flags, *sorted(measurement.flags)))
@@ -263,7 +280,7 @@ def _concluded(
         contract,
         declared,
         draws,
-        time.perf_counter() - start,
+        session.spent() - start,
     )
     # To repeat a confirmed refutation is to draw what was drawn first: the confirmation follows from it.
     return replace(result, repeat=repeat_command(claim, session, judgement.flags, first))
@@ -298,7 +315,8 @@ def _judged_again(examined: Examined, session: Session, rate: float) -> Examined
     if judgement.verdict is not Verdict.REFUTED:
         return examined
     declared = replace(contract, false_refute_rate=rate, false_support_rate=session.profile.false_support_rate)
-    result = _concluded(undecided.claim, session, undecided.measurement, undecided.prediction, judgement, contract, declared)
+    concluding = _concluded(undecided.claim, session, undecided.measurement, undecided.prediction, judgement, contract, declared)
+    result = run(concluding)
     note = f"{result.judgement.reason} (at the error rate that refuted statements leave to it, Holm)"
     told = replace(result.judgement, reason=note, flags=(*result.judgement.flags, HOLM))
     seconds = examined.result.seconds + result.seconds
@@ -317,7 +335,7 @@ def _after_confirmation(first: Judgement, second: Judgement) -> Judgement:
     )
 
 
-def _look_until_settled(
+async def _look_until_settled(
     measurement: Measurement, prediction: Prediction, contract: Contract, session: Session
 ) -> tuple[Judgement, Contract]:
     """Return the judgement and the contract of the look that gave it."""
@@ -325,10 +343,11 @@ def _look_until_settled(
     measurement.measure_exactly(profile.exact_digits)
     if not measurement.quantity.can_draw:
         return judge(prediction, measurement.points(), contract), contract
+    await measurement.prepare()
     schedule = planning.looks(contract, measurement.looks(profile.looks))
     for look in schedule:
         final = look is schedule[-1]
-        measurement.draw_up_to(look.fraction)
+        await measurement.draw_up_to(look.fraction)
         judgement = judge(prediction, measurement.points(), look.contract, final=final)
         settled = judgement.settled
         if settled and profile.every_route_settles and judgement.verdict is not Verdict.REFUTED:

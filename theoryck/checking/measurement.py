@@ -10,32 +10,28 @@ from __future__ import annotations
 import copy
 import functools
 import math
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from theoryck import planning
-from theoryck.checking.interrupts import came_from_ctrl_c
+from theoryck.checking.pilots import find_out
 from theoryck.checking.profiles import Profile
 from theoryck.checking.session import Session
 from theoryck.claims.claim import Claim
 from theoryck.claims.statements import Law, Statement
 from theoryck.judging.evidence import CARRIED, TAIL_UNSEEN
 from theoryck.ledger import Ledger
-from theoryck.montecarlo import Key, PayloadError, Request, SerialExecutor, TwoSidedMoments, sample_jointly
+from theoryck.montecarlo import Key, PayloadError, Request, SerialExecutor, TwoSidedMoments
 from theoryck.montecarlo.distances import quantile_edges, squared_distance
-from theoryck.montecarlo.sampling import centres
-from theoryck.montecarlo.timing import Stopwatch
+from theoryck.montecarlo.jobs import mapped, run
+from theoryck.montecarlo.sampling import drawing_jointly
 from theoryck.quantities import Quantity
 from theoryck.records import Bracket, Counts, Enclosure, Estimate, Judgement, Point, Prediction, Size, Verdict
 
 GUARD_DIGITS = 10  # of a prediction, beyond those of the exact values that it is compared with
-
-GROUP = 8  # instances a worker, of claims that are looked at ahead
 
 Exact = tuple[Enclosure | Bracket | None, ...]
 Instances = Sequence[tuple[Mapping[str, Any], Statement]]
@@ -83,55 +79,17 @@ class _WorkOut:
             return Known()  # who asks again, at its place in the run, meets the error itself
 
 
-def known(claim: Claim, session: Session) -> list[Known]:
-    """Return what was found out of each instance of a claim, ahead of it or now."""
-    instances = session.instances(claim)
-    if claim.id not in session.known:
-        session.known[claim.id] = _work_out(instances, session)
-    return session.known.pop(claim.id)
+async def known(claim: Claim, session: Session) -> list[Known]:
+    """Return what the workers find out of each instance of a claim, one item each, since its sizes share most of the work.
 
-
-def look_ahead(claims: Sequence[Claim], session: Session) -> Iterator[Claim]:
-    """Yield the claims in order; what is known of several is worked out at once, so that few long items keep all workers busy."""
-    waiting = deque(claims)
-    while waiting:
-        group, instances = list[Claim](), list[tuple[Mapping[str, Any], Statement]]()
-        while waiting and len(instances) < GROUP * _workers(session):
-            group.append(waiting.popleft())
-            instances += _or_none(session.instances, group[-1])
-        if len(group) > 1 and _workers(session) > 1:
-            found = iter(_or_none(_work_out, instances, session))
-            for claim in group:
-                of_it = list(islice(found, len(_or_none(session.instances, claim))))
-                if of_it:
-                    session.known[claim.id] = of_it
-        yield from group
-
-
-def _or_none(work: Callable[..., list[Any]], *arguments: Any) -> list[Any]:
-    """Return what work gives, and nothing where it fails: the claim whose fault it is fails at its own place."""
-    try:
-        return work(*arguments)
-    except (Exception, SystemExit) as error:
-        if came_from_ctrl_c(error):
-            raise KeyboardInterrupt from error
-        return []
-
-
-def _workers(session: Session) -> int:
-    return 1 if session.executor is None or session.claims == 1 else session.executor.workers
-
-
-def _work_out(instances: Instances, session: Session) -> list[Known]:
-    """Return what the workers find out of each instance: an instance is one item, since its sizes share most of the work.
-
-    One claim alone is worked out where it is: to start workers, and to import there what exact values need, takes longer than most
-    of them do.  The values are the same bits.
+    One claim alone is worked out where it is asked for: to start workers, and to import there what exact values need, takes longer
+    than most of them do.  The values are the same bits.
     """
-    if session.executor is None or _workers(session) == 1:
+    instances = session.instances(claim)
+    if not session.several:
         return [Known()] * len(instances)
     try:
-        return list(session.executor.map(_WorkOut(tuple(instances), session.profile.exact_digits), range(len(instances))))
+        return await mapped(session.executor, _WorkOut(tuple(instances), session.profile.exact_digits), range(len(instances)))
     except PayloadError:  # a statement that cannot travel is worked out here; one whose draws cannot either says so
         return [Known()] * len(instances)
 
@@ -162,23 +120,33 @@ class Budget:
     def __init__(self, statement: Statement, drawing: Drawing, profile: Profile, share: float) -> None:
         self.statement, self.drawing, self.profile = statement, drawing, profile
         self._share = share
+        self._spending: Spending | None = None
 
-    @functools.cached_property
-    def spending(self) -> Spending:
-        """What may be spent and what a block costs, settled before the first look; a cost that none declares is timed."""
+    async def settle(self) -> None:
+        """Settle what may be spent and what a block costs, once, before the first look; a cost that none declares is timed."""
+        if self._spending is not None:
+            return
         drawing, profile = self.drawing, self.profile
         blocks = [drawing.block_draws(index) for index in range(len(drawing.sizes))]
         costs: Sequence[float | None] = [drawing.quantity.cost(sizes) for sizes in drawing.sizes]
         budget, unit = profile.random_numbers, "random numbers"
         if any(cost is None for cost in costs):
-            costs, budget, unit = drawing.timings(), profile.seconds, "seconds"
+            costs, budget, unit = await drawing.timings(), profile.seconds, "seconds"
         per_block = [float(cost or 0.0) * block for cost, block in zip(costs, blocks, strict=True)]
-        return Spending(budget * self._share * self.statement.share, per_block, unit)
+        self._spending = Spending(budget * self._share * self.statement.share, per_block, unit)
+
+    @property
+    def spending(self) -> Spending:
+        """What may be spent and what a block costs."""
+        if self._spending is None:
+            run(self.settle())
+        assert self._spending is not None  # settled
+        return self._spending
 
     @property
     def by_the_clock(self) -> bool:
         """Whether the clock has set it."""
-        return "spending" in vars(self) and self.spending.unit == "seconds"
+        return self._spending is not None and self._spending.unit == "seconds"
 
     def looks(self, fractions: Sequence[float]) -> tuple[float, ...]:
         """Return those of the fractions of the budget at which every size has a block."""
@@ -297,7 +265,6 @@ class Drawing:
         self.store = session.ledger.shelf(quantity) if isinstance(session.ledger, Ledger) else None
         self.statistic = quantity.reduction
         self._samplers: list[Any] = []
-        self._centres: dict[int, float | None] = {}
         self._block_draws: dict[int, int] = {}
         self._draws_to_compare: dict[int, float] = {}
 
@@ -313,13 +280,14 @@ class Drawing:
         fresh._samplers, fresh._block_draws, fresh._draws_to_compare = self._samplers, self._block_draws, self._draws_to_compare
         return fresh
 
-    def draw(self, wanted: Sequence[tuple[int, int]], watch: Stopwatch | None = None) -> None:
+    async def draw(self, wanted: Sequence[tuple[int, int]], seconds: list[float] | None = None) -> None:
         """Draw at each size named until it has as many blocks as wanted; all sizes share the workers.
 
-        Under a ``watch`` no block is taken from the store, for its time is asked.  The draws are the same bits.
+        Where ``seconds`` are given what each size takes is added to them, and no block is taken from the store.  The draws are the
+        same bits.
         """
-        requests = [self._request(index, count, timed=watch is not None) for index, count in wanted]
-        drawn = sample_jointly(requests, self.session.executor if watch is None else watch, self._watching())
+        requests = [self._request(index, count, timed=seconds is not None) for index, count in wanted]
+        drawn = await drawing_jointly(requests, self.session.executor, self._watching(), seconds)
         for (index, count), moments in zip(wanted, drawn, strict=True):
             self.moments[index], self.blocks[index] = moments, count
 
@@ -335,7 +303,6 @@ class Drawing:
             two_sided=self.quantity.two_sided,
             store=self.store.fresh() if timed and self.store is not None else self.store,
             statistic=self.statistic,
-            centre=self._centres.get(index),
         )
 
     def _watching(self) -> Callable[[int, int], None] | None:
@@ -354,17 +321,20 @@ class Drawing:
         moments = self.moments[index]
         return min(draws, self.most[index] - (0 if moments is None else moments.count))
 
+    async def prepare(self) -> None:
+        """Make the samplers; what is slow about them is found out by all workers."""
+        if not self._samplers:
+            await find_out(self.quantity, self.sizes, self.session)
+            self._samplers += [self.quantity.sampler(sizes) for sizes in self.sizes]
+
     def _sampler(self, index: int) -> Any:
         if not self._samplers:
-            # What is slow about samplers, such as the pilot of an annealing schedule, is made by all workers.
-            self._samplers += self.quantity.samplers(self.sizes, self.session.executor)
+            run(self.prepare())
         return self._samplers[index]
 
     def block_draws(self, index: int) -> int:
         """Return the draws of one block, asked of the quantity once."""
         if index not in self._block_draws:
-            if type(self.quantity).samplers is not Quantity.samplers:
-                self._sampler(index)  # the cost of a draw is known from its schedule only, which all workers tune
             self._block_draws[index] = self.quantity.block_draws(self.sizes[index])
         return self._block_draws[index]
 
@@ -397,23 +367,19 @@ class Drawing:
                 noises.append(math.sqrt(estimate.draws) / max(abs(estimate.value) / estimate.stderr, 1.0))
         return max(*noises, LEAST_NOISE)
 
-    def timings(self) -> Sequence[float]:
+    async def timings(self) -> Sequence[float]:
         """Return the seconds a draw takes at every size; a ledger remembers them, so that a restart plans the same blocks."""
-        indices = range(len(self.sizes))
-        if self.store is None:
-            return [self._seconds_per_draw(index) for index in indices]
-        keys = [self._key(index) for index in indices]
-        seconds = self.store.timings(keys, lambda: [self._seconds_per_draw(index) for index in indices])
-        # Where an earlier run took the time, it had a block of every size when it planned: so must this one.
-        self.draw([(index, 1) for index in indices if not self.blocks[index]])
-        return seconds
-
-    def _seconds_per_draw(self, index: int) -> float:
-        """Return what a draw takes where draws run: a sampler that ends its process must not end this one."""
-        self._centres[index] = centres([self._request(index, 1)], self.session.executor)[0]  # a pilot is not timed
-        watch = Stopwatch(self.session.executor)
-        self.draw([(index, 1)], watch)
-        return max(watch.seconds, 1e-9) / self.block_draws(index)
+        indices, keys = range(len(self.sizes)), [self._key(index) for index in range(len(self.sizes))]
+        kept = None if self.store is None else self.store.timings(keys)
+        if kept is not None:
+            # Where an earlier run took the time, it had a block of every size when it planned: so must this one.
+            await self.draw([(index, 1) for index in indices if not self.blocks[index]])
+            return kept
+        await self.prepare()
+        seconds = [0.0] * len(self.sizes)
+        await self.draw([(index, 1) for index in indices], seconds)
+        taken = [max(each, 1e-9) / self.block_draws(index) for index, each in enumerate(seconds)]
+        return taken if self.store is None else self.store.keep_timings(keys, taken)
 
 
 SHOWN_BINS = 64  # of a law, in its picture; it is judged by all 1024
@@ -447,6 +413,12 @@ class Measurement:
         refused = {f"not stored in the ledger: {store.refusal}"} if store is not None and store.refusal else set()
         return refused | ({BY_THE_CLOCK} if self.budget.by_the_clock else set())
 
+    async def prepare(self) -> None:
+        """Make ready to draw: the samplers, and, unless the draws are fixed, what may be spent on them."""
+        await self.drawing.prepare()
+        if self.session.draws is None:
+            await self.budget.settle()
+
     @functools.cached_property
     def _plan(self) -> Budget | Fixed:
         if self.session.draws is None:
@@ -477,10 +449,10 @@ class Measurement:
         """Whether chance could be behind the verdict: no rigorous exact route refutes on its own."""
         return self.draws > 0 and not any(route.rigorous and route.verdict is Verdict.REFUTED for route in judgement.routes)
 
-    def draw_up_to(self, fraction: float) -> None:
+    async def draw_up_to(self, fraction: float) -> None:
         """Draw whole blocks, allotted anew from what was measured so far, until the fraction of the budget is spent."""
         wanted = self._plan.blocks(fraction)
-        self.drawing.draw([(index, count) for index, count in enumerate(wanted) if count > self.drawing.blocks[index]])
+        await self.drawing.draw([(index, count) for index, count in enumerate(wanted) if count > self.drawing.blocks[index]])
 
     def looks(self, fractions: Sequence[float]) -> tuple[float, ...]:
         """Return those of the fractions of the budget at which every size has a block; draws that are fixed are looked at once."""

@@ -6,17 +6,19 @@ Only statements about growth along a path (a Bound without a constant, a Scaling
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from theoryck import planning
+from theoryck.checking.ahead import Ahead
 from theoryck.checking.measurement import Measurement
+from theoryck.checking.pilots import find_out
 from theoryck.checking.session import Session
 from theoryck.claims.claim import Claim, describe_instance
 from theoryck.claims.statements import Bound, Scaling, Statement
+from theoryck.montecarlo.jobs import run
 from theoryck.planning import Experiment
-from theoryck.quantities import Quantity
 from theoryck.rates.directions import Axis
 from theoryck.records import Contract, Size, Status
 
@@ -95,9 +97,10 @@ def prospect(
     if not plannable(statement):
         raise ValueError(f"claim {claim.id!r} states no exponent along a path that draws could show: there is nothing to plan")
     measurement = Measurement(f"{claim.id}#pilot", describe_instance(parameters), statement, session, 1.0 / instances)
+    run(measurement.prepare())
     looks = planning.looks(session.contract(instances, statement.within), measurement.looks(session.profile.looks))
     if pilot:
-        measurement.draw_up_to(looks[0].fraction)
+        run(measurement.draw_up_to(looks[0].fraction))
     else:
         # The clock may have taken a block of every size: its draws are not a pilot, and their noise is not asked.
         measurement.drawing.moments = [None] * len(measurement.sizes)
@@ -190,37 +193,37 @@ class _Case:
         return high
 
 
-def hopeless(claims: Iterable[Claim], session: Session) -> list[str]:
-    """Return a line for each claim that the profile's budget cannot settle, with the budget that could; nothing is drawn.
+def hopeless(claims: Iterable[Claim], session: Session) -> Iterator[list[str]]:
+    """Yield for each claim nothing, or the line that the profile's budget cannot settle it, with the budget that could.
 
-    A draw scatters as much as its mean unless the quantity declares its ``relative_noise``.  Left out are claims with an exact
-    route, samplers whose cost only the clock knows, falsehoods (nobody declared by how much they are wrong), and a claim that
-    cannot be built: checking it says why.
+    Nothing is drawn.  A draw scatters as much as its mean unless the quantity declares its ``relative_noise``.  Left out are claims
+    with an exact route, samplers whose cost only the clock knows, falsehoods (nobody declared by how much they are wrong), and a
+    claim that cannot be built: checking it says why.
     """
-    lines = []
-    for claim in claims:
-        if claim.status is Status.FALSEHOOD:
-            continue
-        try:
-            instances = session.instances(claim)
-            factors = [
-                _factor(claim, session, parameters, statement, len(instances))
-                for parameters, statement in instances
-                if plannable(statement) and not statement.measured().can_exact and _priced(statement, session)
-            ]
-        except (Exception, SystemExit) as error:
-            lines.append(f"{claim.id}: an instance cannot be built ({type(error).__name__}), which checking it will tell in full")
-            continue
-        bad = [factor for factor in factors if factor > 1]
-        if bad:
-            which = "" if len(bad) == len(instances) else f" ({len(bad)} of {len(instances)} instances)"
-            start = f"{claim.id}{which}: the budget of {session.profile.name} cannot settle it if the rate is attained"
-            correction = instances[0][1].correction
-            more = f"about {max(bad):.2g} times as much could"
-            lines.append(
-                f"{start}, nor can a larger one: {planning.what_helps(correction)}" if math.isinf(max(bad)) else f"{start}: {more}"
-            )
-    return lines
+    with Ahead(session, claims, lambda claim: _hopeless(claim, session)) as ahead:
+        for _, lines in ahead:
+            yield lines
+
+
+async def _hopeless(claim: Claim, session: Session) -> list[str]:
+    if claim.status is Status.FALSEHOOD:
+        return []
+    factors = []
+    try:
+        instances = session.instances(claim)
+        for parameters, statement in instances:
+            if plannable(statement) and not statement.measured().can_exact and await _priced(statement, session):
+                factors.append(_factor(claim, session, parameters, statement, len(instances)))
+    except (Exception, SystemExit) as error:
+        return [f"{claim.id}: an instance cannot be built ({type(error).__name__}), which checking it will tell in full"]
+    bad = [factor for factor in factors if factor > 1]
+    if not bad:
+        return []
+    which = "" if len(bad) == len(instances) else f" ({len(bad)} of {len(instances)} instances)"
+    start = f"{claim.id}{which}: the budget of {session.profile.name} cannot settle it if the rate is attained"
+    if math.isinf(max(bad)):
+        return [f"{start}, nor can a larger one: {planning.what_helps(instances[0][1].correction)}"]
+    return [f"{start}: about {max(bad):.2g} times as much could"]
 
 
 def _factor(claim: Claim, session: Session, parameters: Mapping[str, Any], statement: Statement, instances: int) -> float:
@@ -261,10 +264,9 @@ def _axis(statement: Statement) -> Axis:
     return path.axis
 
 
-def _priced(statement: Statement, session: Session) -> bool:
+async def _priced(statement: Statement, session: Session) -> bool:
     quantity, sizes = statement.measured(), statement.sizes()
-    if type(quantity).samplers is not Quantity.samplers:
-        quantity.samplers(sizes, session.executor)  # what a draw costs is known from its schedule only, which all workers tune
+    await find_out(quantity, sizes, session)  # what a draw costs may be known from its schedule only
     return all(quantity.cost(each) is not None for each in sizes)
 
 

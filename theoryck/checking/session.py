@@ -6,7 +6,8 @@ import hashlib
 import os
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,13 +16,31 @@ from theoryck.checking.profiles import PROFILES, Profile
 from theoryck.claims.claim import Claim
 from theoryck.claims.statements import Statement
 from theoryck.ledger import Ledger
-from theoryck.montecarlo import Executor, make_executor
+from theoryck.montecarlo import Executor, JobExecutor, make_executor
+from theoryck.montecarlo.jobs import Account
 from theoryck.records import Contract, Judgement
 from theoryck.records.arguments import integer
 
 Progress = Callable[[Mapping[str, Any]], None]
 
 TOLD_EVERY = 0.3  # seconds, between looks
+
+
+@dataclass
+class Standing:
+    """Where a claim in work stands: which of its instances, what it has taken, and, while ``silent``, what is to be told later.
+
+    ``account`` is that of its work elsewhere, ``seconds`` are those that this process has worked for it.
+    """
+
+    claim: str = ""
+    number: int = 1
+    instances: int = 1
+    silent: bool = False
+    told: list[dict[str, Any]] = field(default_factory=list)
+    account: Account = field(default_factory=Account)
+    seconds: float = 0.0
+    since: float = 0.0
 
 
 @dataclass
@@ -43,9 +62,9 @@ class Session:
     draws: int | Sequence[int] | None = None
     progress: Progress | None = None
     ledger: Ledger | str | os.PathLike[str] | None = None
-    known: dict[str, list[Any]] = field(default_factory=dict, init=False)
+    under_way: set[Hashable] = field(default_factory=set, init=False)
     _own: bool = field(default=False, init=False)
-    _standing: tuple[str, int, int] = field(default=("", 1, 1), init=False)
+    _standing: Standing = field(default_factory=Standing, init=False)
 
     def __post_init__(self) -> None:
         self.seed = integer(self.seed, "seed")
@@ -83,9 +102,42 @@ class Session:
             level=self.profile.level,
         )
 
+    @property
+    def several(self) -> bool:
+        """Whether work that is not drawing is worth a way to other processes: one claim alone is done before they have started."""
+        return self.executor is not None and self.executor.workers > 1 and self.claims > 1
+
+    @contextmanager
+    def turn_of(self, standing: Standing) -> Iterator[None]:
+        """Do what belongs to one of the claims in work."""
+        before, self._standing, standing.since = self._standing, standing, time.perf_counter()
+        shared = self.executor if isinstance(self.executor, JobExecutor) else None
+        if shared is not None:
+            account, shared.account = shared.account, standing.account
+        try:
+            yield
+        finally:
+            standing.seconds += time.perf_counter() - standing.since
+            self._standing = before
+            if shared is not None:
+                shared.account = account
+
+    def spent(self) -> float:
+        """Return the seconds that have been worked for the claim whose turn it is, here and by workers; differences count."""
+        standing = self._standing
+        return standing.seconds + time.perf_counter() - standing.since + standing.account.seconds
+
+    def show(self, standing: Standing) -> None:
+        """Report what a claim had to tell while it was not yet waited for, and from now on what it tells."""
+        standing.silent = False
+        for event in standing.told:
+            self._report(event)
+        standing.told.clear()
+
     def begin(self, claim: str, instance: Mapping[str, Any], number: int, instances: int) -> None:
         """Report to ``progress`` that the instance of this number, counted from 1, is taken up."""
-        self._standing = (claim, number, instances)
+        self._standing.claim, self._standing.number, self._standing.instances = claim, number, instances
+        self._standing.told.clear()
         self._tell("instance", claim, instance)
 
     def tell(self, claim: str, instance: Mapping[str, Any], draws: int, fraction: float, judgement: Judgement) -> None:
@@ -112,13 +164,19 @@ class Session:
         self._tell("claim", claim, {})
 
     def _tell(self, event: str, claim: str, instance: Mapping[str, Any], **said: Any) -> None:
-        if self.progress is None:
-            return
-        standing, number, instances = self._standing
-        if claim.removesuffix("#confirmation") != standing:
-            number = instances = 1  # judged again when all is measured
+        standing = self._standing
+        same = claim.removesuffix("#confirmation") == standing.claim  # else it is judged again when all is measured
+        number, instances = (standing.number, standing.instances) if same else (1, 1)
         where = {"event": event, "claim": claim, "instance": instance, "number": number, "instances": instances}
-        self.progress({**where, "fraction": 0.0, "draws": 0, "verdict": "", "exponent": None, **said})
+        told = {**where, "fraction": 0.0, "draws": 0, "verdict": "", "exponent": None, **said}
+        if standing.silent:
+            standing.told[1:] = [told]  # the beginning of an instance, and the last that was seen of it
+        else:
+            self._report(told)
+
+    def _report(self, event: dict[str, Any]) -> None:
+        if self.progress is not None:
+            self.progress(event)
 
     def instances(self, claim: Claim) -> list[tuple[dict[str, Any], Statement]]:
         """Return the claim's instances under the session's profile and seed, made once."""

@@ -224,11 +224,12 @@ def _warn_of_hopeless(claims: Sequence[Claim], session: Session) -> None:
     from theoryck.report.progress import looked_ahead
 
     with _Line() as line:
-        for number, claim in enumerate(claims, 1):
-            line.write(looked_ahead(number, len(claims)))
-            for warning in hopeless([claim], session):
+        line.write(looked_ahead(1, len(claims)))
+        for number, warnings in enumerate(hopeless(claims, session), 2):
+            for warning in warnings:
                 line.write("")
                 click.echo(f"theoryck: {warning}", err=True)
+            line.write(looked_ahead(min(number, len(claims)), len(claims)))
 
 
 def _advice(report: Report, claims: Sequence[Claim], paths: Sequence[str], settings: Mapping[str, object], chosen: bool) -> str:

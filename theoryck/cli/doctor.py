@@ -31,7 +31,7 @@ NEEDED_FOR = {
     "pytest": "pytest proofs",
 }
 DISPENSABLE = ("matplotlib", "jinja2")  # asked for, but all that measures and judges works without
-OPTIONAL_EXTRAS = ("dask",)  # others are for those who work on theoryck itself
+OPTIONAL_EXTRAS = ("cluster",)  # others are for those who work on theoryck itself
 
 
 @click.command("doctor")

@@ -7,7 +7,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -206,23 +206,34 @@ class Shelf:
         """Return the same shelf for blocks that must be drawn, such as those that are timed: it gives none and keeps all."""
         return _FreshShelf(self.ledger, self._drawn, self._files, self.refusal)
 
-    def timings(self, keys: Sequence[Key], measure: Callable[[], Sequence[float]]) -> list[float]:
-        """Return the seconds a draw takes at each of the keys, as they were measured the first time."""
+    def timings(self, keys: Sequence[Key]) -> list[float] | None:
+        """Return the seconds a draw takes at each of the keys, as they were measured the first time; None if they were not."""
         if self.refusal:
-            return list(measure())
-        name, text = self._described({**_random(keys[0]), "sizes": [dict(key.sizes) for key in keys], "timings": True})
-        question = "SELECT body FROM timings WHERE stream = ?"
+            return None
         with speaking(self.ledger.path):
-            row = self.ledger.db.execute(question, (name,)).fetchone()
-        if row is None:
-            made, body = time.time(), " ".join(float(second).hex() for second in measure()).encode()
-            with self.ledger.writing() as db:
-                self._describe(db, name, text)
-                db.execute(
-                    "INSERT OR IGNORE INTO timings VALUES (?, ?, ?, ?)", (name, made, body, checksum(name, 0, 0, made, body))
-                )
-                row = db.execute(question, (name,)).fetchone()  # the first of two processes wins
-        return [float.fromhex(entry) for entry in row[0].decode().split()]
+            row = self.ledger.db.execute(_TIMING, (self._timed(keys)[0],)).fetchone()
+        return None if row is None else _seconds(row)
+
+    def keep_timings(self, keys: Sequence[Key], seconds: Sequence[float]) -> list[float]:
+        """Keep the seconds a draw takes at each of the keys; return those that another process kept first, where one did."""
+        if self.refusal:
+            return list(seconds)
+        name, text = self._timed(keys)
+        made, body = time.time(), " ".join(float(second).hex() for second in seconds).encode()
+        with self.ledger.writing() as db:
+            self._describe(db, name, text)
+            db.execute("INSERT OR IGNORE INTO timings VALUES (?, ?, ?, ?)", (name, made, body, checksum(name, 0, 0, made, body)))
+            return _seconds(db.execute(_TIMING, (name,)).fetchone())
+
+    def _timed(self, keys: Sequence[Key]) -> tuple[bytes, str]:
+        return self._described({**_random(keys[0]), "sizes": [dict(key.sizes) for key in keys], "timings": True})
+
+
+_TIMING = "SELECT body FROM timings WHERE stream = ?"
+
+
+def _seconds(row: tuple[bytes]) -> list[float]:
+    return [float.fromhex(entry) for entry in row[0].decode().split()]
 
 
 class _FreshShelf(Shelf):

@@ -4,9 +4,11 @@ Same seed, claim, instance and sizes: same bits, for any number of workers, inte
 
     blocks      what is kept of one block, how it is written as bytes, and the store in which it may be found again
     choice      which executor a number of workers asks for
+    cluster     blocks on a Dask cluster
     distances   the distance of a histogram from a law, without bias
-    executors   where blocks run: here, or on a Dask cluster
+    executors   what an executor is, and the one that runs blocks in this process
     histogram   counts between fixed edges
+    jobs        several maps at once on one bounded queue, and coroutines that wait for their results
     moments     moments of streams, merged without loss, and the largest values
     payload     how a function travels to another process
     processes   worker processes, kept for a session
@@ -27,11 +29,13 @@ __all__, __getattr__, __dir__ = lazily(
     {
         "blocks": ("Block", "BlockFormatError", "BlockStore", "Stream", "pack", "unpack"),
         "choice": ("available_workers", "make_executor"),
-        "executors": ("DaskExecutor", "Executor", "SerialExecutor"),
+        "cluster": ("DaskExecutor",),
+        "executors": ("Executor", "SerialExecutor"),
         "histogram": ("Histogram",),
+        "jobs": ("JobExecutor", "WorkerDied", "WorkerError"),
         "moments": ("Moments",),
         "payload": ("PayloadError",),
-        "processes": ("ProcessExecutor", "WorkerDied", "WorkerError"),
+        "processes": ("ProcessExecutor",),
         "ranks": ("Ranks",),
         "sampling": ("Request", "Sampler", "SamplerError", "check_block", "sample", "sample_jointly", "sample_two_sided"),
         "seeds": ("Key", "block_generator"),

@@ -254,11 +254,7 @@ def decode(payload: bytes) -> Callable[..., Any]:
         return function
 
 
-@functools.lru_cache(maxsize=16)
-def _decoded(payload: bytes) -> Callable[..., Any]:
+@functools.lru_cache(maxsize=64)
+def read_once(payload: bytes) -> Callable[..., Any]:
+    """Return ``decode(payload)``, the same object for the same bytes."""
     return decode(payload)
-
-
-def run_encoded(payload: bytes, item: Any) -> Any:
-    """Return ``decode(payload)(item)``; the decoded function is kept for the next item."""
-    return _decoded(payload)(item)

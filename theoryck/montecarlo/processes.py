@@ -8,7 +8,6 @@ traceback of it.  A worker leaves when its standard input closes, which also hap
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import queue
@@ -17,13 +16,15 @@ import subprocess
 import sys
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from theoryck.montecarlo.executors import WORKER_VARIABLE, SerialExecutor, _Closing
-from theoryck.montecarlo.payload import encode
-from theoryck.montecarlo.worker import read_frame, write_frame
+from theoryck.montecarlo.executors import WORKER_VARIABLE, SerialExecutor
+from theoryck.montecarlo.jobs import DEPTH, MOST_HELD, THREAD_NAME, TRIES, Job, JobExecutor
+from theoryck.montecarlo.worker import packed, read_frame, write_packed
 from theoryck.records.arguments import integer
 
 Item = TypeVar("Item")
@@ -38,29 +39,21 @@ _THREAD_VARIABLES = (
     "NUMEXPR_NUM_THREADS",
 )
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from theoryck.montecarlo.worker import main; main()"
-_QUEUED = 2  # items a worker holds: the one it runs and the next, so that it never waits for the parent
-_AHEAD = 4  # results per worker that may wait for an earlier one: bounds the memory of the parent
 _PATIENCE = 2.0  # seconds a worker gets to leave before it is killed
 
 
-class WorkerDied(RuntimeError):
-    """A worker process ended in the middle of an item; the message says how and what to do."""
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """An item that a worker holds, and about how many seconds it takes."""
 
-
-class WorkerError(RuntimeError):
-    """An exception in a worker that could not be sent as it was; the message is its traceback."""
-
-
-class _RemoteTraceback(Exception):
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-
-    def __str__(self) -> str:
-        return f"\n--- in a worker process ---\n{self.args[0]}"
+    job: Job
+    place: int
+    item: Any
+    seconds: float
 
 
 class _Worker:
-    """One process and the thread that reads its replies into ``outbox``."""
+    """One process, the items it holds in their order, and the thread that reads its replies into ``outbox``."""
 
     def __init__(self, outbox: queue.SimpleQueue[Any]) -> None:
         environment = dict(os.environ) | dict.fromkeys(_THREAD_VARIABLES, "1") | {WORKER_VARIABLE: "1"}
@@ -72,16 +65,31 @@ class _Worker:
             env=environment,
             start_new_session=True,
         )
-        self.busy = 0
-        self.ticket = -1
-        threading.Thread(target=_read_replies, args=(self.process, weakref.ref(self), outbox), daemon=True).start()
+        self.held: deque[_Held] = deque()
+        self.tickets: set[int] = set()
+        reading = (self.process, weakref.ref(self), outbox)
+        threading.Thread(target=_read_replies, args=reading, name=THREAD_NAME, daemon=True).start()
 
-    def send(self, ticket: int, index: int, payload: bytes, item: Any) -> None:
-        """Give the worker one more item, with the function when it is new."""
+    @property
+    def load(self) -> float:
+        """About how many seconds what it holds takes."""
+        return sum(each.seconds for each in self.held)
+
+    @property
+    def room(self) -> bool:
+        """Whether it may be given one more item."""
+        return not self.held or (len(self.held) < MOST_HELD and self.load < DEPTH)
+
+    def send(self, held: _Held, over: set[int]) -> None:
+        """Give the worker one more item, with the function when it is new; it forgets the functions of jobs that are ``over``."""
         assert self.process.stdin is not None
-        write_frame(self.process.stdin, (ticket, index, None if self.ticket == ticket else payload, item))
-        self.ticket = ticket
-        self.busy += 1
+        ticket = held.job.ticket
+        payload = None if ticket in self.tickets else held.job.payload
+        # What cannot be pickled is an error before a byte is written.
+        body = packed((tuple(over), ticket, payload, held.item))
+        self.tickets = self.tickets - over | {ticket}
+        self.held.append(held)
+        write_packed(self.process.stdin, body)
 
     def ending(self) -> str:
         """Say in words how the process ended."""
@@ -119,11 +127,12 @@ def _stop(workers: list[_Worker], patience: float) -> None:
     workers.clear()
 
 
-class ProcessExecutor(_Closing):
+class ProcessExecutor(JobExecutor):
     """Runs items in ``workers`` processes, reusable for a session, closed by ``close()`` or at exit (see the module's docstring).
 
-    Functions travel by cloudpickle.  One ``map`` runs at a time; inside a worker it runs serially.  Raises ValueError unless
-    ``workers`` is an integer >= 1, WorkerDied when a process ends in the middle of an item, PayloadError for what cannot be sent.
+    Functions travel by cloudpickle.  Several maps may be under way at once, in one thread; inside a worker a map runs serially.
+    Raises ValueError unless ``workers`` is an integer >= 1, WorkerDied when three processes end in the middle of the same item,
+    PayloadError for what cannot be sent.
 
     >>> with ProcessExecutor(2) as executor:  # processes start when they are first used
     ...     print(executor.workers)
@@ -131,103 +140,84 @@ class ProcessExecutor(_Closing):
     """
 
     def __init__(self, workers: int) -> None:
+        super().__init__()
         self.workers = integer(workers, "workers", 1)
         self._pool: list[_Worker] = []
         self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._tickets = itertools.count()
-        self._active = False
         self._finalizer = weakref.finalize(self, _stop, self._pool, _PATIENCE)
 
     def map(self, function: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
-        """Yield ``function(item)`` for every item, in order; leaving early forgets what is still running.
-
-        Raises RuntimeError while another map is running.
-        """
+        """Yield ``function(item)`` for every item, in order; leaving early forgets what is still running."""
         if os.environ.get(WORKER_VARIABLE):
-            yield from SerialExecutor().map(function, items)
-            return
-        if self._active:
-            raise RuntimeError("this executor is already mapping: finish or close the first map, or use another executor")
-        self._active = True
-        try:
-            yield from self._run(encode(function), iter(items))
-        except (KeyboardInterrupt, SystemExit, WorkerDied):
-            _stop(self._pool, 0.0)
-            raise
-        finally:
-            self._active = False
+            return SerialExecutor().map(function, items)
+        return super().map(function, items)
 
-    def _run(self, payload: bytes, items: Iterator[Any]) -> Iterator[Any]:
-        ticket = next(self._tickets)
-        ready: dict[int, tuple[bool, Any]] = {}
-        sent = given = 0
-        more = True
-        while True:
-            while more and sent - given < _AHEAD * self.workers and (worker := self._free()) is not None:
-                try:
-                    item = next(items)
-                except StopIteration:
-                    more = False
-                    break
-                self._send(worker, ticket, sent, payload, item)
-                sent += 1
-            if given not in ready:
-                if given == sent and not more:
-                    return
-                # One message at a time: it may be of an earlier map that was left, and frees a worker for this one.
-                self._receive(ticket, ready)
-                continue
-            fine, value = ready.pop(given)
-            given += 1
-            if not fine:
-                _raise_remote(*value)
-            yield value
+    def close(self) -> None:
+        """End the worker processes, and the maps that are under way; the next ``map`` starts new ones."""
+        self._end(_PATIENCE)
 
-    def _free(self) -> _Worker | None:
-        """Return the least busy worker that can take an item, starting another process while there are fewer than wanted."""
-        worker = min(self._pool, key=lambda one: one.busy, default=None)
-        if (worker is None or worker.busy) and len(self._pool) < self.workers:
+    def _end(self, patience: float) -> None:
+        self._end_jobs()
+        _stop(self._pool, patience)
+
+    def _room(self) -> bool:
+        return len(self._pool) < self.workers or any(worker.room for worker in self._pool)
+
+    def _busy(self) -> bool:
+        return any(worker.held for worker in self._pool)
+
+    def _send(self, job: Job, place: int, item: Any) -> None:
+        """Give an item to the least busy worker, starting another process while there are fewer than wanted."""
+        worker = min(self._pool, key=lambda one: (bool(one.held), one.load), default=None)
+        if worker is None or (worker.held and len(self._pool) < self.workers):
             worker = _Worker(self._outbox)
             self._pool.append(worker)
-        return worker if worker is not None and worker.busy < _QUEUED else None
-
-    def _send(self, worker: _Worker, ticket: int, index: int, payload: bytes, item: Any) -> None:
         try:
-            worker.send(ticket, index, payload, item)
+            worker.send(_Held(job, place, item, self.typical(job)), worker.tickets - self.jobs.keys())
         except OSError:
-            self._died(worker)
+            self._lost(worker)
+        except Exception as error:  # an item that cannot be pickled
+            job.fail(place, error)
 
-    def _receive(self, ticket: int, ready: dict[int, tuple[bool, Any]]) -> None:
+    def _receive(self, block: bool) -> bool:
         while True:
             try:
                 # A finite wait lets Ctrl-C through on systems where a blocked lock does not.
-                source, message = self._outbox.get(timeout=1.0)
+                source, message = self._outbox.get(timeout=1.0) if block else self._outbox.get_nowait()
                 break
             except queue.Empty:
-                continue
+                if not block:
+                    return False
+            except (KeyboardInterrupt, SystemExit):
+                self._end(0.0)
+                raise
         worker = source()
         if worker is None or worker not in self._pool:
-            return
+            return True
         if message is None:
-            self._died(worker)
-        worker.busy -= 1
-        if message[0] == ticket:
-            ready[message[1]] = (message[2], message[3])
+            self._lost(worker)
+            return True
+        held = worker.held.popleft()
+        fine, value, seconds = message
+        self.took(held.job, seconds)
+        if not held.job.over:
+            held.job.arrived[held.place] = (fine, value)
+        return True
 
-    def _died(self, worker: _Worker) -> None:
-        raise WorkerDied(
-            f"a worker process (pid {worker.process.pid}) ended with {worker.ending()} in the middle of a block; SIGKILL usually "
-            "means that memory ran out: lower the draws per block or the number of workers; to see an error of the sampler itself "
-            "run with one worker"
+    def _lost(self, worker: _Worker) -> None:
+        """Send again what a worker held: the first item may be what ended it, the others it had not begun."""
+        self._pool.remove(worker)
+        with suppress(OSError, ValueError):
+            worker.process.stdin.close()  # type: ignore[union-attr]
+        how = (
+            f"a worker process (pid {worker.process.pid}) ended with {worker.ending()} in the middle of a block, as {TRIES - 1} "
+            "others had before; SIGKILL usually means that memory ran out: lower the draws per block or the number of workers; to "
+            "see an error of the sampler itself run with one worker"
         )
-
-    def close(self) -> None:
-        """End the worker processes; the next ``map`` starts new ones."""
-        _stop(self._pool, _PATIENCE)
-
-
-def _raise_remote(error: BaseException | None, text: str) -> None:
-    """Raise here what was raised there, but for what would end this process: a function that calls sys.exit ends no run."""
-    if error is None or isinstance(error, SystemExit | GeneratorExit):
-        raise WorkerError(text)
-    raise error from _RemoteTraceback(text)
+        for number, held in enumerate(worker.held):
+            if held.job.over:
+                continue
+            if number == 0:
+                held.job.lost(held.place, held.item, how)
+            else:
+                held.job.again.append((held.place, held.item))

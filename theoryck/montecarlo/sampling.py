@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import random
 import reprlib
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.montecarlo.blocks import Block, BlockStore, Stream
-from theoryck.montecarlo.executors import Executor, SerialExecutor
+from theoryck.montecarlo.executors import WORKER_VARIABLE, Executor, SerialExecutor
+from theoryck.montecarlo.jobs import THREAD_NAME, WorkerDied, following, mapped, run, start
 from theoryck.montecarlo.moments import Moments
 from theoryck.montecarlo.seeds import Key
 from theoryck.montecarlo.statistics import MEAN, Statistic
+from theoryck.montecarlo.timing import Timed
 from theoryck.montecarlo.two_sided import COLUMNS, TwoSidedMoments
 from theoryck.records.arguments import integer
 
@@ -74,7 +79,8 @@ class _BlockTask:
         block, draws = item
         values = self._draw(self.key.generator(block), draws, f"block {block}", self.key.repeat(block))
         if self.probe == block:
-            self._probe(min(_PROBE_DRAWS, draws // _PROBE_SHARE))
+            # Where others draw beside, moved states prove nothing: then every sampler is probed, a slow one by a single draw.
+            self._probe(max(min(_PROBE_DRAWS, draws // _PROBE_SHARE), 0 if _nobody_else_draws() else 1))
         fingerprint = hashlib.blake2b(values.data, digest_size=16).digest()
         kept = TwoSidedMoments.of(values, self.bins) if self.two_sided else self.statistic.collect(values, self.centre, self.bins)
         return Block(kept, fingerprint, _coincidence(values))
@@ -91,25 +97,40 @@ class _BlockTask:
             raise
         except (Exception, SystemExit, GeneratorExit) as error:
             raise SamplerError(_raised(error, where, repeat)) from error
-        if before != _global_states():
-            raise SamplerError(
-                f"the sampler draws from the global random state of numpy or of `random` (seen in {where}), so its draws depend on "
-                "what ran before: take every random number from the argument rng"
-            )
+        if before != _global_states() and _nobody_else_draws():
+            raise _draws_globally(where)
         return check_block(values, draws, where, repeat, self.two_sided, self.statistic)
 
     def _probe(self, draws: int) -> None:
-        """Try a few draws twice with one generator and once with another: same, same, different."""
+        """Try a few draws twice with one generator and once with another: same, same, different.
+
+        The two tries start from different global random states: a sampler that takes numbers from one of them gives different
+        draws, and one that seeds it leaves the same state behind.
+        """
         if draws < 1:
             return
-        repeat = f"{self.key!r}.probe_generator(0)"
-        first, again = (self._draw(self.key.probe_generator(0), draws, "a first try", repeat) for _ in range(2))
+        repeat, where = f"{self.key!r}.probe_generator(0)", "a first try"
+
+        def tried(seed: int) -> tuple[NDArray[np.float64], tuple[Any, ...]]:
+            random.seed(seed)
+            np.random.seed(seed)  # noqa: NPY002 (a state that no sampler may use)
+            return self._draw(self.key.probe_generator(0), draws, where, repeat), _global_states()
+
+        with _global_states_kept():
+            first, left = tried(1)
+            again, left_again = tried(2)
+            same_start = again if np.array_equal(first, again) else tried(2)[0]
+        if any(one == other for one, other in zip(left, left_again, strict=True)):
+            raise _draws_globally(where)
         if not np.array_equal(first, again):
+            if np.array_equal(again, same_start):
+                raise _draws_globally(where)
+            or_globally = "" if _nobody_else_draws() else "draws from the global random state, "
             raise SamplerError(
-                "the sampler gives different draws for the same rng: it keeps state between calls or makes its own generator; "
-                f"take every random number from the argument rng (compare two calls with {repeat})"
+                f"the sampler gives different draws for the same rng: it {or_globally}keeps state between calls or makes its own "
+                f"generator; take every random number from the argument rng (compare two calls with {repeat})"
             )
-        other = self._draw(self.key.probe_generator(1), draws, "a first try", repeat)
+        other = self._draw(self.key.probe_generator(1), draws, where, repeat)
         if np.array_equal(first, other) and _coincidence(first) < _CHANCE:
             raise _ignores_rng("two tries with different generators gave the same draws")
 
@@ -125,7 +146,35 @@ def _raised(error: BaseException, where: str, repeat: str) -> str:
 def _global_states() -> tuple[Any, ...]:
     """Return the global random states; a sampler that moves one of them does not take its numbers from rng."""
     state: Any = np.random.get_state(legacy=True)  # noqa: NPY002 (watched, not used)
-    return bytes(state[1]), *state[2:], random.getstate()
+    return random.getstate(), (bytes(state[1]), *state[2:])
+
+
+def _nobody_else_draws() -> bool:
+    """Whether the global random states of this process can be moved by the sampler only."""
+    others = (thread for thread in threading.enumerate() if thread is not threading.current_thread())
+    return bool(os.environ.get(WORKER_VARIABLE)) or not any(thread.name != THREAD_NAME for thread in others)
+
+
+_probing = threading.Lock()
+
+
+@contextmanager
+def _global_states_kept() -> Iterator[None]:
+    """Put the global random states back at the end; other threads were promised none, but only one may do so at a time."""
+    with _probing:
+        kept = random.getstate(), np.random.get_state()  # noqa: NPY002 (kept, not used)
+        try:
+            yield
+        finally:
+            random.setstate(kept[0])
+            np.random.set_state(kept[1])  # noqa: NPY002 (put back, not used)
+
+
+def _draws_globally(where: str) -> SamplerError:
+    return SamplerError(
+        f"the sampler draws from the global random state of numpy or of `random` (seen in {where}), so its draws depend on "
+        "what ran before: take every random number from the argument rng"
+    )
 
 
 def _ignores_rng(seen: str) -> SamplerError:
@@ -263,7 +312,7 @@ def sample(
     True
     """
     request = Request(sampler, key, draws, block_draws, first_block, initial, bins, store=store, statistic=statistic)
-    return _run(_tasks([request], executor)[0], draws, block_draws, executor, first_block, initial, progress, store)
+    return _run(run(_tasks([request], executor))[0], draws, block_draws, executor, first_block, initial, progress, store)
 
 
 def sample_two_sided(
@@ -305,7 +354,7 @@ def _run(
 ) -> Any:
     plan = _plan(draws, block_draws, first_block)
     try:
-        return _run_blocks([task], [plan], [initial], executor, progress, [store])[0]
+        return run(_run_blocks([task], [plan], [initial], executor, progress, [store]))[0]
     except BaseException as error:
         error.partial, error.next_block = error.partial[0], error.next_block[0]  # type: ignore[attr-defined]
         raise
@@ -322,40 +371,42 @@ class _Tasks:
         return self.tasks[which]((number, size))
 
 
-def _run_blocks(
+async def _run_blocks(
     tasks: Sequence[_BlockTask],
     plans: Sequence[Sequence[tuple[int, int]]],
     initial: Sequence[Any],
     executor: Executor | None,
     progress: Progress | None = None,
     stores: Sequence[BlockStore | None] | None = None,
+    seconds: list[float] | None = None,
 ) -> list[Any]:
     """Return the moments of every task after its blocks (number, size), merged in order; the last task's blocks go first.
 
     Blocks that a task's store holds are read, not drawn, at their place in that order: whoever finds what, the bits are the same.
-    An exception that leaves here carries ``partial`` and ``next_block``, one entry a task.
+    Where ``seconds`` are given what each task takes is added to them.  An exception that leaves here carries ``partial`` and
+    ``next_block``, one entry a task.
     """
     items = [(which, number, size) for which in reversed(range(len(plans))) for number, size in plans[which]]
-    totals, following = list(initial), [plan[0][0] for plan in plans]
+    totals, following_block = list(initial), [plan[0][0] for plan in plans]
     repeats, done, draws = [_Repeats() for _ in tasks], 0, sum(size for _, _, size in items)
     shelves = [_Shelf(task, plan, store) for task, plan, store in zip(tasks, plans, stores or [None] * len(tasks))]
-    results = (executor or SerialExecutor()).map(_Tasks(tuple(tasks)), [item for item in items if not shelves[item[0]].has(item)])
+    results = start(executor, Timed(_Tasks(tuple(tasks))), [item for item in items if not shelves[item[0]].has(item)])
     try:
         for which, number, size in items:
-            block = shelves[which].take(number, size, results)
+            spent, block = await shelves[which].take(number, size, results)
+            if seconds is not None:
+                seconds[which] += spent
             repeats[which].see(number, block)
             shelves[which].keep(number, size, block)
             totals[which] = block.moments if totals[which] is None else totals[which].merge(block.moments)
-            done, following[which] = done + size, number + 1
+            done, following_block[which] = done + size, number + 1
             if progress is not None:
                 progress(done, draws)
     except BaseException as error:
-        error.partial, error.next_block = tuple(totals), tuple(following)  # type: ignore[attr-defined]
+        error.partial, error.next_block = tuple(totals), tuple(following_block)  # type: ignore[attr-defined]
         raise
     finally:
-        close = getattr(results, "close", None)
-        if close is not None:
-            close()
+        results.close()
     return totals
 
 
@@ -378,20 +429,19 @@ class Request:
     two_sided: bool = False
     store: BlockStore | None = None
     statistic: Statistic = MEAN
-    centre: float | None = None
 
 
-def centres(requests: Sequence[Request], executor: Executor | None = None) -> list[float | None]:
-    """Return about where each statistic lies, as far as what is kept of draws needs it and neither they nor a request say it.
+async def _centres(requests: Sequence[Request], executor: Executor | None) -> list[float | None]:
+    """Return about where each statistic lies, as far as what is kept of draws needs it and they do not say it.
 
     A pilot of at most 1024 draws, and no more than a block, finds it, with random numbers of its own: a centre changes how finely
     bins tell draws apart and no expectation.
     """
-    found = [getattr(request.initial, "centre", request.centre) for request in requests]
+    found = [getattr(request.initial, "centre", None) for request in requests]
     missing = [i for i, request in enumerate(requests) if request.statistic.summary != "moments" and found[i] is None]
     task = _Pilots(tuple(_BlockTask(request.sampler, request.key, None, None, False, request.statistic) for request in requests))
     items = [(i, min(_PILOT_DRAWS, requests[i].block_draws)) for i in missing]
-    for i, centre in zip(missing, (executor or SerialExecutor()).map(task, items) if items else (), strict=True):
+    for i, centre in zip(missing, await mapped(executor, task, items) if items else (), strict=True):
         found[i] = centre
     return found
 
@@ -406,7 +456,7 @@ class _Pilots:
         return self.tasks[item[0]].pilot(item[1])
 
 
-def _tasks(requests: Sequence[Request], executor: Executor | None) -> list[_BlockTask]:
+async def _tasks(requests: Sequence[Request], executor: Executor | None) -> list[_BlockTask]:
     return [
         _BlockTask(
             request.sampler,
@@ -417,7 +467,7 @@ def _tasks(requests: Sequence[Request], executor: Executor | None) -> list[_Bloc
             request.statistic,
             centre,
         )
-        for request, centre in zip(requests, centres(requests, executor), strict=True)
+        for request, centre in zip(requests, await _centres(requests, executor), strict=True)
     ]
 
 
@@ -435,17 +485,24 @@ def sample_jointly(requests: Sequence[Request], executor: Executor | None = None
     >>> both[1].estimate() == sample(uniform, Key(0, "two"), draws=1000, block_draws=300).estimate()
     True
     """
+    return run(drawing_jointly(requests, executor, progress))
+
+
+async def drawing_jointly(
+    requests: Sequence[Request],
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    seconds: list[float] | None = None,
+) -> list[Any]:
+    """Return what :func:`sample_jointly` does; the coroutine waits where a block is not there yet, and others may go on.
+
+    Where ``seconds`` are given, one entry a request, what each takes is added to them.
+    """
     if not requests:
         return []
     plans = [_plan(request.draws, request.block_draws, request.first_block) for request in requests]
-    return _run_blocks(
-        _tasks(requests, executor),
-        plans,
-        [request.initial for request in requests],
-        executor,
-        progress,
-        [request.store for request in requests],
-    )
+    tasks, initial = await _tasks(requests, executor), [request.initial for request in requests]
+    return await _run_blocks(tasks, plans, initial, executor, progress, [request.store for request in requests], seconds)
 
 
 class _Shelf:
@@ -458,15 +515,21 @@ class _Shelf:
     def has(self, item: tuple[int, int, int]) -> bool:
         return item[1:] in self.held
 
-    def take(self, number: int, size: int, results: Iterator[Block]) -> Block:
-        """Return a block from the store, or the next one that was drawn."""
+    async def take(self, number: int, size: int, results: Any) -> tuple[float, Block]:
+        """Return a block from the store, or the next one that was drawn, and the seconds it took to draw it."""
         if self.store is None or (number, size) not in self.held:
-            return next(results)
+            try:
+                drawn: tuple[float, Block] = await following(results)
+            except WorkerDied as error:
+                key = self.task.key
+                where = f"block {number} of claim {key.claim!r} at {dict(key.instance)}, {dict(key.sizes)}"
+                raise WorkerDied(f"{where}: {error}") from error
+            return drawn
         found = self.store.load(self.task.stream, number, size)
         if found is not None:
-            return found
+            return 0.0, found
         self.held.discard((number, size))  # somebody deleted it a moment ago
-        return next(SerialExecutor().map(self.task, [(number, size)]))
+        return next(SerialExecutor().map(Timed(self.task), [(number, size)]))
 
     def keep(self, number: int, size: int, block: Block) -> None:
         if self.store is not None and (number, size) not in self.held:

@@ -1,51 +1,43 @@
-"""The seconds that a function takes where it runs: neither the start of a worker process nor the way to it counts."""
+"""The seconds that a function takes where it runs: neither the start of a worker process nor the way to it counts.
+
+They are those of the processor, which do not grow when other work is done beside.  What waits, for a program or a file, takes time
+too: at least a quarter of the time on the wall counts.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from theoryck.montecarlo.executors import Executor, SerialExecutor, _Closing
+WAITING = 0.25
+
+
+def stopwatch(clock: Callable[[], float] = time.process_time) -> Callable[[], float]:
+    """Return what tells the seconds since now; ``clock`` counts those of the processor.
+
+    >>> spent = stopwatch()
+    >>> 0 <= spent() < 1
+    True
+    """
+    wall, used = time.perf_counter(), clock()
+    return lambda: max(clock() - used, WAITING * (time.perf_counter() - wall))
 
 
 @dataclass(frozen=True, slots=True)
-class _Timed:
-    """What travels to the workers: a function that also says how long it took."""
+class Timed:
+    """A function that also says how many seconds it took.
+
+    >>> seconds, value = Timed(abs)(-1)
+    >>> value, 0 < seconds < 1
+    (1, True)
+    """
 
     function: Callable[[Any], Any]
 
     def __call__(self, item: Any) -> tuple[float, Any]:
-        start = time.perf_counter()
+        """Return the seconds and the value."""
+        spent = stopwatch()
         value = self.function(item)
-        return time.perf_counter() - start, value
-
-
-@dataclass
-class Stopwatch(_Closing):
-    """Runs items as another executor does (None: here), one map at a time, and adds up the seconds that they took.
-
-    >>> watch = Stopwatch(SerialExecutor())
-    >>> list(watch.map(abs, [-1, 2])), 0 < watch.seconds < 1
-    ([1, 2], True)
-    """
-
-    executor: Executor | None = None
-    seconds: float = field(default=0.0, init=False)
-    workers: int = field(default=1, init=False)
-
-    def __post_init__(self) -> None:
-        self.workers = 1 if self.executor is None else self.executor.workers
-
-    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """Yield ``function(item)`` for every item, in order."""
-        results = (self.executor or SerialExecutor()).map(_Timed(function), items)
-        try:
-            for seconds, value in results:
-                self.seconds += seconds
-                yield value
-        finally:
-            close = getattr(results, "close", None)
-            if close is not None:
-                close()
+        return spent(), value

@@ -1,4 +1,4 @@
-"""What a worker process does: read a function once, then run it on items until its standard input ends.
+"""What a worker process does: read functions once, then run them on items until its standard input ends.
 
 Frames on both pipes are an 8-byte length and a pickle.  A worker is started with its own session, so that Ctrl-C in a terminal
 does not reach it, and ignores SIGINT besides.  It leaves at once, even in the middle of an item, when its parent is gone or
@@ -7,23 +7,31 @@ closes the pipe.
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import queue
 import signal
 import struct
 import threading
+import time
 import traceback
+from collections.abc import Callable
 from typing import IO, Any
 
 from theoryck.montecarlo.payload import decode
+from theoryck.montecarlo.timing import stopwatch
 
 HEADER = struct.Struct("<Q")
 
 
-def write_frame(stream: IO[bytes], message: Any) -> None:
+def packed(message: Any) -> bytes:
+    """Return the bytes of one message."""
+    return pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def write_packed(stream: IO[bytes], body: bytes) -> None:
     """Write one message and flush."""
-    body = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     stream.write(HEADER.pack(len(body)))
     stream.write(body)
     stream.flush()
@@ -72,19 +80,34 @@ def main() -> None:
     os.dup2(empty, 0)
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests, inbox), daemon=True).start()
-    function: Any = None
+    functions: dict[int, Callable[[Any], Any]] = {}
     while True:
-        ticket, index, payload, item = inbox.get()
+        over, ticket, payload, item = inbox.get()
+        for each in over:
+            functions.pop(each, None)
+        if payload is not None:
+            functions[ticket] = functools.partial(_first_call, functions, ticket, payload)
+        message = answer(functions[ticket], item)
         try:
-            if payload is not None:
-                function = None  # so that a payload that cannot be read leaves no earlier function behind
-                function = decode(payload)
-            message: Any = (ticket, index, True, function(item))
-        except BaseException as error:
-            message = (ticket, index, False, portable_error(error))
+            body = packed(message)
+        except Exception as error:
+            body = packed((False, (None, f"the result cannot be sent back: {error}"), message[2]))
         try:
-            write_frame(replies, message)
+            write_packed(replies, body)
         except OSError:
             os._exit(0)
-        except Exception as error:
-            write_frame(replies, (ticket, index, False, (None, f"the result cannot be sent back: {error}")))
+
+
+def _first_call(functions: dict[int, Callable[[Any], Any]], ticket: int, payload: bytes, item: Any) -> Any:
+    """Read a function, keep it for the next items, and run it."""
+    functions[ticket] = decode(payload)
+    return functions[ticket](item)
+
+
+def answer(function: Callable[[Any], Any], item: Any, clock: Callable[[], float] = time.process_time) -> tuple[bool, Any, float]:
+    """Return whether a function gave a value, the value or the error that can be sent, and the seconds it took."""
+    spent = stopwatch(clock)
+    try:
+        return True, function(item), spent()
+    except BaseException as error:
+        return False, portable_error(error), spent()

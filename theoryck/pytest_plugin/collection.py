@@ -129,6 +129,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     from theoryck.claims.collecting import as_in_a_book
 
+    for place, item in enumerate(claims):
+        item.place = place
+    session.config.stash[STATE].order = [item.claim for item in claims]
     for index, item in enumerate(sorted(claims, key=lambda item: as_in_a_book(Path(item.claim.path)))):
         item.index = index
     session.config.stash[STATE].selected = {item.claim.id: os.path.relpath(item.claim.path) for item in claims}
@@ -156,10 +159,11 @@ def _warn_of_hopeless(config: pytest.Config, claims: list[Claim]) -> None:
 
     session, live = session_and_live(config)
     try:
-        for number, claim in enumerate(claims, 1):
-            live.show(looked_ahead(number, len(claims)))
-            for line in hopeless([claim], session):
+        live.show(looked_ahead(1, len(claims)))
+        for number, lines in enumerate(hopeless(claims, session), 2):
+            for line in lines:
                 live.erase()
                 reporter.write_line(f"theoryck: {line}")
+            live.show(looked_ahead(min(number, len(claims)), len(claims)))
     finally:
         live.erase()

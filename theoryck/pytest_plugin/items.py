@@ -11,6 +11,7 @@ from theoryck.pytest_plugin.live import Live
 from theoryck.pytest_plugin.state import STATE, is_xdist_worker, width
 
 if TYPE_CHECKING:
+    from theoryck.checking.ahead import Ahead
     from theoryck.checking.session import Session
     from theoryck.claims.claim import Claim
     from theoryck.records import Result
@@ -31,7 +32,8 @@ class ClaimItem(pytest.Item):
         super().__init__(**arguments)
         self.claim = claim
         self.results: list[Result] = []
-        self.index = 0
+        self.index = 0  # in the order of a book
+        self.place = 0  # in the order of the run
         self.extra_keyword_matches.add(claim.id)
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -44,7 +46,8 @@ class ClaimItem(pytest.Item):
 
         session, live = session_and_live(self.config)
         try:
-            self.results = check_claim(self.claim, session)
+            ahead = _ahead(self.config, session)
+            self.results = check_claim(self.claim, session) if ahead is None else ahead.take(self.place)
         except (Exception, SystemExit) as error:
             self.results = [failed_result(self.claim, session, error)]
             session.end(self.claim.id)
@@ -107,6 +110,16 @@ def _failing(results: list[Result], session: Session) -> list[Result]:
     strict = session.profile.inconclusive_fails
     bad = {Outcome.FAILED, Outcome.UNDECIDED} if strict else {Outcome.FAILED}
     return sorted((result for result in results if outcome(result) in bad), key=severity)
+
+
+def _ahead(config: pytest.Config, session: Session) -> Ahead[Claim, list[Result]] | None:
+    """Return what has later items in work while this one is waited for; which of them another process runs is not known."""
+    state = config.stash[STATE]
+    if state.ahead is None and not is_xdist_worker(config):
+        from theoryck.checking.check import checking
+
+        state.ahead = state.exits.enter_context(checking(state.order, session))
+    return state.ahead
 
 
 def session_and_live(config: pytest.Config) -> tuple[Session, Live]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.montecarlo import Executor, Sampler, Statistic, check_block
+from theoryck.montecarlo import Sampler, Statistic, check_block
 from theoryck.quantities.fingerprints import Fingerprint, fingerprint, kept
 from theoryck.records import Bracket, Enclosure
 from theoryck.records.arguments import integer, positive
@@ -39,6 +39,16 @@ class QuantityError(ValueError):
         ...
     theoryck.quantities.base.QuantityError: power must be a finite real number > 0, got -2
     """
+
+
+class Pilot(Hashable, Protocol):
+    """Something that is found out before samplers can be made, such as a schedule: equal ones find the same, in any process."""
+
+    def __call__(self) -> Any:
+        """Return what is found out."""
+
+    def keep(self, found: Any) -> None:
+        """Keep what another process found out."""
 
 
 class Quantity:
@@ -136,9 +146,12 @@ class Quantity:
         """Return the callable (rng, draws) -> array (draws,) whose mean (``draw_statistic``) is the quantity, or QuantityError."""
         raise QuantityError(f"{self.name} has no Monte Carlo route: use exact(sizes, digits)")
 
-    def samplers(self, sizes: Sequence[Sizes], executor: Executor | None = None) -> list[Sampler]:
-        """Return the samplers at several sizes; a quantity whose samplers are slow to make makes them in the ``executor``."""
-        return [self.sampler(entry) for entry in sizes]
+    def pilots(self, sizes: Sequence[Sizes]) -> Sequence[Pilot]:
+        """Return what is still to be found out before samplers at these sizes can be made, the slowest first.
+
+        It is asked again when that is kept, until there is nothing.  Who makes a sampler without finds it out in this process.
+        """
+        return ()
 
     def draw(self, rng: np.random.Generator, draws: int, sizes: Sizes) -> NDArray[np.float64]:
         """Return ``draws`` independent replicates at ``sizes``, (draws,) or two-sided, checked; SamplerError for a broken one."""

@@ -257,7 +257,8 @@ class Result(Record):
     """One judged instance of one claim, with its evidence: enough to render and to judge it again.
 
     ``contract`` is the one under which the verdict was reached (the deciding look's share), ``false_refute_rate`` what was
-    declared for the instance as a whole.  ``given`` says that an audit read the values: nothing was drawn.
+    declared for the instance as a whole.  ``seconds`` are those that all processes together worked for it.  ``given`` says that an
+    audit read the values: nothing was drawn.
 
     >>> import theoryck as tc
     >>> sizes = [16, 32, 64, 128, 256]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.quantities.base import QuantityError
+from theoryck.quantities.base import Pilot, QuantityError
 from theoryck.records import Enclosure
 
 if TYPE_CHECKING:
@@ -28,11 +28,14 @@ EXACT = frozenset({"mutual_information", "mutual_information_gap", "generalisati
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """``make`` builds a sampler from a Problem and options, ``two_sided`` or not; ``slow`` says that this takes long."""
+    """``make`` builds a sampler from a Problem and options, ``two_sided`` or not.
+
+    ``pilots`` gives what is still to be found out before, where that is slow.
+    """
 
     make: Callable[..., Any]
     two_sided: bool = False
-    slow: bool = False
+    pilots: Callable[..., Sequence[Pilot]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +100,21 @@ def _readout() -> Any:
     return readout
 
 
+def _evidence_pilots(problem: Problem, **options: Any) -> Sequence[Pilot]:
+    return _evidence().pilots(problem, against_noise=True, **options)
+
+
+def _gap_pilots(problem: Problem, **options: Any) -> Sequence[Pilot]:
+    return _evidence().pilots(problem, against_noise=False, **options)
+
+
+def _variance_pilots(problem: Problem, **options: Any) -> Sequence[Pilot]:
+    return _evidence().variance_pilots(problem, **options)
+
+
 _FREE_ENTROPY = {
     LINEAR: Method(lambda problem: _linear().FreeEntropy(_model(problem))),
-    NETWORK: Method(lambda problem: _evidence().free_entropy(problem), two_sided=True, slow=True),
+    NETWORK: Method(lambda problem: _evidence().free_entropy(problem), two_sided=True, pilots=_evidence_pilots),
     READOUT: Method(lambda problem: _readout().FreeEntropy(problem), two_sided=True),
 }
 
@@ -107,18 +122,18 @@ METHODS: dict[str, dict[str, Method]] = {
     "free_entropy": _FREE_ENTROPY,
     "free_entropy_variance": {
         LINEAR: Method(lambda problem: _linear().FreeEntropyVariance(_model(problem))),
-        NETWORK: Method(lambda problem, **options: _evidence().free_entropy_variance(problem, **options), slow=True),
+        NETWORK: Method(lambda problem, **options: _evidence().free_entropy_variance(problem, **options), pilots=_variance_pilots),
         READOUT: Method(lambda problem: _readout().FreeEntropyVariance(problem)),
     },
     "mutual_information": {
         # The effective noise of the linear model is one of its unknowns, that of the channel is not.
         LINEAR: Method(lambda problem: _linear().MutualInformation(_model(problem), problem.noise)),
-        NETWORK: Method(lambda problem: _evidence().mutual_information(problem), two_sided=True, slow=True),
+        NETWORK: Method(lambda problem: _evidence().mutual_information(problem), two_sided=True, pilots=_evidence_pilots),
         READOUT: Method(lambda problem: _readout().MutualInformation(problem), two_sided=True),
     },
     "mutual_information_gap": {
         LINEAR: Method(lambda problem: _linear().InformationGap(_model(problem))),
-        NETWORK: Method(lambda problem, **options: _evidence().information_gap(problem, **options), two_sided=True, slow=True),
+        NETWORK: Method(lambda problem, **kept: _evidence().information_gap(problem, **kept), two_sided=True, pilots=_gap_pilots),
         READOUT: Method(lambda problem: _readout().InformationGap(problem), two_sided=True),
     },
     "covariance_gap": {NETWORK: Method(lambda problem: _evidence().CovarianceGap(problem))},
@@ -138,7 +153,7 @@ METHODS: dict[str, dict[str, Method]] = {
     "interpolation": _FREE_ENTROPY,
     "interpolation_divergence": {
         LINEAR: Method(lambda problem: _linear().PathDivergence(_model(problem))),
-        NETWORK: Method(lambda problem: _evidence().path_divergence(problem), two_sided=True, slow=True),
+        NETWORK: Method(lambda problem: _evidence().path_divergence(problem), two_sided=True, pilots=_gap_pilots),
     },
 }
 """Kind x regime -> how it is measured."""

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from theoryck.montecarlo import Executor, Sampler
-from theoryck.quantities.base import LARGEST_BLOCK, NUMBERS_PER_BLOCK, Quantity, QuantityError, Sizes
+from theoryck.montecarlo import Sampler
+from theoryck.quantities.base import LARGEST_BLOCK, NUMBERS_PER_BLOCK, Pilot, Quantity, QuantityError, Sizes
 from theoryck.records import Enclosure
 from theoryck.theory.learning.methods import EXACT, LINEAR, NOISE_RANGE, Method, exact_value, make_sampler, method_of, regime_of
 from theoryck.theory.learning.problem import Problem
@@ -182,10 +182,6 @@ class LearningQuantity(Quantity):
     def _samplers(self) -> dict[Problem, Any]:
         return {}
 
-    @property
-    def _maker(self) -> functools.partial[Any]:
-        return functools.partial(make_sampler, self.kind, self.regime, self.options, self.per_sample)
-
     def sampler(self, sizes: Sizes) -> Sampler:
         """Return the callable (rng, draws) -> array (draws,) or, two-sided, (draws, 3).
 
@@ -195,18 +191,17 @@ class LearningQuantity(Quantity):
             raise QuantityError(f"{self.name} was asked for its exact value only: leave out exact_only to draw from it")
         key = self.problem(sizes)
         if key not in self._samplers:
-            self._samplers[key] = self._maker(key)
+            self._samplers[key] = make_sampler(self.kind, self.regime, self.options, self.per_sample, key)
         sampler: Sampler = self._samplers[key]
         return sampler
 
-    def samplers(self, sizes: Sequence[Sizes], executor: Executor | None = None) -> list[Sampler]:
-        """Return the samplers at several sizes, made by all workers where a schedule has to be tuned."""
+    def pilots(self, sizes: Sequence[Sizes]) -> Sequence[Pilot]:
+        """Return the annealing schedules that are still to be tuned."""
+        if self.exact_only or self.method.pilots is None:
+            return ()
         missing = [key for key in dict.fromkeys(self.problem(entry) for entry in sizes) if key not in self._samplers]
-        if executor is not None and executor.workers > 1 and self.method.slow and len(missing) > 1:
-            # The slowest ones, at the largest sizes, first.
-            order = missing[::-1]
-            self._samplers.update(zip(order, executor.map(self._maker, order), strict=True))
-        return [self.sampler(entry) for entry in sizes]
+        # The slowest ones, at the largest sizes, first.
+        return [pilot for key in missing[::-1] for pilot in self.method.pilots(key, **self.options)]
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | None:
         """Return the exact value where there is one: one sample, or a linear model with linear readout.

@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,9 @@ Array = NDArray[np.float64]
 
 LIMIT = 5e9
 """Nanoseconds that one data set may take."""
+
+WIDTH, VARIANCE_WIDTH = 0.01, 0.05
+"""Nats: the width at which brackets aim, and that at which a variance does."""
 
 LARGEST_CONTROLLED = 0.5
 """1/r - 1 is used as a control variate up to this KL (nats): far beyond, E[1/r] = 1 is made by data that are never drawn."""
@@ -104,14 +108,81 @@ def _generator(problem: Problem, purpose: str) -> np.random.Generator:
     return block_generator(0, f"annealing pilot: {purpose}", pilot_key(problem), {}, 0)
 
 
-@functools.lru_cache(maxsize=256)
+_found: dict[SchedulePilot | InputPilot, Any] = {}
+"""What pilots found, here or in another process."""
+
+
+@dataclass(frozen=True)
+class SchedulePilot:
+    """Finds out the fixed schedule for ``problem``, with a generator of its own, so that equal settings have equal draws."""
+
+    problem: Problem
+    target_width: float
+
+    def __call__(self) -> Plan:
+        """Return the plan of the paths."""
+        problem = self.problem
+        rng = _generator(problem, "schedule")
+        tilted = _spread(problem, True, rng) < _spread(problem, False, rng)
+        tuned = tune(functools.partial(_make, problem, tilted), self.target_width, LIMIT, rng)
+        count = candidates(problem, tuned.cost)
+        return Plan(tuned.schedule, tilted, count, *_control(problem, tuned, tilted, count, rng), tuned.cost)
+
+    def keep(self, found: Plan) -> None:
+        """Keep what was found."""
+        _found[self] = found
+
+
+@dataclass(frozen=True)
+class InputPilot:
+    """Finds out over how many X to average T, and the coefficients of its control variates, fitted to inputs of its own."""
+
+    term: InputTerm
+    chosen: Plan
+
+    def __call__(self) -> InputPlan:
+        """Return the plan of the inputs."""
+        problem = self.term.problem
+        values, controls = self.term.values(_generator(problem, "inputs"), PILOT_INPUTS)
+        coefficients, residual = fit_controls(values, controls)
+        each = input_nanoseconds(problem)
+        # Least variance for the time: minimise (residual/m + spread^2) (m each + set).
+        data_set = self.chosen.nanoseconds + _chosen_cost(problem, self.chosen.candidates)
+        best = math.sqrt(residual * data_set / (each * max(self.chosen.spread**2, 1e-12)))
+        count = int(min(max(round(best), 1), 256))
+        return InputPlan(count, coefficients, count * each)
+
+    def keep(self, found: InputPlan) -> None:
+        """Keep what was found."""
+        _found[self] = found
+
+
+def _known(pilot: SchedulePilot | InputPilot) -> Any:
+    """Return what a pilot finds, once in a process."""
+    if pilot not in _found:
+        pilot.keep(pilot())  # type: ignore[arg-type]
+    return _found[pilot]
+
+
 def plan(problem: Problem, target_width: float) -> Plan:
-    """Return the fixed schedule for ``problem``: a pilot with its own generator, so that equal settings have equal draws."""
-    rng = _generator(problem, "schedule")
-    tilted = _spread(problem, True, rng) < _spread(problem, False, rng)
-    tuned = tune(functools.partial(_make, problem, tilted), target_width, LIMIT, rng)
-    count = candidates(problem, tuned.cost)
-    return Plan(tuned.schedule, tilted, count, *_control(problem, tuned, tilted, count, rng), tuned.cost)
+    """Return the fixed schedule for ``problem``."""
+    found: Plan = _known(SchedulePilot(problem, target_width))
+    return found
+
+
+def pilots(problem: Problem, against_noise: bool, target_width: float = WIDTH) -> list[SchedulePilot | InputPilot]:
+    """Return what is still to be found out before an EvidenceSampler can be made: its schedule first, then its inputs."""
+    schedule = SchedulePilot(problem, target_width)
+    if schedule not in _found:
+        return [schedule]
+    inputs = InputPilot(InputTerm(problem, against_noise), _found[schedule])
+    return [] if inputs in _found else [inputs]
+
+
+def variance_pilots(problem: Problem, target_width: float = VARIANCE_WIDTH) -> list[SchedulePilot]:
+    """Return what is still to be found out before a VarianceSampler can be made."""
+    schedule = SchedulePilot(problem, target_width)
+    return [] if schedule in _found else [schedule]
 
 
 def _spread(problem: Problem, tilted: bool, rng: np.random.Generator) -> float:
@@ -160,21 +231,6 @@ def controlled(values: Array, drawn: Posterior, high: Array, control: Control, w
     if control.inverse:
         result = result + np.expm1(-high)
     return control.centre + weights * result
-
-
-@functools.lru_cache(maxsize=256)
-def input_plan(term: InputTerm, target_width: float) -> InputPlan:
-    """Return over how many X to average T, and the coefficients of its control variates, fitted to inputs of the pilot's own."""
-    chosen = plan(term.problem, target_width)
-    rng = _generator(term.problem, "inputs")
-    values, controls = term.values(rng, PILOT_INPUTS)
-    coefficients, residual = fit_controls(values, controls)
-    each = input_nanoseconds(term.problem)
-    # Least variance for the time: minimise (residual/m + spread^2) (m each + set).
-    data_set = chosen.nanoseconds + _chosen_cost(term.problem, chosen.candidates)
-    best = math.sqrt(residual * data_set / (each * max(chosen.spread**2, 1e-12)))
-    count = int(min(max(round(best), 1), 256))
-    return InputPlan(count, coefficients, count * each)
 
 
 def _set_cost(problem: Problem) -> float:
@@ -270,11 +326,11 @@ def _at_once(problem: Problem) -> int:
 
 
 def _sampler(problem: Problem, against_noise: bool, target_width: float, scale: float, shift: float) -> EvidenceSampler:
-    term = InputTerm(problem, against_noise)
-    return EvidenceSampler(problem, term, plan(problem, target_width), input_plan(term, target_width), scale, shift)
+    term, chosen = InputTerm(problem, against_noise), plan(problem, target_width)
+    return EvidenceSampler(problem, term, chosen, _known(InputPilot(term, chosen)), scale, shift)
 
 
-def information_gap(problem: Problem, target_width: float = 0.01) -> EvidenceSampler:
+def information_gap(problem: Problem, target_width: float = WIDTH) -> EvidenceSampler:
     """Return a sampler of I^(L) - I^(0), TOTAL nats; ``target_width`` is the mean width high - low it aims at.
 
     >>> from theoryck.numerics.functions import Activation
@@ -285,17 +341,17 @@ def information_gap(problem: Problem, target_width: float = 0.01) -> EvidenceSam
     return _sampler(problem, False, target_width, 1.0, 0.0)
 
 
-def path_divergence(problem: Problem, target_width: float = 0.01) -> EvidenceSampler:
+def path_divergence(problem: Problem, target_width: float = WIDTH) -> EvidenceSampler:
     """Return a sampler of n (f_t - f_1), total nats: the free entropy at the time t of the path, above its end."""
     return _sampler(problem, False, target_width, -1.0, 0.0)
 
 
-def mutual_information(problem: Problem, target_width: float = 0.01) -> EvidenceSampler:
+def mutual_information(problem: Problem, target_width: float = WIDTH) -> EvidenceSampler:
     """Return a sampler of I_n = -E log Z - (n/2) log(2 pi e Delta), total nats; eta_0 and gamma_0 only shape the proposal."""
     return _sampler(problem, True, target_width, 1.0, 0.0)
 
 
-def free_entropy(problem: Problem, target_width: float = 0.01) -> EvidenceSampler:
+def free_entropy(problem: Problem, target_width: float = WIDTH) -> EvidenceSampler:
     """Return a sampler of (1/n) E log Z_t at the time t of the problem; ``target_width`` still counts total nats.
 
     Given W, Y ~ N(0, (1 - t) K_W + t (eta_0^2 X^T X + gamma_0) + Delta).
@@ -304,7 +360,7 @@ def free_entropy(problem: Problem, target_width: float = 0.01) -> EvidenceSample
     return _sampler(problem, True, target_width, -1.0 / problem.n, shift)
 
 
-def free_entropy_variance(problem: Problem, target_width: float = 0.05) -> VarianceSampler:
+def free_entropy_variance(problem: Problem, target_width: float = VARIANCE_WIDTH) -> VarianceSampler:
     """Return a one-sided sampler of Var (1/n) log Z over data sets; a draw is a group of 8 of them.
 
     log Z is replaced by its two ends, which are off by less than ``target_width`` on average; their noises are independent.
