@@ -8,9 +8,11 @@ from decimal import Decimal
 
 import pytest
 
+from theoryck.judging import growth, judge
 from theoryck.judging.evidence import Series
 from theoryck.judging.growth import log_resolution, without_logs
 from theoryck.rates import Rate, RateError
+from theoryck.records import Contract, Enclosure, Estimate, Judgement, Kind, Point, Prediction, Verdict
 
 
 def series(curve: Callable[[float], float], relative: float, last: int = 10, first: int = 4) -> Series:
@@ -71,3 +73,50 @@ def test_texts_and_errors() -> None:
     assert without_logs(Rate.parse("log(d)*log(n)/d"), {"n"}) == Rate.parse("log(d)/d")
     with pytest.raises((RateError, KeyError)):
         log_resolution(data, "d", Rate.parse("log(width)"))
+
+
+SCALED = tuple(2**j for j in range(4, 12))
+
+
+def scaled(curve: Callable[[float], float], exponent: float, relative: float = 0.0, within: float = 0.05) -> Judgement:
+    points = [Point({"n": n}, Estimate(curve(n), relative * curve(n), 10**6)) for n in SCALED]
+    if not relative:
+        points = [Point({"n": n}, exact=Enclosure(Decimal(curve(n)), Decimal(0))) for n in SCALED]
+    return judge(Prediction(Kind.SCALING, "q", base="n", exponent=exponent), points, Contract(1e-3, 0.025, within))
+
+
+@pytest.mark.parametrize(
+    ("curve", "exponent", "factor"), [(lambda n: n / math.log(n), 0.9, "^(-1)"), (lambda n: n * math.log(n), 1.1, "")]
+)
+def test_a_power_is_not_supported_where_another_one_with_a_logarithm_is_what_the_values_are(
+    curve: Callable[[float], float], exponent: float, factor: str
+) -> None:
+    found = scaled(curve, exponent)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert f"the exponent 1.000000 +/- 0.000013 with a factor log(n){factor} explains the values" in found.reason
+    # Where the tolerance covers the exponent it is supported, and the logarithm is said.
+    wide = scaled(curve, exponent, within=0.15)
+    assert wide.verdict is Verdict.SUPPORTED
+    assert any(f"a factor log(n){factor} would fit better" in flag for flag in wide.flags)
+    # With errors of 0.1% the values do not say which it is.
+    noisy = scaled(curve, exponent, 1e-3)
+    assert any(f"a factor log(n){factor} would fit better" in flag for flag in noisy.flags)
+
+
+@pytest.mark.parametrize("first", [0.0, 2.0, -1.5])
+@pytest.mark.parametrize("relative", [0.0, 1e-3])
+def test_a_true_power_is_not_taken_for_one_with_a_logarithm(first: float, relative: float) -> None:
+    found = scaled(lambda n: n**0.9 * (1 + first * n**-0.5), 0.9, relative)
+    assert found.verdict is Verdict.SUPPORTED
+    assert not any("would fit better" in flag for flag in found.flags)
+
+
+def test_flags_of_logarithms_are_worked_out_where_they_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(growth, "_hidden_log", lambda case, series: asked.append(series) or ())
+    points = [Point({"n": n}, Estimate(n**0.9, 1e-3 * n**0.9, 10**6)) for n in SCALED]
+    claim = Prediction(Kind.SCALING, "q", base="n", exponent=0.9, rivals=("0.9001",))  # not told from the claim: looks follow
+    assert not judge(claim, points, Contract(within=0.05), final=False).settled
+    assert not asked
+    judge(claim, points, Contract(within=0.05))
+    assert len(asked) == 1

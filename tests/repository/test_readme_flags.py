@@ -16,7 +16,7 @@ EXPLAINED = [flag for line in LINES for flag in re.findall(r"\*(.+?)\*", line)]
 ROOMS = ("auditing", "checking", "fitting", "judging", "montecarlo", "planning", "quantities", "records")
 PACKAGE = Path(theoryck.__file__).parent
 SOURCES = {path.as_posix(): path.read_text(encoding="utf-8") for room in ROOMS for path in (PACKAGE / room).rglob("*.py")}
-MAKERS = {"flags", "_log_flags", "_hidden_log", "_told"}  # functions that return or yield flags
+MAKERS = {"flags", "_log_flags", "_hidden_log", "_likelier_log", "_told"}  # functions that return or yield flags
 
 
 def texts(node: ast.AST, constants: dict[str, str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ Outcomes are what one route says on its own; combined, a refutation comes first,
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
@@ -321,6 +321,10 @@ class Fitted(Generic[F]):
     log_rates: Sequence[float] = ()
 
 
+Flag = str | Callable[[], tuple[str, ...]]
+"""A flag, or a function that returns flags and is asked only where they are shown: those of logarithms cost several fits."""
+
+
 @dataclass(frozen=True)
 class Outcome(Route):
     """What one route says, with all that the judgement takes from it or weighs it by.
@@ -339,12 +343,16 @@ class Outcome(Route):
     correction: CorrectionFamily | None = None  # that the exponent or the limit allows for
     window: tuple[Size, Size] | None = None
     approach: str = ""  # what is assumed of the approach to a limit that declares none
-    flags: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
     offsets: tuple[float, ...] = ()  # measured minus claimed, then measured minus each rival, where both signs count
     contradicts: bool = False  # the claimed exponent, limit or constant itself is excluded, if only by less than is tolerated
     trusted: bool = True  # whether the error bars are, which a few draws may have made
     growths: tuple[Fitted[Growth], ...] = ()
     limits: tuple[Fitted[LimitFit | ApproachFit], ...] = ()
+
+    def shown_flags(self) -> tuple[str, ...]:
+        """Return the flags, with those that are worked out for it."""
+        return tuple(text for flag in self.flags for text in ((flag,) if isinstance(flag, str) else flag()))
 
     @property
     def route(self) -> Route:

@@ -71,7 +71,7 @@ def judge(
     if disagreement is not None and disagreement.found:
         best = narrowest(outcomes)
         return replace(
-            _assemble(case, outcomes, best, flags),
+            _assemble(case, outcomes, best, flags, disagreement=True),
             verdict=Verdict.REFUTED,
             routes=tuple(outcome.route for outcome in outcomes),
             tightness=None,
@@ -100,13 +100,16 @@ def _places(base: str | None, where: Sequence[Mapping[str, Size]]) -> str:
     return f"{base} = {', '.join(size_text(sizes[base]) for sizes in where)}" if base else "this instance"
 
 
-def _assemble(case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tuple[str, ...]) -> Judgement:
+def _assemble(
+    case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tuple[str, ...], *, disagreement: bool = False
+) -> Judgement:
     verdict = best.verdict
     if verdict is Verdict.CERTIFIED and not best.complete:
         verdict = Verdict.SUPPORTED  # proved at some of the sizes only
     rejected = tuple(any(outcome.rejected[i] for outcome in outcomes) for i in range(len(case.prediction.rivals)))
     open_questions = verdict is Verdict.INCONCLUSIVE or best.tightness is Tightness.UNDETERMINED or not all(rejected)
     settled = verdict is Verdict.REFUTED or not (open_questions and any(outcome.improvable for outcome in outcomes))
+    shown = case.final or settled or disagreement  # no record is made of a look that others follow
     return Judgement(
         verdict=verdict,
         reason=best.reason + (_out_of_reach(case) if verdict is Verdict.INCONCLUSIVE and best.name == "montecarlo" else ""),
@@ -120,11 +123,11 @@ def _assemble(case: Case, outcomes: Sequence[Outcome], best: Outcome, flags: tup
         rivals=tuple(Rival(text, done) for text, done in zip(case.prediction.rivals, rejected)),
         assuming=case.assuming(best),
         correction=best.correction.powers[0] if best.correction and best.window else None,
-        flags=tuple(dict.fromkeys((*flags, *(flag for outcome in outcomes for flag in outcome.flags)))),
+        flags=tuple(dict.fromkeys((*flags, *(flag for outcome in outcomes for flag in outcome.shown_flags())))) if shown else flags,
         settled=settled,
         limit=best.limit,
         power_of=f"exp({case.base})" if case.axis.unit else "",
-        curves=curves(case, outcomes, best) if case.final or settled else (),  # no record is made of a look that others follow
+        curves=curves(case, outcomes, best) if case.final or settled else (),
     )
 
 
