@@ -173,6 +173,16 @@ def test_columns_by_rule():
     assert choose_columns(["d", "value"], stderr="0").stderr == 0.0
 
 
+def test_a_usual_name_of_a_size_is_taken_for_one_and_said():
+    for header in (["Row", "N", "Linf", "L2", "H1"], ["h", "L2"], ["mesh", "L2", "EOC"]):
+        roles = choose_columns(header, value="L2")
+        [size] = roles.sizes
+        assert size in ("N", "h", "mesh")
+        assert len(header) == 2 or f"column {size!r} is taken for the size" in roles.notes
+    with pytest.raises(TableError, match="the size may be any of the columns 'n', 'h'"):
+        choose_columns(["n", "h", "L2"], value="L2")
+
+
 def test_an_error_column_of_another_name_is_not_guessed_but_told():
     notes = choose_columns(["d", "value", "std"], needed=["d"]).notes
     assert "column 'std' is not taken for a standard error: say so with --stderr std if it is one" in notes
@@ -232,7 +242,16 @@ WRITTEN = [
     ("d value\n16 0.25 ± 0.004\n32 0.125 +/- 0.002\n", (0.25, 0.125), (0.004, 0.002), "column 'value': value(error), in one"),
     ("d;value\n16;0,250(4)\n32;0,125(2)\n", (0.25, 0.125), (0.004, 0.002), "column 'value': decimal commas"),
     ("d,value\n16,(2.5 +- 0.1)e-2\n32,(1.2 +- 0.1)e-2\n", (0.025, 0.012), (0.001, 0.001), "column 'value': value(error), in one"),
-    ("d,value\n[-],[m/s]\n16,0.25\n32,0.125\n", (0.25, 0.125), None, "line 2 holds units, not numbers: '[-]', '[m/s]'"),
+    ("d,value\n[-],[m/s]\n16,0.25\n32,0.125\n", (0.25, 0.125), None, "line 2 holds units or types, not numbers: '[-]', '[m/s]'"),
+    ("d | value | EOC\n---+-----+---\n16 | 0.25 |    \n32 | 0.125 | 1.0 |\n", (0.25, 0.125), None, "column 'EOC' is not used"),
+    ("+----+-------+\n| d  | value |\n+====+=======+\n| 16 | 0.25  |\n| 32 | 0.125 |\n+----+-------+\n", (0.25, 0.125), None, None),
+    (
+        " Row │ d      value\n     │ Int64  Float64\n─────┼────────────\n   1 │ 16 0.25\n   2 │ 32 0.125\n",
+        (0.25, 0.125),
+        None,
+        "line 2 holds units or types, not numbers: 'Int64', 'Float64'",
+    ),
+    ("% d value\n16 0.25\n32 0.125\n", (0.25, 0.125), None, "the columns are named by the comment '% d value'"),
     ("| d | value |\n|---|------:|\n| 16 | 0.25 |\n| 32 | 0.125 |\n", (0.25, 0.125), None, None),
     ("sep=;\nd;value\n16;0.25\n32;0.125\n", (0.25, 0.125), None, None),
     ("# d value\n16 0.25\n32 0.125\n", (0.25, 0.125), None, "the columns are named by the comment '# d value'"),
@@ -330,6 +349,19 @@ def test_rows_that_are_no_replicates_are_refused(tmp_path, options, message):
     with pytest.raises(TableError) as error:
         select(tmp_path, ROWS_BY, **options)
     assert message in str(error.value)
+
+
+def test_a_table_without_a_header_is_given_its_names(tmp_path):
+    path = tmp_path / "t.dat"
+    path.write_text("16 0.25\n32 0.125\n")
+    [part] = read_parts(path, lambda header: [choose_columns(header)], names=["n", "error"])
+    assert part.measured.sizes["n"].tolist() == [16, 32]
+    assert part.measured.values.tolist() == [0.25, 0.125]
+    with pytest.raises(TableError, match="line 1: 2 cells under a header of 3"):
+        read_parts(path, lambda header: [choose_columns(header, value="b")], names=["n", "a", "b"])
+    path.write_text("n error\n16 0.25\n32 0.125\n")
+    with pytest.raises(TableError, match="the table names its columns itself"):
+        read_parts(path, lambda header: [choose_columns(header)], names=["n", "error"])
 
 
 def test_columns_that_number_repetitions_make_replicates(tmp_path):

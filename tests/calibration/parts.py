@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.calibration import approaches, audits, misjudged, statistics_of_draws
+from tests.calibration import approaches, audits, digits, misjudged, statistics_of_draws
 from tests.calibration.claims import (
     ALL_LOOKS,
     HARD,
@@ -235,6 +235,24 @@ def statistics(repeats: int, seed: int) -> Iterator[Row]:
             yield Row("stats", f"{name}, {draws} draws: wrong by 1 refuted (no promise)", far[Verdict.REFUTED])
 
 
+def printed(repeats: int, seed: int) -> Iterator[Row]:
+    """Tables without noise, as printed: orders of methods by their number of sizes, and scalings, at each number of digits."""
+    for shown, sizes in itertools.product(digits.DIGITS, (4, 5, 7, 9, None)):
+        kind, within = (digits.ORDER, 0.25) if sizes else ("scaling", 0.05)
+        text = f"{shown} digits, {f'orders, {sizes} sizes' if sizes else 'scalings, 7 sizes'}"
+
+        def tables(key: int, shown: int = shown, sizes: int | None = sizes) -> Iterator[digits.Table]:
+            return digits.orders(shown, sizes, repeats, key) if sizes else digits.scalings(shown, repeats, key)
+
+        true = digits.judged(tables(seed), kind)
+        offsets = (-1.004 * within, 1.004 * within, 0.5, 1.0)
+        wrong = sum((digits.judged(tables(seed + 1), kind, offset).supported for offset in offsets), Tally(0, 0))
+        yield Row("digits", f"{text}: true ones refuted", true.refuted, REFUTE)
+        yield Row("digits", f"{text}: true ones supported (no promise)", true.supported)
+        yield Row("digits", f"{text}: wrong ones supported", wrong, SUPPORT)
+        yield Row("digits", f"{text}: intervals of verdicts cover", true.covered, 0.93, least=True)
+
+
 PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "refute": lambda repeats: refute(50 * repeats, 1),
     "session": lambda repeats: sessions(5 * repeats, 2),
@@ -242,6 +260,7 @@ PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "power": lambda repeats: power(max(2, repeats // 10), 4),
     "logs": lambda repeats: logs(max(2, repeats // 10), 5),
     "audit": lambda repeats: audit(max(2, repeats // 20), 6),
+    "digits": lambda repeats: printed(max(2, repeats // 4), 7),
     "misjudged": lambda repeats: misjudged_errors(max(2, repeats // 10), 7),
     "limits": lambda repeats: limits(repeats, 8),
     "statistics": lambda repeats: statistics(max(2, repeats // 2), 8),

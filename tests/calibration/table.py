@@ -5,6 +5,7 @@
 ``refute``, ``session``  false refutation of true claims, and of sessions of them
 ``support``, ``power``, ``logs``  false support; a wrong claim is refuted; laws next to the claimed one
 ``audit``  tables with and without error bars, and with replicates
+``digits``  tables without noise, printed to 3, 4, 5 and 16 digits: orders and scalings
 ``misjudged``  tables whose stated errors are 2 to 10 times too small or too large
 ``limits``  slow and fast approaches to a limit, with and without the declared rate
 ``statistics``  medians, quantiles, variances and probabilities of draws

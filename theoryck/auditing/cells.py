@@ -25,7 +25,7 @@ from theoryck.records.arguments import LARGEST, LEAST
 Array = NDArray[np.float64]
 
 FLOAT_ROUNDING = 2.0**-53
-MISSING = {"", "na", "n/a", "null", "none", "-", "--"}
+MISSING = {"", "na", "n/a", "null", "none", "-", "--", "---", "\u2013", "\u2014"}
 
 _PARENTHESES = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))\((\d+\.?\d*|\.\d+)\)(e[+-]?\d+)?", re.IGNORECASE)
 _PLUS_MINUS = re.compile(r"(\(?)(.+?)\s*(?:±|\+/-|\+-|\\pm)\s*([^()]+?)(?:\)((?:e[+-]?\d+)?))?", re.IGNORECASE)
@@ -189,7 +189,7 @@ class ColumnReader:
         return f"{self._place} {line}, column {self._column!r}"
 
     def _refuse(self, text: str, line: int) -> None:
-        raise TableError(f"{self._where(line)}: {text[:60]!r} is not a number")
+        raise TableError(f"{self._where(line)}: {text[:60]!r} is not a number: correct or remove the row")
 
     def _number(self, text: str, line: int) -> float:
         text = text.strip()

@@ -16,6 +16,9 @@ from theoryck.auditing.cells import TableError, is_number
 from theoryck.auditing.selecting import listed
 
 CHUNK = 65_536  # rows held as text at a time
+_RULE = re.compile(r"[\s|+:=\-─━═│┃║┼╪╬╋┬┴├┤┌┐└┘╔╗╚╝╟╢]+")  # a line of a frame, under a header or around a table
+_BARS = re.compile(r"[│┃║]")
+_BETWEEN = re.compile(r"\s*(±|\+/-|\+-|\\pm)\s*")
 
 
 class Lines:
@@ -36,9 +39,9 @@ class Lines:
             if line is None:
                 return None
             self.number += 1
-            if line.lstrip().startswith("#"):
+            if line.lstrip().startswith(("#", "%")):
                 self.comment = line.strip()
-            elif line.strip():
+            elif line.strip() and not (_RULE.match(line) and _is_rule(line)):
                 self._ahead = line
         return self._ahead
 
@@ -51,6 +54,10 @@ class Lines:
             raise StopIteration
         self._ahead = None
         return line
+
+
+def _is_rule(line: str) -> bool:
+    return bool(_RULE.fullmatch(line.strip())) and bool(re.search("--|──|━━|══|==|\\|:?-:?\\|", line))
 
 
 def separator_of(lines: Lines) -> str:
@@ -67,23 +74,39 @@ def separator_of(lines: Lines) -> str:
     return best if counts[best] else " " if len(line.split()) > 1 else ","
 
 
-_BETWEEN = re.compile(r"\s*(±|\+/-|\+-|\\pm)\s*")
-
-
 def _cells(lines: Lines, separator: str) -> Iterable[list[str]]:
     if separator == " ":  # a value and its error are one cell
-        return (_BETWEEN.sub(r"\1", line).split() for line in lines)
+        return (_BETWEEN.sub(r"\1", _BARS.sub(" ", line)).split() for line in lines)
     if separator == "|":
-        return (line.strip().strip("|").split("|") for line in lines)
+        return _between_bars(lines)
     return csv.reader(lines, delimiter=separator, strict=True)
 
 
-def separated_rows(lines: Lines, name: str, separator: str) -> tuple[list[str], Iterator[tuple[int, Sequence[Any]]]]:
-    """Return the header, and the rows with their lines; TableError at the first row of another length."""
+def _between_bars(lines: Lines) -> Iterator[list[str]]:
+    """Split lines at bars, which may stand at their ends too: a row has the cells of the header, of which the last may be empty."""
+    width = 0
+    for line in lines:
+        text = line.strip()
+        cells = text.removeprefix("|").split("|")
+        if text.endswith("|") and (not width or len(cells) > width):
+            cells.pop()
+        width = width or len(cells)
+        yield cells
+
+
+def separated_rows(
+    lines: Lines, name: str, separator: str, names: Sequence[str] = ()
+) -> tuple[list[str], Iterator[tuple[int, Sequence[Any]]]]:
+    """Return the header, and the rows with their lines; TableError at the first row of another length.
+
+    ``names`` are those of the columns of a table without a header.
+    """
     found = _guarded(iter(_cells(lines, separator)), lines, name)
     number, cells = next(found)
     header = [cell.strip().strip("*`") for cell in cells]
-    commented = _commented_header(header, separator, lines)
+    if names and not all(is_number(cell) for cell in header):
+        raise TableError(f"{name}, line {number}: the table names its columns itself ({listed(header)}): leave out --columns")
+    commented = list(names) or _commented_header(header, separator, lines)
     if commented:
         found, header = itertools.chain([(number, cells)], found), commented
     _check_header(header, name, number, lines.comment)
@@ -93,19 +116,17 @@ def separated_rows(lines: Lines, name: str, separator: str) -> tuple[list[str], 
     def rows() -> Iterator[tuple[int, Sequence[Any]]]:
         units = not commented
         for line, row in found:
+            if units and not any(re.match(r"[+-]?\.?\d", cell.strip()) for cell in row):
+                lines.notes.append(f"line {line} holds units or types, not numbers: {listed([cell.strip() for cell in row])}")
+                units = False
+                continue
+            units = False
             if len(row) != len(header):
                 cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
                 raise TableError(
                     f"{name}, line {line}: {cells} under a header of {len(header)} ({listed(header)}): "
                     f"{listed(row)}{_ragged_hint(row, header, separator)}"
                 )
-            if units and all(re.fullmatch(r":?-+:?|=+", cell.strip()) for cell in row):
-                continue  # the line under the header of a table in Markdown
-            if units and not any(re.search(r"\d", re.sub(r"[\[(].*[\])]", "", cell)) for cell in row):
-                lines.notes.append(f"line {line} holds units, not numbers: {listed(row)}")
-                units = False
-                continue
-            units = False
             yield line, row
 
     return header, rows()
@@ -113,7 +134,7 @@ def separated_rows(lines: Lines, name: str, separator: str) -> tuple[list[str], 
 
 def _commented_header(first: Sequence[str], separator: str, lines: Lines) -> list[str]:
     """Return the names of columns from the comment above a table of numbers; empty if it holds no such."""
-    text = lines.comment.lstrip("#").strip()
+    text = lines.comment.lstrip("#%").strip()
     if not text or not all(is_number(cell) for cell in first):
         return []
     names = [name.strip() for name in (text.split() if separator == " " else text.split(separator))]
@@ -126,6 +147,8 @@ def _commented_header(first: Sequence[str], separator: str, lines: Lines) -> lis
 def _ragged_hint(row: Sequence[str], header: Sequence[str], separator: str) -> str:
     if separator == "," and len(row) > len(header):
         return "; write numbers without thousands separators or decimal commas, or separate cells by semicolons"
+    if separator == " " and len(row) > len(header):
+        return "; give every column a name, without blanks in it"
     return "; fill in the missing cell" if len(row) < len(header) else ""
 
 
@@ -145,7 +168,7 @@ def _check_header(header: Sequence[str], name: str, line: int, comment: str) -> 
         hint = f"; if {comment!r} names them, remove its #" if comment else ""
         raise TableError(
             f"{name}, line {line}: the first row holds numbers ({listed(header)}): put a line above it that names the columns, "
-            f"such as d,value,stderr{hint}"
+            f"such as d,value,stderr, or name them with --columns{hint}"
         )
     for index, column in enumerate(header):
         if not column and index:  # the first is the index that some programs write

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import math
 import operator
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,8 @@ Check = Callable[[NDArray[Any], Sequence[int], str], None]
 
 FORMATS = ("csv", "tsv", "jsonl")
 MOST_DIGITS = 17  # of a float
-SIZE_NAMES = {"n", "d", "dof", "dofs", "ndof", "ndofs", "steps", "cells", "size", "width"}  # besides those that go to 0
+SIZE_NAMES = {"n", "d", "dof", "dofs", "ndof", "ndofs", "steps", "cells", "elements", "points", "mesh", "grid", "resolution", "nx"}
+SIZE_NAMES |= {"size", "width", "samples", "tokens"}  # besides those that go to 0
 ASYMMETRY = 0.02  # of an interval, beyond the rounding of its ends
 MOST_EXACT = 2**53  # above it a float no longer holds every whole number
 
@@ -152,7 +154,7 @@ def choose_columns(
     taken = {name for _, name in named} | set(sizes.values()) | set(besides)
     left = [name for name in header if name and name not in taken]
     said: list[str] = []
-    usual = [name for name in left if name.lower() in SIZE_NAMES or shrinks(name)]
+    usual = [name for name in left if name.lower() in SIZE_NAMES or (shrinks(name) and not re.search(r"\d", name))]
     forced = len(left) == (1 if value is not None else 2 if "value" in left else 0)
     if not sizes and not forced and len(usual) == 1:
         sizes[usual[0]] = usual[0]
@@ -254,20 +256,22 @@ def read_parts(
     format: str | None = None,
     selection: Selection | None = None,
     digits: int | str | None = None,
+    names: Sequence[str] = (),
 ) -> list[Part]:
     """Read the columns that ``choose`` picks from the header of a table; ``path`` is a file, or "-" for standard input.
 
     ``choose`` gives the roles of columns for each value that is to be judged.  ``format`` is "csv", "tsv" or "jsonl", by default
     that of the file's ending, else seen from the first line.  CSV may be separated by commas, semicolons, tabs, blanks or the bars
     of Markdown.  Lines that start with ``#`` and empty lines are skipped.  ``selection`` says which rows are meant, and what has a
-    part of its own; ``digits`` how many significant digits of a value count, or that all are "exact", by default those written.
-    Raises TableError for anything that is not a table of finite numbers.
+    part of its own; ``digits`` how many significant digits of a value count, or that all are "exact", by default those written;
+    ``names`` those of the columns, where the table has no header.  Raises TableError for anything that is not a table of finite
+    numbers.
     """
     if format is not None and format not in FORMATS:
         raise TableError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
     check_digits(digits)
     name = "standard input" if str(path) == "-" else str(path)
-    reading = _Reading(name, choose, format or _SUFFIXES.get(Path(path).suffix.lower()), selection or Selection(), digits)
+    reading = _Reading(name, choose, format or _SUFFIXES.get(Path(path).suffix.lower()), selection or Selection(), digits, names)
     try:
         with io.BytesIO(sys.stdin.buffer.read()) if str(path) == "-" else Path(path).open("rb") as file:
             encoding, note = _encoding(file.read(4))
@@ -309,6 +313,7 @@ class _Reading:
     format: str | None
     selection: Selection
     digits: int | str | None
+    names: Sequence[str]
 
     def parts(self, lines: Lines) -> list[Part]:
         rows: Iterator[tuple[int, Sequence[Any]]]
@@ -318,7 +323,8 @@ class _Reading:
         if self.format == "jsonl" or (self.format is None and first.lstrip().startswith(("{", "["))):
             header, rows = json_rows(lines, self.name)
         else:
-            header, rows = separated_rows(lines, self.name, "\t" if self.format == "tsv" else separator_of(lines))
+            separator = "\t" if self.format == "tsv" else separator_of(lines)
+            header, rows = separated_rows(lines, self.name, separator, self.names)
         roles = self.choose(header)
         columns, coders = self._columns(header, rows, roles, lines)
         named = [*dict.fromkeys(self.selection.by)]

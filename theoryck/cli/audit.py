@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 @click.option(
     "--std", nargs=2, metavar="STD COUNT", help='Columns of standard deviations and numbers of runs.  [default: "std", "count"]'
 )
+@click.option("--columns", metavar="A,B,...", help="Names of the columns, where DATA has no line that names them.")
 @click.option("--digits", metavar="N|exact", help="Significant digits of the values.  [default: as written]")
 @click.option("--floor", type=float, metavar="X", help="What no value is known better than, such as a solver's tolerance.")
 @click.option("--where", multiple=True, metavar="COND", help="Rows that count: k=1, k!=1, k<3, k>=2; repeatable.")
@@ -174,7 +175,8 @@ def _audited(data: str, rate: str | None, format_: str | None, options: dict[str
             for value in values or [None]
         ]
 
-    parts = read_parts(data, choose, format=format_, selection=selection, digits=_digits(options["digits"]))
+    names = [name.strip() for name in (options["columns"] or "").split(",") if name.strip()]
+    parts = read_parts(data, choose, format=format_, selection=selection, digits=_digits(options["digits"]), names=names)
     audited = []
     for part in parts:
         result = audit_rows(
