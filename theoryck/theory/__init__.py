@@ -6,6 +6,7 @@ A subject is any folder here; its public names are loaded on first use, from ``t
     covariates    The Gaussian covariate model: errors of ridge, square-loss and logistic regression
     dynamics      Online learning in time: equations for order parameters, and runs
     equivalence   Random features and their Gaussian equivalent
+    giant_step    One step with a large batch, a second one, and ridge regression with the features it leaves
     hermite       Hermite expansions of feature maps, and means of products over a Gaussian pair
     learning      Teacher and student: information, free entropy and errors of networks and of their equivalent linear model
     networks      Deep random networks: widths and sizes, constants, moments of norms and overlaps
