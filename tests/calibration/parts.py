@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.calibration import approaches, audits, digits, misjudged, statistics_of_draws
+from tests.calibration import approaches, audits, digits, misjudged, statistics_of_draws, unitless
 from tests.calibration.claims import (
     ALL_LOOKS,
     HARD,
@@ -253,6 +253,19 @@ def printed(repeats: int, seed: int) -> Iterator[Row]:
         yield Row("digits", f"{text}: intervals of verdicts cover", true.covered, 0.93, least=True)
 
 
+def without_units(repeats: int, seed: int) -> Iterator[Row]:
+    """Audits over step sizes, tokens and operations: corrections are measured at the coarsest size."""
+    for window, relative in itertools.product(unitless.WINDOWS, unitless.NOISES):
+        found = unitless.judged(window, relative, repeats, seed)
+        text = f"{window.name}, errors of {relative:g}"
+        yield Row("unitless", f"{text}: true bounds refuted", found.share("true", Verdict.REFUTED), REFUTE)
+        for name, excess in (("edge", 0.06), ("wrong", 0.25)):
+            yield Row("unitless", f"{text}: bounds wrong by {excess} supported", found.share(name, Verdict.SUPPORTED), SUPPORT)
+        yield Row("unitless", f"{text}: intervals that cover", found.covered, 0.93, least=True)
+        for name, verdict in (("true", Verdict.SUPPORTED), ("wrong", Verdict.REFUTED)):
+            yield Row("unitless", f"{text}: {name} bounds {verdict} (no promise)", found.share(name, verdict))
+
+
 PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "refute": lambda repeats: refute(50 * repeats, 1),
     "session": lambda repeats: sessions(5 * repeats, 2),
@@ -264,4 +277,5 @@ PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "misjudged": lambda repeats: misjudged_errors(max(2, repeats // 10), 7),
     "limits": lambda repeats: limits(repeats, 8),
     "statistics": lambda repeats: statistics(max(2, repeats // 2), 8),
+    "unitless": lambda repeats: without_units(max(2, repeats // 10), 9),
 }

@@ -163,18 +163,18 @@ class Budget:
         ``anew`` forgets the blocks that were drawn, but not what they showed of the noise.
         """
         costs, drawing = self.spending.per_block, self.drawing
-        path = self.statement.path()
-        if path is None or len(drawing.sizes) < 2:
+        if self.statement.path() is None or len(drawing.sizes) < 2:
             return [max(1, int(spend / cost)) for cost in costs]
+        axis = self.statement.axis(drawing.instance)
         blocks = [drawing.block_draws(index) for index in range(len(drawing.sizes))]
         return planning.allocate(
             costs,
             spend,
-            sizes=[path.axis.large(sizes[path.base]) for sizes in drawing.sizes],
+            sizes=[axis.large(sizes[axis.base]) for sizes in drawing.sizes],
             floor=1.0 if anew else self._floors(spend, blocks),
             noise=[noise * block**-0.5 for noise, block in zip(drawing.noise(), blocks, strict=True)],
             correction=self.statement.correction,
-            amplitude=path.axis.amplitude(self.statement.amplitude),
+            amplitude=axis.amplitude(self.statement.amplitude),
             error_rate=self.profile.false_support_rate,
         )
 

@@ -164,7 +164,7 @@ class _Case:
 
     @property
     def axis(self) -> Axis:
-        return _axis(self.statement)
+        return self.statement.axis(self.measurement.instance)
 
     @property
     def sizes(self) -> list[Size]:
@@ -236,7 +236,7 @@ def _factor(claim: Claim, session: Session, parameters: Mapping[str, Any], state
     blocks = [measurement.drawing.block_draws(index) for index in range(len(measurement.sizes))]
     noise = [quantity.relative_noise(sizes) or 1.0 for sizes in measurement.sizes]
     units = planning.allocate(spending.per_block, spending.budget, noise=[each * block**-0.5 for each, block in zip(noise, blocks)])
-    axis = _axis(statement)
+    axis = statement.axis(parameters)
     large = [axis.large(sizes[axis.base]) for sizes in measurement.sizes]
     amplitude = axis.amplitude(statement.amplitude)
     experiment = Experiment.of(large, noise=noise, correction=statement.correction, amplitude=amplitude)
@@ -256,12 +256,6 @@ def _factor(claim: Claim, session: Session, parameters: Mapping[str, Any], state
         middle = math.sqrt(low * high)
         low, high = (low, middle) if settles(middle) else (middle, high)
     return high
-
-
-def _axis(statement: Statement) -> Axis:
-    path = statement.path()
-    assert path is not None  # it is plannable
-    return path.axis
 
 
 async def _priced(statement: Statement, session: Session) -> bool:

@@ -24,6 +24,7 @@ from theoryck.claims.arguments import (
 )
 from theoryck.quantities import Quantity
 from theoryck.rates import Rate, ScalingPath
+from theoryck.rates.directions import Axis
 from theoryck.records import Kind, Prediction, Size, Toward
 from theoryck.records.arguments import positive
 
@@ -104,6 +105,19 @@ class Statement:
         if path is None:
             raise ClaimError("a rate needs a path: give along=theoryck.ScalingPath(...)")
         return path
+
+    def axis(self, parameters: Mapping[str, Any]) -> Axis:
+        """Return how the fits see the base of the path: of a geometric rate such as ``2**(-l)`` in units of that rate.
+
+        >>> import theoryck as tc
+        >>> draws = tc.quantity(lambda rng, draws, *, l: rng.random(draws))
+        >>> tc.Bound(draws, rate="k**(-l)", along=ScalingPath(l=range(8))).axis({"k": 4}).text
+        '(4^l)'
+        """
+        path, rate = self._path(), vars(self).get("rate")
+        parsed = None if rate is None else Rate.parse(str(rate), **numeric(parameters))
+        slope = parsed.slope(path) if parsed is not None and parsed.geometric else 0.0
+        return Axis.of(path.base, path.toward, path.sizes, drawn=True, slope=slope)
 
     def sizes(self) -> tuple[dict[str, Size], ...]:
         """Return the sizes at which it is measured, one mapping a point."""
