@@ -37,19 +37,25 @@ def mean_squared_cosine(link: Activation, d: int, n: int, digits: int = 20) -> E
     if link.text in ("sign(x)", "2*heaviside(x) - 1"):
         if d == 1:
             return enclose(1, digits)
-        fine, coarse = (_sign(d, n, count, step) for count, step in ((24, 0.05), (16, 0.1)))
+        fine, coarse = (_sign(d, n, count, longest) for count, longest in ((24, 0.5), (16, 1.0)))
         # 1 - something near 1: a rounding of the sum of weights, and what the coarser rule sees otherwise.
         return Enclosure(Decimal(fine), Decimal(abs(fine - coarse) + 1e-14), rigorous=False)
     ratio = link.expression.diff()
     return enclose(Fraction(n, n + d - 1), digits) if not ratio.free_symbols and link(0.0) == 0 else None
 
 
-def _sign(d: int, n: int, count: int, step: float) -> float:
-    xi = step * np.arange(-math.ceil(REACH / step), math.ceil(REACH / step) + 1)
-    weights = np.exp(-xi * xi / 2)
-    weights /= weights.sum()
+def _sign(d: int, n: int, count: int, longest: float) -> float:
     decay = (d - 1) / 2
     v, parts = nodes_of(panel_edges([], 0.0, 40.0 / decay, 1.0 / max(decay, 1.0)), count)
     fields = np.sqrt(np.expm1(v) / (2 * n))
-    inner = np.array([float(np.real(wofz(xi * field) ** n) @ weights) for field in fields])
+    inner = np.array([_mean_of_powers(field, n, count, longest) for field in fields])
     return 1 - decay * float(parts @ (np.exp(-decay * v) * inner))
+
+
+def _mean_of_powers(field: float, n: int, count: int, longest: float) -> float:
+    """E w(field xi)^n: its real part, which is even in xi, on panels that grow from the scale on which w varies."""
+    scale = min(1.0, 1.0 / field)
+    growing = scale * 2.0 ** np.arange(-1, max(math.ceil(math.log2(REACH / scale)), 1))
+    xi, weights = nodes_of(panel_edges(growing.tolist(), 0.0, REACH, longest), count)
+    density = weights * np.exp(-xi * xi / 2) * math.sqrt(2 / math.pi)
+    return float(np.real(wofz(field * xi) ** n) @ density)
