@@ -29,12 +29,13 @@ from theoryck.auditing.directions import (
     slices,
 )
 from theoryck.auditing.floors import Floors, on_floor
-from theoryck.auditing.points import Gathered, digits_flags, gather, grouped, place, same_scatter, with_scatter
+from theoryck.auditing.points import Gathered, digits_flags, gather, grouped, place, reduced, same_scatter, with_scatter
 from theoryck.auditing.tables import Measurements, TableError
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge, rival_problem
 from theoryck.judging.case import Claimed
 from theoryck.judging.growth import EXCESS, EXTRAPOLATED
+from theoryck.montecarlo import MEAN, Statistic
 from theoryck.rates import PathError, Rate, RateError, ScalingPath
 from theoryck.rates.parsing import to_fraction
 from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Size, Status, Tightness, Toward, Verdict
@@ -72,6 +73,7 @@ def audit(
     digits: int | str | None = None,
     floor: float | None = None,
     replicate: Sequence[str] = (),
+    statistic: str = "mean",
     name: str = "data",
 ) -> Result:
     """Return the verdict of measured data on ``|value| <= C * rate`` (or, for a scaling, ``value ~ C * rate``).
@@ -93,6 +95,8 @@ def audit(
       it: h, dx, dt, eps and the like to 0, whole numbers to infinity, others where the rate decreases, else it is asked;
     * ``digits``: to how many significant digits the values were rounded, by default those of a float; ``floor``: a rounding, or
       the tolerance of a solver, which no value is known better than; ``replicate``: columns that number repetitions;
+    * ``statistic``: what is made of rows of equal sizes, measurements of one law without stderr, if not their mean: "median",
+      "quantile(0.9)", "variance", "std" or "probability" (of rows that are 0 or 1);
     * ``within`` = 0.05, for an order 0.25 (up to 1), ``level`` = 0.95, ``false_refute_rate`` = 0.01, ``false_support_rate`` =
       0.025 (1e-12 to 0.5): what is declared before the data are looked at;
     * ``name``: what the data are called in reports.
@@ -145,6 +149,7 @@ def audit(
         toward=toward,
         contract=Contract(false_refute_rate, false_support_rate, within, level),
         floor=floor,
+        statistic=statistic,
         name=name,
     )
 
@@ -161,9 +166,12 @@ def audit_rows(
     toward: Any = None,
     contract: Contract | None = None,
     floor: float | None = None,
+    statistic: str = "mean",
     name: str = "data",
 ) -> Result:
-    """Return the verdict on rows that have been read and checked already; arguments and errors are those of :func:`audit`.
+    """Return the verdict on rows that have been read and checked already; arguments are those of :func:`audit`.
+
+    Raises TableError and ValueError as that does.
 
     >>> from theoryck.auditing.columns import measurements
     >>> rows = measurements({"d": [16, 32, 64, 128]}, [1.0, 0.5, 0.25, 0.125], 0.0)
@@ -176,22 +184,25 @@ def audit_rows(
     check_contract(contract.false_refute_rate, contract.false_support_rate, contract.within, contract.level)
     check_corrections(correction, amplitude)
     check_floor(floor)
-    groups = grouped(measured)
+    groups, reduction = grouped(measured), Statistic.parse(statistic)
     moving = {name: [sizes[name] for sizes, _ in groups] for name in measured.sizes}
     if kind == ORDER:
+        if reduction != MEAN:
+            raise ValueError(f"an order is that of values without noise: leave statistic = {statistic!r} out, or judge a scaling")
         measured = _without_noise(measured)
         correction = ORDER_CORRECTION if correction is None else correction
         amplitude = ORDER_AMPLITUDE if amplitude is None else amplitude
         rate = _order(rate, moving, toward)
         rivals = tuple(str(_order(rival, moving, toward)) for rival in rivals) if not isinstance(rivals, str) else rivals
     template = _template(measured, rate, Kind.SCALING if kind == ORDER else kind, correction, amplitude, constant, rivals)
+    template = replace(template, statistic=str(reduction))
     check_levels(moving, Claimed.of(template).rate)
     heading, said = headings(moving, Claimed.of(template).rate, declared_headings(toward, list(moving)))
     path, lines = _lines([Point(sizes) for sizes, _ in groups], heading)
     tests = 1 if path is not None else len(lines) + len(measured.sizes)
     # The smallest error rate at which any limit will be taken, one-sided.
     tail = min(contract.false_refute_rate / tests / 2, contract.false_support_rate, 0.5 - contract.level / 2)
-    gathered = gather(measured, groups, tail)
+    gathered = gather(measured, groups, tail) if reduction == MEAN else reduced(measured, groups, reduction)
     floors = Floors.of(measured, gathered, template, heading, floor, ordered=kind == ORDER)
     judgement, prediction, points = _judged(gathered, template, contract, tail, heading, floors)
     judgement = floors.weighed(judgement)
@@ -251,6 +262,8 @@ def _template(
 def _statement(template: Prediction, rate: str | None) -> str:
     if rate is None:
         return ""
+    if template.statistic != "mean":
+        template = replace(template, quantity=f"{template.statistic} of {template.quantity}")
     if template.constant is not None:
         return f"{template.quantity} {'<=' if template.kind is Kind.BOUND else '~'} {template.constant:g} * ({rate})"
     if template.kind is Kind.BOUND:

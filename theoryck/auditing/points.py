@@ -35,7 +35,7 @@ from theoryck.auditing.tables import Array, Measurements, TableError, size_of
 from theoryck.fitting.data import MIN_SIZES
 from theoryck.fitting.scatter import MIN_SCATTER_SIZES, residual_stderrs
 from theoryck.judging.case import Claimed
-from theoryck.montecarlo import Moments
+from theoryck.montecarlo import Moments, Statistic
 from theoryck.montecarlo.moments import FEW_DRAWS
 from theoryck.rates import Rate
 from theoryck.records import Estimate, Point, Prediction, Size
@@ -116,6 +116,34 @@ def gather(measured: Measurements, groups: Groups, tail: float) -> Gathered:
     )
     found = replace(found, rounding=kept)
     return replace(found, points=found.rounded(found.points))
+
+
+def reduced(measured: Measurements, groups: Groups, statistic: Statistic) -> Gathered:
+    """Return what a statistic other than the mean says of the rows of every size, which are measurements of one law.
+
+    Raises TableError for rows with errors of their own, rows that it cannot use, and sizes with too few rows for an error bar.
+    """
+    if measured.stderr is not None:
+        raise TableError(f"a {statistic} is that of rows without errors of their own: leave the column of errors out")
+    short = [(len(rows), sizes) for sizes, rows in groups if len(rows) < statistic.least_rows]
+    if short:
+        count, sizes = min(short, key=lambda pair: pair[0])
+        raise TableError(
+            f"a {statistic} needs {statistic.least_rows} rows of every size for an error bar, and {place(sizes)} has {count}: "
+            "add rows, or leave out sizes with few of them"
+        )
+    fault = statistic.fault(measured.values)
+    if fault is not None:
+        wrong, lacking, why = fault
+        raise TableError(f"{measured.value_name} = {measured.values[wrong][0]:g} is not {lacking}: {why}")
+    found = [statistic.estimate(statistic.collect(measured.values[rows])) for _, rows in groups]
+    few = [sizes for (sizes, rows), estimate in zip(groups, found) if "few-draws" in estimate.flags]
+    flags = (f"few rows for a quantile at {places(few)}",) if few else ()
+    points = tuple(Point(sizes, replace(estimate, flags=())) for (sizes, _), estimate in zip(groups, found))
+    if statistic.level is None:  # sums of many rows hold their rounding in their scatter; a quantile is one of the rows
+        return Gathered(points, flags)
+    gathered = Gathered(points, flags, rounding=tuple(_half(measured, rows) for _, rows in groups))
+    return replace(gathered, points=gathered.rounded(points))
 
 
 def digits_flags(measured: Measurements) -> tuple[str, ...]:

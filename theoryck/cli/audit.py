@@ -60,6 +60,12 @@ if TYPE_CHECKING:
 @click.option("--by", multiple=True, metavar="COL", help="A verdict for each value of this column; repeatable.")
 @click.option("--replicate", multiple=True, metavar="COL", help="A column that numbers repetitions, as seed does; repeatable.")
 @click.option(
+    "--statistic",
+    default="mean",
+    metavar="STAT",
+    help="What rows of equal sizes say: median, quantile(p), variance, std or probability.  [default: their mean]",
+)
+@click.option(
     "--correction",
     type=float,
     metavar="W",
@@ -190,6 +196,7 @@ def _audited(data: str, rate: str | None, format_: str | None, options: dict[str
             toward=_toward(options["toward"]),
             contract=contract,
             floor=options["floor"],
+            statistic=options["statistic"],
             name="data" if data == "-" else Path(data).stem,
         )
         audited.append((part.measured, replace(result, instance=dict(part.labels))))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.montecarlo.moments import FEW_DRAWS, Moments
-from theoryck.montecarlo.ranks import Ranks
+from theoryck.montecarlo.ranks import REACH, Ranks
 from theoryck.montecarlo.spread import Spread
 from theoryck.records import Estimate
 
@@ -69,6 +69,16 @@ class Statistic:
     def least_draws(self) -> int:
         """The fewest draws that say something of it: of a quantile 30 on either side."""
         return 1 if self.level is None else math.ceil(FEW_DRAWS / min(self.level, 1 - self.level))
+
+    @property
+    def least_rows(self) -> int:
+        """The fewest measurements that have an error bar: of a quantile those whose ranks reach two deviations to either side."""
+        if self.level is None:
+            return FEW_DRAWS
+        near = min(self.level, 1 - self.level)
+        # With m = n p the condition m + p - 2 sqrt(m (1 - p)) >= 1 fails at m = 1 and holds from (1 + sqrt(2))^2 < 6 on.
+        least = range(math.floor(1 / near), math.ceil(6 / near) + 1)
+        return next(n for n in least if (n + 1) * near - REACH * math.sqrt(n * near * (1 - near)) >= 1)
 
     def fault(self, values: NDArray[np.float64]) -> tuple[NDArray[np.bool_], str, str] | None:
         """Return which draws (draws,) it cannot use, what they are not, and why every draw has to be; None where it can use all."""
