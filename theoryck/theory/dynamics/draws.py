@@ -73,7 +73,7 @@ class ChainSampler:
         gram[:, count:, :count] = np.swapaxes(gram[:, :count, count:], 1, 2)
         gram[:, count:, count:] = self.task.overlaps / root**2
         if np.linalg.eigvalsh(gram).min() < 1e-9:
-            raise QuantityError("the start must be generic, got weights that depend on each other linearly, which stay so in a block")
+            raise QuantityError("the start must be generic, got weights that depend on each other linearly, and stay so")
         return np.repeat(np.moveaxis(gram, 0, -1)[..., None], draws, axis=-1)
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
