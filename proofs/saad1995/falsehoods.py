@@ -21,7 +21,7 @@ TIMES = (1, 3, 6)
 @tc.for_all(rate=sampled_from([1.0, 1.5]))
 def gradient_flow(rate):
     """eg at time t is that of a small rate at the same eta t: the term in eta^2 left out"""
-    value = float(trajectory(task(rate / 100), START, [100 * t for t in TIMES]).eg.mean())
+    value = float(trajectory(task(rate / 20), START, [20 * t for t in TIMES]).eg.mean())
     return tc.Limit(online_order(task(rate), START, TIMES), sizes, value=value, tolerance=value / 50, correction=1)
 
 
