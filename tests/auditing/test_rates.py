@@ -109,3 +109,57 @@ def test_a_logarithm_of_a_step_size() -> None:
     assert found.judgement.claimed_exponent == 2
     with pytest.raises(ValueError, match=r"as h goes to 0, write log\(1/h\)"):
         audit("h", steps, values, 0.001, "h**2*log(h)")
+
+
+@pytest.mark.parametrize(
+    ("rate", "name", "truth"),
+    [("n**(-alpha)*log(n)", "alpha", 0.5), ("n**p*log(n)", "p", -0.5), ("n**(1/4 - s/2)*log2(n)", "s", 1.5)],
+)
+def test_an_unknown_exponent_is_measured_and_nothing_is_judged(rate: str, name: str, truth: float) -> None:
+    found = audit("n", SIZES, [3 * n**-0.5 * math.log(n) for n in SIZES], 0.002, rate)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.ok
+    assert found.reason.startswith(f"{name} = ")
+    low, high = map(float, found.reason.split("[")[1].split("]")[0].split(", "))
+    assert low < truth < high
+    assert high - low < 0.1
+    assert found.exponent.contains(-0.5)
+    assert found.statement == f"value ~ C * {rate}"
+
+
+def test_an_unknown_order_of_a_step_size() -> None:
+    steps = [2.0**-k for k in range(4, 13)]
+    found = audit("h", steps, [h**2 for h in steps], 0.002, "h**p")
+    assert found.reason.startswith("p = 2.000 +/- ")
+
+
+@pytest.mark.parametrize(
+    ("rate", "complaint"),
+    [
+        ("n**(-a) + n**(-b)", "a, b are unknown: measure one exponent of one size at a time"),
+        ("1 + n**(-a)", "the unknown power must be a factor of the whole"),
+        ("n**(1/a)", "the unknown power must be a factor of the whole"),
+        ("n**(-a)*m", "a is measured along 'n' alone, and the sizes are n, m"),
+    ],
+)
+def test_what_is_unknown_must_be_one_factor(rate: str, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        tc.audit({"n": [4, 8, 16], "m": [1, 2, 3]}, [3, 2, 1], 0.1, rate=rate)
+
+
+def test_one_column_against_another() -> None:
+    first, second = [3 / n for n in SIZES], [2 / n for n in SIZES]
+    errors = [0.005 * value for value in first]
+    same = tc.audit({"n": SIZES}, first, errors, against=second, kind="scaling", rivals=["sqrt(n)"])
+    assert same.verdict is Verdict.SUPPORTED
+    assert same.rivals[0].rejected
+    assert same.statement == "value/against ~ C * 1"
+    slower = tc.audit({"n": SIZES}, [n**-0.5 for n in SIZES], [0.005 * n**-0.5 for n in SIZES], against=second)
+    assert slower.verdict is Verdict.REFUTED
+    table = {"n": SIZES, "a": first, "b": second, "e": errors}
+    named = tc.audit(table, "a", "e", against="b", against_stderr=0.001, size=["n"])
+    assert named.prediction.quantity == "a/b"
+    at = named.points[0].estimate
+    assert at.stderr == pytest.approx(1.5 * math.hypot(0.005, 0.001 / second[0]))
+    with pytest.raises(ValueError, match="a value that others are compared with must not be 0"):
+        tc.audit({"n": [4, 8, 16]}, [3, 2, 1], 0.1, against=[1, 0, 1])

@@ -315,3 +315,24 @@ def test_an_audit_of_a_small_table_takes_less_than_a_second(tmp_path):
     after = os.times()
     # CPU time; on the machines of CI one takes 0.6 s, and no test depends on how fast it is: ten times that is a loop gone wrong.
     assert after.children_user + after.children_system - before.children_user - before.children_system < 6
+
+
+def test_one_column_is_judged_against_another_for_every_group(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [(m, d, 3 / d if m == "good" else 3 / d**0.5, 2 / d) for m in ("good", "bad") for d in SIZES]
+    path.write_text("method,d,a,b\n" + "".join(f"{m},{d},{a!r},{b!r}\n" for m, d, a, b in rows))
+    done = run(path, "--value", "a", "--against", "b", "--by", "method", "--size", "d", "--stderr", "1e-6")
+    assert "SUPPORTED, TIGHT: audit/t (method = good" in done.output
+    assert "REFUTED: audit/t (method = bad" in done.output
+    assert "a/b = O(1)" in done.output
+    assert done.exit_code == 1
+
+
+def test_sizes_that_go_to_0_are_said_or_declared(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("h,error\n" + "".join(f"{2.0**-k},{2.0 ** (-2 * k)}\n" for k in range(3, 12)))
+    for options in ([], ["--toward", "0"], ["--toward", "h=0"]):
+        done = run(path, "--rate", "h**2", "--stderr", "1e-9", "--correction", 1, *options)
+        assert done.output.startswith("SUPPORTED, TIGHT"), done.output
+        assert ("h goes to 0, as its name suggests" in done.output) is (not options)
+    assert "--toward must be 0, inf or" in run(path, "--rate", "h**2", "--toward", "0", "--toward", "inf").output

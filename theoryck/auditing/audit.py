@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from theoryck.auditing.columns import measurements
+from theoryck.auditing.columns import measurements, over
 from theoryck.auditing.directions import (
     Direction,
     as_path,
@@ -34,10 +34,13 @@ from theoryck.auditing.tables import Measurements, TableError
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge, rival_problem
 from theoryck.judging.case import Claimed
+from theoryck.judging.decisions import shifted
+from theoryck.judging.evidence import with_error
 from theoryck.judging.growth import EXCESS, EXTRAPOLATED
 from theoryck.montecarlo import MEAN, Statistic
 from theoryck.rates import PathError, Rate, RateError, ScalingPath
 from theoryck.rates.parsing import to_fraction
+from theoryck.rates.unknown import Unknown
 from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Size, Status, Tightness, Toward, Verdict
 
 DEFAULT_WITHIN = 0.05
@@ -66,6 +69,8 @@ def audit(
     rivals: Sequence[str] = (),
     size: Sequence[str] = (),
     toward: Any = None,
+    against: Any = None,
+    against_stderr: Any = 0.0,
     within: float | None = None,
     level: float = 0.95,
     false_refute_rate: float = 1e-2,
@@ -84,7 +89,8 @@ def audit(
     * ``values`` (rows,): what was measured; in a DataFrame the name of its column, "value" by default;
     * ``stderr`` (rows,): its standard errors, 0 is exact, one number is that of all rows; or the name of a column, "stderr" by
       default if there is one;
-    * ``rate``: a text such as "1/sqrt(d)" in the sizes; without one the exponent is measured and nothing is judged;
+    * ``rate``: a text such as "1/sqrt(d)" in the sizes; without one the exponent is measured and nothing is judged, and so it is
+      where it is unknown, as alpha in "n**(-alpha)*log(n)";
     * ``kind``: "bound" (the default), "scaling", from both sides, or "order" (of a method without noise: a scaling
       with corrections of whole powers, or of even ones with ``correction=2``, as large at the coarsest size as the leading term);
     * ``correction``, ``amplitude``: the relative power of the next term (0.05 to 16) and its size (up to 1000), if they are
@@ -93,6 +99,8 @@ def audit(
       rate;
     * ``toward``: where the sizes go, 0 or inf, or a mapping such as ``{"h": 0}``; by default where their names or the rate show
       it: h, dx, dt, eps and the like to 0, whole numbers to infinity, others where the rate decreases, else it is asked;
+    * ``against``: values (or the name of their column) in the same rows, with ``against_stderr``, 0 by default: what is judged is
+      the quotient of the two, by default against the rate 1, whether the values decay as fast as those;
     * ``digits``: to how many significant digits the values were rounded, by default those of a float; ``floor``: a rounding, or
       the tolerance of a solver, which no value is known better than; ``replicate``: columns that number repetitions;
     * ``statistic``: what is made of rows of equal sizes, measurements of one law without stderr, if not their mean: "median",
@@ -136,8 +144,12 @@ def audit(
     within = default_within(kind) if within is None else within
     check_contract(false_refute_rate, false_support_rate, within, level)
     text = None if rate is None else str(rate.text or rate) if isinstance(rate, Rate) else rate
+    text = "1" if text is None and against is not None else text
     needed = names_in(text, kind)
     measured = measurements(sizes, values, stderr, size=size, needed=needed, digits=digits, replicate=replicate)
+    if against is not None:
+        names = list(measured.sizes)
+        measured = over(measured, measurements(sizes, against, against_stderr, size=names, digits=digits, replicate=replicate))
     return audit_rows(
         measured,
         text,
@@ -184,6 +196,21 @@ def audit_rows(
     check_contract(contract.false_refute_rate, contract.false_support_rate, contract.within, contract.level)
     check_corrections(correction, amplitude)
     check_floor(floor)
+    asked = _asked(rate, measured, constant, rivals)
+    if asked is not None:
+        known = audit_rows(
+            measured,
+            str(asked.known),
+            kind if kind == ORDER else Kind.SCALING,
+            correction=correction,
+            amplitude=amplitude,
+            toward=toward,
+            contract=contract,
+            floor=floor,
+            name=name,
+            statistic=statistic,
+        )
+        return _solved(known, asked, str(rate), measured.value_name)
     groups, reduction = grouped(measured), Statistic.parse(statistic)
     moving = {name: [sizes[name] for sizes, _ in groups] for name in measured.sizes}
     if kind == ORDER:
@@ -225,6 +252,36 @@ def audit_rows(
         given=True,
         statement=_statement(template, rate),
     )
+
+
+def _asked(rate: str | None, measured: Measurements, constant: float | None, rivals: Sequence[str]) -> Unknown | None:
+    """Return what is unknown in the rate; ValueError where that cannot be measured, or is claimed to have a constant or rivals."""
+    asked = None if rate is None else Unknown.of(rate)
+    if asked is None:
+        return None
+    for argument, given in (("constant", constant), ("rivals", tuple(rivals) or None)):
+        if given is not None:
+            raise ValueError(f"{argument} = {given!r} needs a rate that is known: {asked.name} of {rate!r} is measured")
+    if list(measured.sizes) != [asked.size]:
+        sizes = ", ".join(measured.sizes)
+        raise RateError(f"rate {rate!r}: {asked.name} is measured along {asked.size!r} alone, and the sizes are {sizes}")
+    return asked
+
+
+def _solved(found: Result, asked: Unknown, rate: str, value_name: str) -> Result:
+    """Return the audit of what is known in a rate as a measurement of what is not; nothing is judged."""
+    judgement, relative = found.judgement, found.exponent
+    reason = f"no exponent was found: {found.reason}"
+    if relative is not None:
+        value = asked.solved(shifted(relative, -(judgement.claimed_exponent or 0.0)))
+        shown = f"{with_error(value.estimate, value.half_width)} at level {100 * value.level:g}%"
+        reason = f"{asked.name} = {shown}, in [{value.low:.4g}, {value.high:.4g}]: it is measured, and nothing is judged"
+    routes = tuple(replace(route, verdict=Verdict.INCONCLUSIVE, reason="") for route in judgement.routes)
+    flags = tuple(flag for flag in judgement.flags if flag not in (EXCESS, EXTRAPOLATED))
+    judgement = replace(judgement, verdict=Verdict.INCONCLUSIVE, reason=reason, routes=routes, flags=flags, settled=True)
+    judgement = replace(judgement, claimed_exponent=None, constant=None, slack=None, tightness=None)
+    prediction = found.prediction and replace(found.prediction, rate=None, exponent=None)
+    return replace(found, judgement=judgement, prediction=prediction, statement=f"{value_name} ~ C * {rate}")
 
 
 def _template(
@@ -323,7 +380,10 @@ def _without_noise(measured: Measurements) -> Measurements:
 
 def names_in(rate: str | None, kind: str) -> tuple[str, ...]:
     """Return the sizes that a rate names; an order that is given as a number names none."""
-    return () if rate is None or (kind == ORDER and _number(rate) is not None) else Rate.parse(rate).names
+    if rate is None or (kind == ORDER and _number(rate) is not None):
+        return ()
+    asked = Unknown.of(rate)
+    return Rate.parse(rate).names if asked is None else tuple(sorted({*asked.known.names, asked.size}))
 
 
 def _number(text: str) -> Fraction | None:

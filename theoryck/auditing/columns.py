@@ -51,6 +51,26 @@ def measurements(
     return replace(found, notes=(*notes, *found.notes))
 
 
+def over(measured: Measurements, other: Measurements) -> Measurements:
+    """Return the values of ``measured`` over those of ``other`` in the same rows, with the errors of both: a rate against a rate.
+
+    Relative errors add in quadrature, half units of last digits add.  Raises TableError for a value of 0 in ``other``.
+    """
+    zero = np.flatnonzero(other.values == 0)
+    if len(zero):
+        raise TableError(f"column {other.value_name!r}, entry {zero[0]}: a value that others are compared with must not be 0")
+    below = np.abs(other.values)
+    ratio = measured.values / other.values
+    stderr, rounding = measured.stderr, measured.rounding
+    if stderr is not None:
+        stderr = np.hypot(stderr, ratio * (0.0 if other.stderr is None else other.stderr)) / below
+    if rounding is not None or other.rounding is not None:
+        own, theirs = (0.0 if each is None else each for each in (rounding, other.rounding))
+        rounding = (own + np.abs(ratio) * theirs) / below
+    name = f"{measured.value_name}/{other.value_name if other.value_name != measured.value_name else 'against'}"
+    return replace(measured, values=ratio, stderr=stderr, rounding=rounding, value_name=name)
+
+
 def _measurements(
     sizes: Any, values: Any, stderr: Any, size: Sequence[str], needed: Sequence[str]
 ) -> tuple[Measurements, list[str], set[str]]:

@@ -15,7 +15,7 @@ from theoryck.cli.common import Usage, check_outputs, stdout_style, write_report
 from theoryck.cli.options import Choice
 
 if TYPE_CHECKING:
-    from theoryck.auditing.tables import Measurements, Roles
+    from theoryck.auditing.tables import Measurements, Part, Roles
     from theoryck.records import Result
 
 
@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 @click.option("--to", "last", multiple=True, metavar="X", help="The largest size that counts; NAME=X if there are several.")
 @click.option("--by", multiple=True, metavar="COL", help="A verdict for each value of this column; repeatable.")
 @click.option("--replicate", multiple=True, metavar="COL", help="A column that numbers repetitions, as seed does; repeatable.")
+@click.option("--against", metavar="COL", help="Judge the values over those of this column: do they decay as fast?  Rate 1.")
+@click.option("--against-stderr", default="0", show_default=True, metavar="COL", help="Standard errors of that column.")
 @click.option(
     "--statistic",
     default="mean",
@@ -161,16 +163,21 @@ def _audited(data: str, rate: str | None, format_: str | None, options: dict[str
 
     within = default_within(options["kind"]) if options["within"] is None else options["within"]
     contract = Contract(options["false_refute_rate"], options["false_support_rate"], within)
+    against = options["against"]
+    rate = "1" if rate is None and against is not None else rate
     selection = Selection(*(options[name] for name in ("where", "by", "first", "last", "replicate")))
 
     def choose(header: Sequence[str]) -> list[Roles]:
         values = [name for given in options["value"] for name in ([given] if given in header else given.split(","))]
+        asked = [(value, options["stderr"]) for value in values or [None]]
+        if against is not None:
+            values, asked = [*values, against], [*asked, (against, options["against_stderr"])]
         return [
             choose_columns(
                 header,
                 size=options["size"],
                 value=value,
-                stderr=options["stderr"],
+                stderr=stderr,
                 needed=names_in(rate, options["kind"]),
                 source=_source(data),
                 interval=options["interval"] or None,
@@ -178,11 +185,13 @@ def _audited(data: str, rate: str | None, format_: str | None, options: dict[str
                 std=options["std"] or None,
                 besides=[*selection.columns(header), *(other for other in values if other != value)],
             )
-            for value in values or [None]
+            for value, stderr in asked
         ]
 
     names = [name.strip() for name in (options["columns"] or "").split(",") if name.strip()]
     parts = read_parts(data, choose, format=format_, selection=selection, digits=_digits(options["digits"]), names=names)
+    if against is not None:
+        parts = _quotients(parts, against)
     audited = []
     for part in parts:
         result = audit_rows(
@@ -201,6 +210,20 @@ def _audited(data: str, rate: str | None, format_: str | None, options: dict[str
         )
         audited.append((part.measured, replace(result, instance=dict(part.labels))))
     return audited
+
+
+def _quotients(parts: list[Part], against: str) -> list[Part]:
+    """Return each part over the one that it is compared with, which comes last among those with the same labels."""
+    from theoryck.auditing.columns import over
+
+    found, waiting = [], []
+    for part in parts:
+        if part.measured.value_name != against:
+            waiting.append(part)
+            continue
+        found += [replace(each, measured=over(each.measured, part.measured)) for each in waiting]
+        waiting = []
+    return found
 
 
 def _digits(text: str | None) -> int | str | None:

@@ -5,6 +5,7 @@ monomials  What rates are sums of, and the algebra of such sums in exact rationa
 parsing  Reads the text of a rate or of a size expression into a sum of monomials, with a whitelist over ``ast``
 paths    ScalingPath: how the sizes go to their limit together, and the exponents of each size in the base
 rate     Rate: a finite sum of monomials ``c * prod x_i**q_i * log(x_i)**r_i`` in the sizes, with exact rational powers
+unknown  An exponent that is to be measured, such as alpha in ``n**(-alpha)*log(n)``
 """
 
 from theoryck.rates.monomials import RateError

@@ -77,18 +77,7 @@ def parse_sum(text: str, parameters: Mapping[str, Any], *, what: str = "rate", a
     >>> [str(term) for term in parse_sum("(1 + n/d)/sqrt(d)", {})]
     ['d**(-1/2)', 'd**(-3/2)*n']
     """
-    if not isinstance(text, str):
-        raise RateError(f"a {what} must be text such as 'd**(-1/2)', got {type(text).__name__} {shown(str(text))}")
-    if len(text) > MAX_CHARACTERS:
-        raise RateError(f"a {what} may have at most {MAX_CHARACTERS} characters, got {len(text)}: {shown(text)}")
-    if "^" in text:
-        raise RateError(f"{what} {shown(text)}: write ** for a power: {text.strip().replace('^', '**')}")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the tokenizer warns about text such as "1or 2", which is refused below
-            tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise RateError(f"cannot read the {what} {shown(text)}: write it like 'd**(-1/2)' or '(1 + n/d)/sqrt(d)'") from None
+    tree = read_tree(text, what)
     walker = _Walker(parameters)
     try:
         if allow_extremum and isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in ("min", "max"):
@@ -99,6 +88,22 @@ def parse_sum(text: str, parameters: Mapping[str, Any], *, what: str = "rate", a
         return walker.sum(tree, 0)
     except RateError as error:
         raise RateError(f"{what} {shown(text)}: {error}") from None
+
+
+def read_tree(text: str, what: str) -> ast.expr:
+    """Return the tree of a text that may be one of a rate; RateError for one that is too long or cannot be read."""
+    if not isinstance(text, str):
+        raise RateError(f"a {what} must be text such as 'd**(-1/2)', got {type(text).__name__} {shown(str(text))}")
+    if len(text) > MAX_CHARACTERS:
+        raise RateError(f"a {what} may have at most {MAX_CHARACTERS} characters, got {len(text)}: {shown(text)}")
+    if "^" in text:
+        raise RateError(f"{what} {shown(text)}: write ** for a power: {text.strip().replace('^', '**')}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the tokenizer warns about text such as "1or 2", which is refused below
+            return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise RateError(f"cannot read the {what} {shown(text)}: write it like 'd**(-1/2)' or '(1 + n/d)/sqrt(d)'") from None
 
 
 class _Walker:
