@@ -112,7 +112,7 @@ def test_rivals_are_rejected_or_the_check_says_that_it_could_not_fail():
     values, stderr = powers(-0.5)
     found = audit({"d": D}, values, stderr, "d**(-1/2)", correction=1, rivals=["1/d", "d**(-0.51)"])
     assert [(rival.rate, rival.rejected) for rival in found.rivals] == [("1/d", True), ("d**(-0.51)", False)]
-    assert not found.ok
+    assert found.verdict is Verdict.INCONCLUSIVE
     found = audit({"d": D}, values, stderr, "d**(-1/2)", correction=1, rivals=["1"])
     assert found.verdict is Verdict.VACUOUS
     found = audit({"d": D}, values, stderr, "d**(-1/2)", "scaling", correction=1, rivals=["1/d", "-0.8"])

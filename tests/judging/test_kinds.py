@@ -57,8 +57,10 @@ def test_scaling_is_two_sided(true: float, verdict: Verdict) -> None:
 def test_scaling_rivals_are_exponents() -> None:
     found = judge(scaling(-1.0, rivals=("-3/2", "0", "-1.05")), power(-1.0), CONTRACT)
     assert found.verdict is Verdict.SUPPORTED
-    # -1.05 lies within 0.1 of the truth, which this contract cannot tell from it.
-    assert [rival.rejected for rival in found.rivals] == [True, True, False]
+    # -1.05 lies within 0.1 of the truth, which this contract tolerates: for the sake of the rival it tolerates less.
+    assert [rival.rejected for rival in found.rivals] == [True, True, True]
+    noisy = judge(scaling(-1.0, correction=1.0, rivals=("-3/2", "-1.1")), power(-1.0, relative=0.3), CONTRACT)
+    assert noisy.verdict is Verdict.INCONCLUSIVE
     assert judge(scaling(-1.0, rivals=("-1",)), power(-1.0), CONTRACT).verdict is Verdict.VACUOUS
 
 

@@ -41,7 +41,7 @@ def scaling(constant: float, **fields: object) -> Prediction:
 
 @pytest.mark.parametrize("value", ["0.75", "0.85", "0.72"])
 def test_a_wrong_limit_is_not_supported_for_being_near(value: str) -> None:
-    found = judge(limit(value, rivals=("0.9",)), along(lambda d: TRUE), QUICK)
+    found = judge(limit(value, rivals=("1.1",)), along(lambda d: TRUE), QUICK)
     assert found.verdict is Verdict.INCONCLUSIVE
     assert f"from the claimed value {value} is established, smaller than the default tolerance 0.1" in found.reason
     assert found.reason.endswith("if a limit near that value is claimed, declare tolerance=")

@@ -28,7 +28,7 @@ from theoryck.checking.profiles import Profile, profile_named
 from theoryck.checking.session import Progress, Session
 from theoryck.claims.claim import Claim, describe_instance, written_about
 from theoryck.claims.statements import Statement
-from theoryck.judging import judge, rival_problem
+from theoryck.judging import judge, rival_problem, tolerated
 from theoryck.ledger import Ledger, LedgerError
 from theoryck.montecarlo import Executor
 from theoryck.montecarlo.jobs import run
@@ -238,7 +238,7 @@ async def _check_instance(
 ) -> Examined:
     start, weight = session.spent(), 1.0 / instances
     instance = describe_instance(parameters)
-    declared = session.contract(instances, statement.within)
+    declared = tolerated(prediction, statement.sizes(), session.contract(instances, statement.within))
     problem = rival_problem(prediction, tuple(Point(sizes) for sizes in statement.sizes()))
     if problem:  # said before anything is drawn: this check could not fail
         judgement = Judgement(Verdict.VACUOUS, problem, flags=("rival-cannot-be-rejected",))

@@ -17,6 +17,9 @@ from theoryck.checking.pilots import find_out
 from theoryck.checking.session import Session
 from theoryck.claims.claim import Claim, describe_instance
 from theoryck.claims.statements import Bound, Scaling, Statement
+from theoryck.fitting.linear import ExponentError
+from theoryck.judging import tolerated
+from theoryck.judging.case import Claimed
 from theoryck.montecarlo.jobs import run
 from theoryck.planning import Experiment
 from theoryck.rates.directions import Axis
@@ -36,9 +39,9 @@ LARGEST_FACTOR = 1e6
 class Prospect:
     """What a budget can do for one instance; costs and budgets are in random numbers, or in seconds where the clock sets them.
 
-    ``support_budget`` supports a true and tight claim with probability ``power``, ``violation_budget`` refutes one wrong by
-    ``violation``; both are infinite where no budget up to a million times the profile's does.  ``hopeless``: at the profile's
-    budget a true claim is supported less than half of the time, even one without corrections.
+    ``support_budget`` supports a true and tight claim with probability ``power``, and so rejects its nearest rival, ``rival`` away;
+    ``violation_budget`` refutes one wrong by ``violation``; both are infinite where no budget up to a million times the profile's
+    does.  ``hopeless``: at the profile's budget a true claim is supported less than half of the time, even one without corrections.
     """
 
     claim: str
@@ -56,6 +59,7 @@ class Prospect:
     power: float
     stderr: float
     violation_seen: float
+    rival: float | None
     support_budget: float
     hopeless: bool
     violation: float | None = None
@@ -98,19 +102,23 @@ def prospect(
         raise ValueError(f"claim {claim.id!r} states no exponent along a path that draws could show: there is nothing to plan")
     measurement = Measurement(f"{claim.id}#pilot", describe_instance(parameters), statement, session, 1.0 / instances)
     run(measurement.prepare())
-    looks = planning.looks(session.contract(instances, statement.within), measurement.looks(session.profile.looks))
+    prediction = statement.prediction(parameters)
+    contract = tolerated(prediction, statement.sizes(), session.contract(instances, statement.within))
+    looks = planning.looks(contract, measurement.looks(session.profile.looks))
     if pilot:
         run(measurement.draw_up_to(looks[0].fraction))
     else:
         # The clock may have taken a block of every size: its draws are not a pilot, and their noise is not asked.
         measurement.drawing.moments = [None] * len(measurement.sizes)
-    case = _Case(measurement, statement, looks[-1].contract, power)
+    rival = Claimed.of(prediction).nearest(statement.sizes())
+    case = _Case(measurement, statement, looks[-1].contract, power, rival - contract.within)
     spending = measurement.budget.spending
     budget = spending.budget
     error = case.error(budget)
     # At even odds what is within reach of the estimate decides, and the estimate of a claim without corrections is not biased.
     unlikely = error.decision_reach(case.contract.false_support_rate) > case.contract.within
-    support = case.least(case.support, case.contract.within, budget)
+    unlikely = unlikely or not _rejects(error, case.contract, case.two_sided, case.room)
+    support = case.least(case.settle, 1.0, budget)
     needed = None
     if violation is not None:
         needed = case.least(case.refute, violation - case.contract.within, budget)
@@ -131,6 +139,7 @@ def prospect(
         power=power,
         stderr=error.stderr,
         violation_seen=case.contract.within + case.refute(budget),
+        rival=rival if math.isfinite(rival) else None,
         support_budget=support,
         hopeless=unlikely,
         violation=violation,
@@ -147,6 +156,7 @@ class _Case:
     statement: Statement
     contract: Contract
     power: float
+    room: float
 
     def draws(self, budget: float) -> list[int]:
         blocks = self.measurement.budget.allot(budget, anew=True)
@@ -174,8 +184,12 @@ class _Case:
     def two_sided(self) -> bool:
         return isinstance(self.statement, Scaling)
 
-    def support(self, budget: float) -> float:
-        return planning.supporting_reach(self.error(budget), self.contract, self.power, two_sided=self.two_sided)
+    def settle(self, budget: float) -> float:
+        """Return what a true claim needs to be supported, and its nearest rival to be rejected, in units of what there is."""
+        error, options = self.error(budget), {"two_sided": self.two_sided}
+        supports = planning.supporting_reach(error, self.contract, self.power, **options)
+        rejects = planning.rejecting_reach(error, self.contract, self.power, **options)
+        return max(supports / self.contract.within, rejects / self.room if self.room > 0 else math.inf)
 
     def refute(self, budget: float) -> float:
         return planning.refuting_reach(self.error(budget), self.contract, self.power, two_sided=self.two_sided)
@@ -240,12 +254,17 @@ def _factor(claim: Claim, session: Session, parameters: Mapping[str, Any], state
     large = [axis.large(sizes[axis.base]) for sizes in measurement.sizes]
     amplitude = axis.amplitude(statement.amplitude)
     experiment = Experiment.of(large, noise=noise, correction=statement.correction, amplitude=amplitude)
-    contract = planning.looks(session.contract(instances, statement.within), session.profile.looks)[-1].contract
+    prediction = statement.prediction(parameters)
+    whole = tolerated(prediction, measurement.sizes, session.contract(instances, statement.within))
+    contract = planning.looks(whole, session.profile.looks)[-1].contract
+    room = Claimed.of(prediction).nearest(measurement.sizes) - contract.within
 
     def settles(factor: float) -> bool:
         draws = [factor * ALLOTMENT_GAIN * count * block for count, block in zip(units, blocks, strict=True)]
         # The estimate of a claim without corrections is not biased: at even odds what is within reach of it decides.
-        return experiment.error(draws).decision_reach(contract.false_support_rate) <= contract.within
+        error = experiment.error(draws)
+        supports = error.decision_reach(contract.false_support_rate) <= contract.within
+        return supports and _rejects(error, contract, isinstance(statement, Scaling), room)
 
     low, high = 1.0, LARGEST_FACTOR
     if settles(low):
@@ -262,6 +281,11 @@ async def _priced(statement: Statement, session: Session) -> bool:
     quantity, sizes = statement.measured(), statement.sizes()
     await find_out(quantity, sizes, session)  # what a draw costs may be known from its schedule only
     return all(quantity.cost(each) is not None for each in sizes)
+
+
+def _rejects(error: ExponentError, contract: Contract, two_sided: bool, room: float) -> bool:
+    """Whether an estimate that is not biased rejects, at even odds, a rival that is off by ``room`` more than is tolerated."""
+    return planning.rejecting_reach(error, contract, 0.5, two_sided=two_sided) - error.bias <= room
 
 
 def plan_claim(

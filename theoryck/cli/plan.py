@@ -155,18 +155,20 @@ def _facts(entry: Prospect, profile: str) -> list[tuple[str, str]]:
     seen = f"the exponent to +/- {entry.stderr:.2g}; a claim wrong by {entry.violation_seen:.2g} or more is refuted"
     if math.isinf(entry.violation_seen):
         seen = "nothing: fewer than three sizes cannot tell an exponent from its corrections"
+    rejected = "" if entry.rival is None else f", and its nearest rival, {entry.rival:.3g} away, rejected"
     facts = [
         ("budget", _budget(entry, entry.budget)),
         ("sees", seen),
-        ("true claim", f"within {entry.within:g} is supported by {_budget(entry, entry.support_budget)}"),
+        ("true claim", f"within {entry.within:.3g} is supported{rejected} by {_budget(entry, entry.support_budget)}"),
     ]
     if math.isinf(entry.support_budget):
-        facts[-1] = ("true claim", f"no number of draws on these sizes supports it within {entry.within:g}: {entry.advice}")
+        supports = f"no number of draws on these sizes supports it within {entry.within:.3g}{rejected}"
+        facts[-1] = ("true claim", f"{supports}: {entry.advice}")
     if entry.violation is not None and entry.violation_budget is not None:
         text = f"is refuted by {_budget(entry, entry.violation_budget)}"
         if math.isinf(entry.violation_budget):
             small = entry.violation <= entry.within
-            why = f"it is tolerated, being at most {entry.within:g}" if small else "take larger sizes or declare the correction"
+            why = f"it is tolerated, being at most {entry.within:.3g}" if small else "take larger sizes or declare the correction"
             text = f"no number of draws on these sizes refutes it: {why}"
         facts.append((f"wrong by {entry.violation:g}", text))
     if entry.exact:

@@ -47,7 +47,7 @@ two routes disagree": it means a bug in one of them, so it must fail the run, an
     verdict    judge: from the prediction to the judgement
 """
 
-from theoryck.judging.case import rival_problem
+from theoryck.judging.case import rival_problem, tolerated
 from theoryck.judging.verdict import judge
 
-__all__ = ["judge", "rival_problem"]
+__all__ = ["judge", "rival_problem", "tolerated"]

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from theoryck.judging.decisions import Decision, Outcome, pointwise
+from theoryck.judging.decisions import LEAST_EXCESS, Decision, Outcome, pointwise
 from theoryck.judging.evidence import Series
 from theoryck.judging.ratios import EXACT, Growth, Reach, advice, factor_to_decide, fit_growth
 from theoryck.rates.directions import Axis
@@ -156,6 +156,25 @@ class Claimed:
             return False  # the limit is measured, and may be any number
         return abs(self.rival_numbers[rival] - prediction.value.midpoint) <= prediction.value.radius
 
+    def nearest(self, sizes: Sizes) -> float:
+        """Return how far the nearest rival is from the claim: in units of the exponent or, for numbers, of the number; inf if none.
+
+        Rates that differ by a logarithm alone, and those along sizes that follow no power, have no distance.
+        """
+        prediction = self.prediction
+        if not prediction.rivals or (prediction.kind is Kind.LIMIT and prediction.value is None):
+            return math.inf
+        if prediction.kind in (Kind.LIMIT, Kind.IDENTITY) or (prediction.kind is Kind.BOUND and not self.base(sizes)):
+            claimed = prediction.value.midpoint if prediction.value is not None else Decimal(str(prediction.constant))
+            gaps = [float(abs(number - claimed)) for number in self.rival_numbers.values()]
+        elif prediction.kind is Kind.SCALING and not self.by_rate:
+            gaps = [abs(exponent - float(prediction.exponent or 0)) for exponent in self.rival_exponents.values()]
+        else:
+            growths = [self.growth(rate, sizes) for rate in (self.compared, *self.rival_rates.values())]
+            powers = [float(growth[0]) for growth in growths if growth is not None]
+            gaps = [abs(power - powers[0]) for power in powers[1:]] if len(powers) == len(growths) else []
+        return min((gap for gap in gaps if gap > 0), default=math.inf)
+
     def problem(self, sizes: Sizes) -> str:
         """Say which rival no evidence on these sizes could reject, and why (see :func:`rival_problem`)."""
         prediction = self.prediction
@@ -220,6 +239,23 @@ def rival_problem(prediction: Prediction, points: Sequence[Point] | ScalingPath)
     """
     sizes = points.points if isinstance(points, ScalingPath) else tuple(point.sizes for point in points)
     return Claimed.of(prediction).problem(sizes)
+
+
+def tolerated(prediction: Prediction, sizes: Sizes, contract: Contract) -> Contract:
+    """Return the contract with a ``within`` of at most half the distance to the nearest rival.
+
+    A rival belongs to what is claimed: nothing supports a claim that would support its rival as well.  Below ``LEAST_EXCESS`` no
+    family of corrections is complete, and a rival so near is left undecided.  Rivals that are numbers leave ``within`` as it is
+    and limit the tolerance of the number instead (:meth:`Case.tolerance`).
+
+    >>> claim = Prediction(Kind.SCALING, "Q", base="d", exponent=-0.5, rivals=("-1/3", "-2/3"))
+    >>> round(tolerated(claim, [{"d": 16}], Contract(within=0.15)).within, 4)
+    0.0833
+    """
+    if not sizes or prediction.kind in (Kind.LIMIT, Kind.IDENTITY) or not Claimed.of(prediction).base(sizes):
+        return contract
+    half = max(0.5 * Claimed.of(prediction).nearest(sizes), LEAST_EXCESS)
+    return replace(contract, within=min(contract.within, half))
 
 
 def decimal_number(text: str) -> Decimal:
@@ -290,6 +326,7 @@ class Case:
             raise ValueError(
                 f"constant must be a {'positive ' if grows else ''}finite number, got {constant!r}: {prediction.quantity}"
             )
+        contract = tolerated(prediction, sizes, contract)
         compared = any(sum(route is not None for route in (p.exact, p.estimate, p.bracket)) > 1 for p in points)
         shared = replace(
             contract,
@@ -324,9 +361,15 @@ class Case:
         """The false-refute and the false-support rate of one route."""
         return self.contract.false_refute_rate, self.contract.false_support_rate
 
-    def tolerance(self, default: float) -> float:
-        """The declared tolerance, or the default."""
-        return default if self.claimed.tolerance is None else self.claimed.tolerance
+    def tolerance(self, default: float, unit: float = math.inf) -> float:
+        """The declared tolerance, or the default, but at most half the distance to the nearest rival, a number, in this unit."""
+        declared = default if self.claimed.tolerance is None else self.claimed.tolerance
+        return min(declared, 0.5 * self.nearest / unit) if 0 < unit < math.inf else declared
+
+    @cached_property
+    def nearest(self) -> float:
+        """The distance to the nearest rival."""
+        return self.claimed.nearest([point.sizes for point in self.points])
 
     def coincides(self, rival: str) -> bool:
         """Whether no evidence on these sizes can tell the rival from the claim."""

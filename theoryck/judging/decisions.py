@@ -329,11 +329,13 @@ Flag = str | Callable[[], tuple[str, ...]]
 class Outcome(Route):
     """What one route says, with all that the judgement takes from it or weighs it by.
 
-    ``clause`` is the reason without route and window; ``rejected`` has one entry a rival.
+    ``clause`` is the reason without route and window.  ``rejected`` has one entry a rival, and ``left_open`` says of each what
+    would decide about it: nothing where it is rejected, or holds as well.
     """
 
     clause: str = ""
     rejected: tuple[bool, ...] = ()
+    left_open: tuple[str, ...] = ()
     slack: Interval | None = None
     constant: Interval | None = None
     limit: Interval | None = None
@@ -393,6 +395,7 @@ def both(outcomes: Sequence[Outcome]) -> Outcome:
         verdict=first.verdict if same else Verdict.INCONCLUSIVE,
         reason=reason,
         rejected=tuple(a and b and side for a, b, side in zip(first.rejected, second.rejected, sides[1:])),
+        left_open=tuple(a or b for a, b in zip(first.left_open, second.left_open)),
         exponent=hull(first.exponent, second.exponent),
         slack=hull(first.slack, second.slack),
         constant=hull(first.constant, second.constant),

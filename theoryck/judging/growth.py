@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -73,6 +74,7 @@ def grown(case: Case, series: Series) -> Outcome:
         decisions.append(decision)
         excess = excess or apart
     decision = worst_of(decisions)
+    faced = [_faced(case, series, growth, rival) for rival in prediction.rivals]
     claimed = case.claimed_exponent
     interval = fit.interval(level)
     finite = fit.identifiable
@@ -82,7 +84,8 @@ def grown(case: Case, series: Series) -> Outcome:
         verdict=decision.verdict,
         reason=case.sentence(series, decision.clause) + _enlarged(fit),
         clause=decision.clause,
-        rejected=tuple(_rejects(case, series, growth, rival) for rival in prediction.rivals),
+        rejected=tuple(each.rejected for each in faced),
+        left_open=tuple(each.left_open for each in faced),
         exponent=case.exponent(interval) if finite and claimed is not None else None,
         slack=slack if finite and prediction.kind is Kind.BOUND else None,
         constant=constant if finite else None,
@@ -279,22 +282,53 @@ def _constant_excluded(case: Case, growth: Growth, found: Interval, claimed: flo
     return abs(math.log(found.estimate / claimed)) > max(reach, least_excess(case.within))
 
 
-def _rejects(case: Case, series: Series, growth: Growth, rival: str) -> bool:
-    """Whether the same test, put to the rival, refutes it."""
+@dataclass(frozen=True, slots=True)
+class Facing:
+    """What the evidence says of a rival: whether it is rejected and, if that is open, what would decide."""
+
+    rejected: bool
+    left_open: str = ""
+
+
+def _faced(case: Case, series: Series, growth: Growth, rival: str) -> Facing:
+    """Put the same test to a rival: it is rejected if that refutes it, and holds as well if that supports it."""
     if case.prediction.kind is Kind.LIMIT or case.coincides(rival):
-        return False  # the rivals of a limit are values, not rates: they are put to the limit itself
+        return Facing(False)  # the rivals of a limit are values, not rates: they are put to the limit itself
     if case.prediction.kind is Kind.SCALING:
         if case.claimed.by_rate:
-            return two_sided(_against(case, series, rival).fit, case.within, *case.rates) is Verdict.REFUTED
+            other = _against(case, series, rival)
+            if two_sided(other.fit, case.within, *case.rates) is Verdict.REFUTED:
+                return Facing(True)
+            rates = log_rates(case.claimed.rival_rates[rival], series)
+            return Facing(False, _rival_budget(case, series, rates, other.excess, abs(other.excess) - case.within))
         offset = case.axis.sign * (case.claimed.rival_exponents[rival] - float(case.prediction.exponent or 0))
-        return two_sided(growth.fit, case.within, *case.rates, offset=offset) is Verdict.REFUTED
-    other = case.claimed.rival_rates[rival]
-    if case.prediction.constant is not None and case.pointwise(series, other).verdict is Verdict.REFUTED:
-        return True
-    rates = log_rates(other, series)
+        if two_sided(growth.fit, case.within, *case.rates, offset=offset) is Verdict.REFUTED:
+            return Facing(True)
+        gap = abs(growth.excess - offset) - case.within
+        return Facing(False, _rival_budget(case, series, case.log_rates(series), growth.excess, gap))
+    faster = case.claimed.rival_rates[rival]
+    if case.prediction.constant is not None and case.pointwise(series, faster).verdict is Verdict.REFUTED:
+        return Facing(True)
+    rates = log_rates(faster, series)
     fit = case.fit(series, rates).fit
-    refuted = one_sided(fit, case.within, *case.rates) is Verdict.REFUTED
-    return refuted and seen_to_rise(series, case.base, rates, fit.sign)
+    verdict = one_sided(fit, case.within, *case.rates)
+    if verdict is Verdict.REFUTED and seen_to_rise(series, case.base, rates, fit.sign):
+        return Facing(True)
+    if verdict is Verdict.SUPPORTED:
+        return Facing(False)
+    excess = fit.exponent.estimate
+    return Facing(False, _rival_budget(case, series, rates, excess, excess - case.within))
+
+
+def _rival_budget(case: Case, series: Series, rates: Sequence[float], excess: float, gap: float) -> str:
+    """Say what would reject a rival, from which the ratio to ``rates`` is told by ``gap`` more than is tolerated."""
+    if not case.final:
+        return "more draws follow"
+    if not math.isfinite(excess):
+        return "no exponent was found"
+    options = {"correction": case.prediction.correction, "amplitude": case.prediction.amplitude}
+    rate = case.rates[0] / (2 if case.prediction.kind is Kind.SCALING else 1)
+    return case.advice(series, [refuting(error_if(series, case.base, rates, excess, **options), rate)], gap)
 
 
 def _against(case: Case, series: Series, rival: str) -> Growth:

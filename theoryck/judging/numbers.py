@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -23,7 +24,7 @@ from theoryck.judging.decisions import (
 )
 from theoryck.judging.evidence import Series, with_error
 from theoryck.judging.growth import EXCESS, grown
-from theoryck.judging.ratios import closing, draws_can_help
+from theoryck.judging.ratios import closing, draws_can_help, factor_to_decide, more_draws
 from theoryck.rates import Rate
 from theoryck.records import Interval, Verdict
 
@@ -34,18 +35,19 @@ def number(case: Case, series: Series) -> Outcome:
     """Is the number at most the one claimed?"""
 
     def decide(bound: float) -> Decision:
-        tolerance, level = case.tolerance(CONSTANT_TOLERANCE), case.contract.level
+        tolerance, level = case.tolerance(CONSTANT_TOLERANCE, abs(constant)), case.contract.level
         return pointwise(series, ONE, bound, tolerance, *case.rates, level=level, what=what)
 
     constant = float(case.prediction.constant or 0)
     # A number that bounds another is subtracted from it before anything is measured.
     what = "the quantity" if constant else "the quantity minus the number that bounds it"
-    decision = decide(constant)
+    decision, others = decide(constant), [decide(float(rival)) for rival in _numbers(case)]
     return Outcome(
         name=series.route,
         verdict=decision.verdict,
         reason=case.sentence(series, decision.clause),
-        rejected=tuple(decide(float(rival)).verdict is Verdict.REFUTED for rival in _numbers(case)),
+        rejected=tuple(other.verdict is Verdict.REFUTED for other in others),
+        left_open=tuple(other.clause if other.verdict is Verdict.INCONCLUSIVE else "" for other in others),
         rigorous=decision.rigorous,
         improvable=series.route != "exact",
     )
@@ -68,11 +70,13 @@ def limiting(case: Case, series: Series) -> Outcome:
         verdict = Verdict.INCONCLUSIVE if side and outcome.verdict is Verdict.REFUTED else outcome.verdict
         decisions.append(Decision(verdict, outcome.clause))
     decision = worst_of(decisions)
+    excluded = _excluded(case, fit, prediction.value.midpoint, side)
     return replace(
         outcome,
         verdict=decision.verdict,
         reason=case.sentence(series, decision.clause),
-        rejected=_excluded(case, fit, prediction.value.midpoint, side),
+        rejected=excluded,
+        left_open=_left_open(case, series, fit, prediction.value.midpoint, excluded),
         improvable=series.route != "exact" and draws_can_help(fit),
         limit=None if fit.reason else shifted(fit.interval(case.contract.level), float(prediction.value)),
         correction=fit.family,
@@ -94,6 +98,17 @@ def _excluded(case: Case, fit: LimitFit | ApproachFit, origin: Decimal, side: in
         gap = float(number - origin)
         outside = gap < low if side > 0 else gap > high if side < 0 else not low <= gap <= high
         found.append(outside and not case.coincides(rival))
+    return tuple(found)
+
+
+def _left_open(
+    case: Case, series: Series, fit: LimitFit | ApproachFit, origin: Decimal, excluded: Sequence[bool]
+) -> tuple[str, ...]:
+    """Say of each rival that is not excluded what would exclude it."""
+    reaches, found = [closing(fit.stderr_with, case.rates[0] / 2)], []
+    for number, done in zip(_numbers(case), excluded):
+        gap = abs(float(number - origin) - fit.estimate)
+        found.append("" if done else case.advice(series, reaches, gap) if case.final and gap > 0 else "more draws follow")
     return tuple(found)
 
 
@@ -271,7 +286,7 @@ def _columns(case: Case, series: Series) -> tuple[list[float], list[float], list
 
 def limit_tolerance(case: Case, series: Series) -> float:
     """Return how far from the value the limit may lie: by default ``within`` relative to it, or to the first value if it is 0."""
-    return case.tolerance(case.within * limit_scale(case, series))
+    return case.tolerance(case.within * limit_scale(case, series), 1.0)
 
 
 def limit_scale(case: Case, series: Series) -> float:
@@ -290,24 +305,34 @@ def identity(case: Case, series: Series) -> Outcome:
     assert value is not None
     decisions = [_same(case, series.at(i), value.midpoint, value.radius, value.rigorous) for i in range(len(series))]
     decision = worst_of(decisions)
-    rejected = []
-    for rival, other in zip(case.prediction.rivals, _numbers(case)):
-        tests = [_same(case, series.at(i), other, Decimal(0), True).verdict for i in range(len(series))]
-        rejected.append(Verdict.REFUTED in tests and not case.coincides(rival))
+    faced = [_rival(case, series, rival, other) for rival, other in zip(case.prediction.rivals, _numbers(case))]
+    rejected = tuple(not left_open for left_open in faced)
     return Outcome(
         name=series.route,
         verdict=decision.verdict,
         reason=case.sentence(series, decision.clause),
-        rejected=tuple(rejected),
+        rejected=rejected,
+        left_open=tuple(faced),
         rigorous=decision.rigorous,
         complete=len(series) == len(case.points),
-        improvable=series.route != "exact" and decision.verdict is Verdict.INCONCLUSIVE,
+        improvable=series.route != "exact" and (decision.verdict is Verdict.INCONCLUSIVE or not all(rejected)),
     )
+
+
+def _rival(case: Case, series: Series, rival: str, other: Decimal) -> str:
+    """Say what would tell the series from a rival at one of its points; nothing if it is told from it."""
+    tests = [_same(case, series.at(i), other, Decimal(0), True).verdict for i in range(len(series))]
+    if Verdict.REFUTED in tests and not case.coincides(rival):
+        return ""
+    if series.route == "exact":
+        return "more digits would decide"
+    gap, stderr = max((abs(float(value - other)), float(error)) for value, error in zip(series.values, series.errors))
+    return more_draws(factor_to_decide(closing(lambda times: stderr / math.sqrt(times), case.rates[0] / 2), gap))
 
 
 def _same(case: Case, series: Series, right: Decimal, radius: Decimal, rigorous: bool) -> Decision:
     if series.route == "exact":
-        declared = None if case.prediction.tolerance is None else case.tolerance(0.0)
+        declared = None if case.prediction.tolerance is None else case.tolerance(0.0, 1.0)
         return same_number(series, right, radius, rigorous, declared)
     scale = max(abs(float(right)), abs(float(series.values[0])))
-    return equal_within(series, right, radius, case.tolerance(case.within * scale), *case.rates, side_of(series.route))
+    return equal_within(series, right, radius, case.tolerance(case.within * scale, 1.0), *case.rates, side_of(series.route))

@@ -85,6 +85,15 @@ def judge(
     return _assemble(case, outcomes, deciding(outcomes), flags)
 
 
+def _left_open(case: Case, outcomes: Sequence[Outcome], rejected: Sequence[bool]) -> str:
+    """Say which rival is neither rejected nor shown to hold: it belongs to what is claimed, which is then not decided."""
+    for index, (rival, done) in enumerate(zip(case.prediction.rivals, rejected)):
+        found = [outcome.left_open[index] for outcome in outcomes if len(outcome.left_open) > index]
+        if not done and found and all(found):  # a route that supports the rival leaves nothing open
+            return f"; but the rival {rival} is not rejected: {found[-1]}"
+    return ""
+
+
 def _out_of_reach(case: Case) -> str:
     """Name the sizes of which the budget paid for too few draws: without them the other advice is beside the point."""
     bare = [point for point in case.points if point.estimate is not None and not math.isfinite(point.estimate.stderr)]
@@ -107,12 +116,15 @@ def _assemble(
     if verdict is Verdict.CERTIFIED and not best.complete:
         verdict = Verdict.SUPPORTED  # proved at some of the sizes only
     rejected = tuple(any(outcome.rejected[i] for outcome in outcomes) for i in range(len(case.prediction.rivals)))
+    left_open = _left_open(case, outcomes, rejected) if verdict is Verdict.SUPPORTED else ""
+    verdict = Verdict.INCONCLUSIVE if left_open else verdict
+    bare = _out_of_reach(case) if verdict is Verdict.INCONCLUSIVE and best.name == "montecarlo" else ""
     open_questions = verdict is Verdict.INCONCLUSIVE or best.tightness is Tightness.UNDETERMINED or not all(rejected)
     settled = verdict is Verdict.REFUTED or not (open_questions and any(outcome.improvable for outcome in outcomes))
     shown = case.final or settled or disagreement  # no record is made of a look that others follow
     return Judgement(
         verdict=verdict,
-        reason=best.reason + (_out_of_reach(case) if verdict is Verdict.INCONCLUSIVE and best.name == "montecarlo" else ""),
+        reason=best.reason + left_open + bare,
         tightness=best.tightness if verdict in INSIDE else None,
         exponent=best.exponent,
         claimed_exponent=case.claimed_exponent,

@@ -93,6 +93,17 @@ def refuting_reach(error: ExponentError, contract: Contract, power: float = 0.9,
     return z(rate) * error.stderr + error.bias + z((1 - power) / 2) * error.noise
 
 
+def rejecting_reach(error: ExponentError, contract: Contract, power: float = 0.9, *, two_sided: bool = False) -> float:
+    """Return by how much more than ``within`` a rival must be off to be rejected with probability ``power``: no draws confirm it.
+
+    >>> error = Experiment.of([16, 32, 64, 128, 256], correction=1).error(1e4)
+    >>> rejecting_reach(error, Contract()) < refuting_reach(error, Contract())
+    True
+    """
+    probability("power", power)
+    return z(contract.false_refute_rate / (1 + two_sided)) * error.stderr + error.bias + z(1 - power) * error.noise
+
+
 def supporting_reach(error: ExponentError, contract: Contract, power: float = 0.9, *, two_sided: bool = False) -> float:
     """Return the least ``within`` at which a true claim, a bound being tight, is SUPPORTED with probability ``power``.
 
