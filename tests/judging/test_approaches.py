@@ -36,7 +36,7 @@ def claimed(
     ],
 )
 def test_a_declared_approach_is_believed(curve: Curve, value: float, rate: str) -> None:
-    found = claimed(curve, value, rate=rate, rivals=(str(0.9 * value), str(1.05 * value)))
+    found = claimed(curve, value, rate=rate, rivals=(str(0.9 * value), str(1.1 * value)))
     assert found.verdict is Verdict.SUPPORTED
     assert all(rival.rejected for rival in found.rivals)
     assert found.limit is not None

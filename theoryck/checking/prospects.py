@@ -17,7 +17,6 @@ from theoryck.checking.pilots import find_out
 from theoryck.checking.session import Session
 from theoryck.claims.claim import Claim, describe_instance
 from theoryck.claims.statements import Bound, Scaling, Statement
-from theoryck.fitting.linear import ExponentError
 from theoryck.judging import tolerated
 from theoryck.judging.case import Claimed
 from theoryck.montecarlo.jobs import run
@@ -283,7 +282,7 @@ async def _priced(statement: Statement, session: Session) -> bool:
     return all(quantity.cost(each) is not None for each in sizes)
 
 
-def _rejects(error: ExponentError, contract: Contract, two_sided: bool, room: float) -> bool:
+def _rejects(error: Any, contract: Contract, two_sided: bool, room: float) -> bool:
     """Whether an estimate that is not biased rejects, at even odds, a rival that is off by ``room`` more than is tolerated."""
     return planning.rejecting_reach(error, contract, 0.5, two_sided=two_sided) - error.bias <= room
 

@@ -171,7 +171,7 @@ class Claimed:
             gaps = [abs(exponent - float(prediction.exponent or 0)) for exponent in self.rival_exponents.values()]
         else:
             growths = [self.growth(rate, sizes) for rate in (self.compared, *self.rival_rates.values())]
-            powers = [float(growth[0]) for growth in growths if growth is not None]
+            powers = [float(growth[1]) for growth in growths if growth is not None and growth[0] == 0]  # no geometric ones
             gaps = [abs(power - powers[0]) for power in powers[1:]] if len(powers) == len(growths) else []
         return min((gap for gap in gaps if gap > 0), default=math.inf)
 
