@@ -330,7 +330,8 @@ def test_same_bits_also_after_pickling_and_in_a_new_plan():
     sampler = evidence.information_gap(problem)
     first = sampler(rng(35), 40)
     assert np.array_equal(first, pickle.loads(pickle.dumps(sampler))(rng(35), 40))
-    evidence._found.clear()
+    evidence.plan.forget()
+    evidence.input_plan.forget()
     again = evidence.information_gap(problem)
     assert again == sampler
     assert np.array_equal(first, again(rng(35), 40))

@@ -392,17 +392,22 @@ def test_options_are_part_of_the_instance():
     assert len({str(quantity.parameters) for quantity in quantities}) == len(quantities)
 
 
+def forget():
+    evidence.plan.forget()
+    evidence.input_plan.forget()
+
+
 @pytest.mark.parametrize("name", ["mutual_information_gap", "mutual_information", "free_entropy_variance"])
 def test_samplers_made_of_what_pilots_found_elsewhere_are_the_same(name):
     """Pilots travel, as to processes; the slowest are begun first, and schedules are found before what needs them."""
     chosen = TeacherStudent(DeepNetwork("tanh", 1, ("d", "d")), "n")
     sizes = [{"d": 3, "n": 2}, {"d": 4, "n": 4}, {"d": 3, "n": 2}]
-    evidence._found.clear()
+    forget()
     alone = [build(name, chosen).sampler(entry) for entry in sizes]
-    evidence._found.clear()
+    forget()
     quantity, rounds = build(name, chosen), []
     while pilots := quantity.pilots(sizes):
-        rounds.append([getattr(pilot, "problem", None) or pilot.term.problem for pilot in pilots])
+        rounds.append([getattr(pilot.arguments[0], "problem", pilot.arguments[0]) for pilot in pilots])
         for pilot in pilots:
             travelled = pickle.loads(cloudpickle.dumps(pilot))
             assert travelled == pilot
@@ -413,13 +418,13 @@ def test_samplers_made_of_what_pilots_found_elsewhere_are_the_same(name):
 
 def test_a_schedule_is_found_once_for_all_quantities_that_need_it():
     chosen, sizes = TeacherStudent(DeepNetwork("tanh", 1, ("d", "d")), "n"), [{"d": 3, "n": 3}]
-    evidence._found.clear()
+    forget()
     for _ in range(2):
         for pilot in tq.mutual_information(chosen).pilots(sizes):
             pilot.keep(pilot())
     assert tq.mutual_information(chosen).pilots(sizes) == []
     [inputs] = tq.mutual_information_gap(chosen).pilots(sizes)  # of the same network: T differs, the paths do not
-    assert isinstance(inputs, evidence.InputPilot)
+    assert inputs.function is evidence.input_plan
     assert tq.covariance_gap(chosen).pilots(sizes) == ()
     assert tq.mutual_information(chosen, equivalent=True).pilots(sizes) == ()
 

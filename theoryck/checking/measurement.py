@@ -325,7 +325,7 @@ class Drawing:
         """Make the samplers; what is slow about them is found out by all workers."""
         if not self._samplers:
             await find_out(self.quantity, self.sizes, self.session)
-            self._samplers += [self.quantity.sampler(sizes) for sizes in self.sizes]
+            self._samplers += SerialExecutor().map(self.quantity.sampler, self.sizes)  # with one thread, as in a worker
 
     def _sampler(self, index: int) -> Any:
         if not self._samplers:

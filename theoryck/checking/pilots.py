@@ -9,7 +9,8 @@ from typing import Any
 from theoryck.checking.session import Session
 from theoryck.montecarlo import JobExecutor, WorkerDied
 from theoryck.montecarlo.jobs import following, start, until
-from theoryck.quantities.base import Pilot, Quantity, Sizes
+from theoryck.quantities.base import Quantity, Sizes
+from theoryck.quantities.pilots import Pilot
 
 
 async def find_out(quantity: Quantity, sizes: Sequence[Sizes], session: Session) -> None:

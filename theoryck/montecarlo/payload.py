@@ -60,17 +60,27 @@ def is_installed(path: str) -> bool:
     return f"{resolved.as_posix()}/".startswith(_installed_roots()) or not _PACKAGE_FOLDERS.isdisjoint(resolved.parts)
 
 
-_installed: set[str] = set()
-"""Files of installed modules: nearly all that there are, asked of every module at every payload, since one may be new."""
+_judged: dict[str, tuple[Any, bool]] = {}
+"""Every module that was seen, by its name, and whether it is the user's: asked of all at every payload, since one may be new."""
+
+
+def _users_modules() -> list[ModuleType]:
+    found = []
+    for name, module in list(sys.modules.items()):
+        seen, users = _judged.get(name, (None, False))
+        if seen is not module:
+            users = isinstance(module, ModuleType) and name != "__main__" and _by_value(module) and module.__name__ == name
+            _judged[name] = module, users
+        if users:
+            found.append(module)
+    return found
 
 
 def _by_value(module: ModuleType) -> bool:
     """Whether a module is the user's."""
     file = getattr(module, "__file__", None)
     if isinstance(file, str):
-        if is_installed(file):
-            _installed.add(file)
-        return file not in _installed
+        return not is_installed(file)
     # Built in or frozen, or a package without __init__.py, which is only its folders.
     folders = [str(entry) for entry in getattr(module, "__path__", ())]
     return bool(folders) and not any(map(is_installed, folders))
@@ -81,16 +91,7 @@ def _users_modules_by_value() -> Iterator[dict[int, ModuleType]]:
     import cloudpickle
 
     known = cloudpickle.list_registry_pickle_by_value()
-    mine = [
-        module
-        for name, module in list(sys.modules.items())
-        if isinstance(module, ModuleType)
-        and vars(module).get("__file__") not in _installed
-        and name != "__main__"
-        and _by_value(module)
-        and module.__name__ == name
-        and name not in known
-    ]
+    mine = [module for module in _users_modules() if module.__name__ not in known]
     for module in mine:
         cloudpickle.register_pickle_by_value(module)
     try:

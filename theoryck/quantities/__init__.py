@@ -5,6 +5,7 @@ base          what a quantity is: a number that depends on sizes, and the routes
 exact         Gaussian means and closed forms as exact quantities, and arithmetic between them
 fingerprints  what drew a number, as text: so that numbers on a disk are never taken for those of another sampler
 formulas      a prediction as a quantity: a deterministic function of the sizes, with the error it is known to
+pilots        what is found out before samplers can be made, such as schedules and coefficients: once, here or in another process
 user          ``@quantity``: a user's own sampler as a quantity
 """
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.montecarlo import Sampler, Statistic, check_block
 from theoryck.quantities.fingerprints import Fingerprint, fingerprint, kept
+from theoryck.quantities.pilots import Pilot
 from theoryck.records import Bracket, Enclosure
 from theoryck.records.arguments import integer, positive
 
@@ -39,16 +40,6 @@ class QuantityError(ValueError):
         ...
     theoryck.quantities.base.QuantityError: power must be a finite real number > 0, got -2
     """
-
-
-class Pilot(Hashable, Protocol):
-    """Something that is found out before samplers can be made, such as a schedule: equal ones find the same, in any process."""
-
-    def __call__(self) -> Any:
-        """Return what is found out."""
-
-    def keep(self, found: Any) -> None:
-        """Keep what another process found out."""
 
 
 class Quantity:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.quantities.base import Pilot, QuantityError
+from theoryck.quantities.base import QuantityError
+from theoryck.quantities.pilots import Pilot
 from theoryck.records import Enclosure
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from theoryck.montecarlo import Sampler
-from theoryck.quantities.base import LARGEST_BLOCK, NUMBERS_PER_BLOCK, Pilot, Quantity, QuantityError, Sizes
+from theoryck.quantities.base import LARGEST_BLOCK, NUMBERS_PER_BLOCK, Quantity, QuantityError, Sizes
+from theoryck.quantities.pilots import Pilot
 from theoryck.records import Enclosure
 from theoryck.theory.learning.methods import EXACT, LINEAR, NOISE_RANGE, Method, exact_value, make_sampler, method_of, regime_of
 from theoryck.theory.learning.problem import Problem

@@ -6,7 +6,6 @@ generator, of a cumulant of lambda = w . x/sqrt(N), x standardised by constants,
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from theoryck.montecarlo import block_generator
 from theoryck.numerics.functions.activation import Activation
+from theoryck.quantities.pilots import Once
 from theoryck.theory.projections.model import ERF, coordinate, covariance_kernel, erf_kernel, erf_prediction_error
 
 Array = NDArray[np.float64]
@@ -233,7 +233,7 @@ def _formula(q: Array, r: Array, t: Array) -> Array:
     return erf_prediction_error(q, r, t, ones, ones)
 
 
-@functools.lru_cache(maxsize=256)
+@Once
 def with_controls(draws: ErrorDraws) -> ErrorDraws:
     """Return the draws with coefficients fitted on a pilot."""
     rng = block_generator(0, "error pilot", {"text": repr(draws)}, {}, 0)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.gaussian.means import NODES, TAIL, adaptive, nodes_of
+from theoryck.quantities.pilots import Once
 from theoryck.theory.projections.model import ERF, ORDERS, Coordinate, coordinate, panels
 
 Array = NDArray[np.float64]
@@ -338,7 +339,7 @@ def _transform() -> tuple[Array, Array]:
     return t, 2 * steps * values / math.pi
 
 
-@functools.lru_cache(maxsize=256)
+@Once
 def mean_square_output(phi: Activation, n: int, dimension: int) -> float:
     """Return E erf(lambda/sqrt 2)^2 over generators, signs and latent vectors, to about 1e-13.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,6 +21,7 @@ import numpy as np
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
+from theoryck.quantities.pilots import Pilot
 from theoryck.records import Enclosure
 from theoryck.records.arguments import integer
 from theoryck.theory.projections import proved
@@ -417,6 +418,11 @@ class student_error(GeneratedData):
         with named(self.name):
             return with_controls(self._draws(n, dimension))
 
+    def pilots(self, sizes: Sequence[Sizes]) -> Sequence[Pilot]:
+        """Return the pilots to which coefficients are still to be fitted."""
+        drawn = [self._draws(*self._at_least_eight(entry)) for entry in sizes[::-1]]
+        return [pilot for entry in drawn for pilot in with_controls.missing(entry)]
+
     def cost(self, sizes: Sizes) -> float:
         return self._draws(int(sizes["N"]), int(sizes["D"])).cost
 
@@ -467,6 +473,11 @@ class signs_error_gap(GeneratedData):
     def sampler(self, sizes: Sizes) -> AnnealedDraws:
         """Return the sampler at ``sizes``, with the integral done."""
         return self._at(sizes, with_output=True)
+
+    def pilots(self, sizes: Sequence[Sizes]) -> Sequence[Pilot]:
+        """Return the integrals that are still to be done."""
+        pairs = [self._at_least_eight(entry) for entry in sizes[::-1]]
+        return [pilot for pair in pairs for pilot in proved.mean_square_output.missing(self.activation, *pair)]
 
     def _at(self, sizes: Sizes, with_output: bool) -> AnnealedDraws:
         n, dimension = self._at_least_eight(sizes)

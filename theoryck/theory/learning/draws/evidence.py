@@ -17,7 +17,6 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from theoryck.montecarlo.seeds import block_generator
 from theoryck.numerics.annealing.paths import Schedule, log_mean_exp, log_weights
 from theoryck.numerics.annealing.tuning import PLAIN_PATHS, Tuned, tune
 from theoryck.quantities.base import NANOSECONDS_PER_NUMBER
+from theoryck.quantities.pilots import Once, Pilot
 from theoryck.theory.learning.draws.network_data import (
     InputTerm,
     Posterior,
@@ -108,81 +108,38 @@ def _generator(problem: Problem, purpose: str) -> np.random.Generator:
     return block_generator(0, f"annealing pilot: {purpose}", pilot_key(problem), {}, 0)
 
 
-_found: dict[SchedulePilot | InputPilot, Any] = {}
-"""What pilots found, here or in another process."""
-
-
-@dataclass(frozen=True)
-class SchedulePilot:
-    """Finds out the fixed schedule for ``problem``, with a generator of its own, so that equal settings have equal draws."""
-
-    problem: Problem
-    target_width: float
-
-    def __call__(self) -> Plan:
-        """Return the plan of the paths."""
-        problem = self.problem
-        rng = _generator(problem, "schedule")
-        tilted = _spread(problem, True, rng) < _spread(problem, False, rng)
-        tuned = tune(functools.partial(_make, problem, tilted), self.target_width, LIMIT, rng)
-        count = candidates(problem, tuned.cost)
-        return Plan(tuned.schedule, tilted, count, *_control(problem, tuned, tilted, count, rng), tuned.cost)
-
-    def keep(self, found: Plan) -> None:
-        """Keep what was found."""
-        _found[self] = found
-
-
-@dataclass(frozen=True)
-class InputPilot:
-    """Finds out over how many X to average T, and the coefficients of its control variates, fitted to inputs of its own."""
-
-    term: InputTerm
-    chosen: Plan
-
-    def __call__(self) -> InputPlan:
-        """Return the plan of the inputs."""
-        problem = self.term.problem
-        values, controls = self.term.values(_generator(problem, "inputs"), PILOT_INPUTS)
-        coefficients, residual = fit_controls(values, controls)
-        each = input_nanoseconds(problem)
-        # Least variance for the time: minimise (residual/m + spread^2) (m each + set).
-        data_set = self.chosen.nanoseconds + _chosen_cost(problem, self.chosen.candidates)
-        best = math.sqrt(residual * data_set / (each * max(self.chosen.spread**2, 1e-12)))
-        count = int(min(max(round(best), 1), 256))
-        return InputPlan(count, coefficients, count * each)
-
-    def keep(self, found: InputPlan) -> None:
-        """Keep what was found."""
-        _found[self] = found
-
-
-def _known(pilot: SchedulePilot | InputPilot) -> Any:
-    """Return what a pilot finds, once in a process."""
-    if pilot not in _found:
-        pilot.keep(pilot())  # type: ignore[arg-type]
-    return _found[pilot]
-
-
+@Once
 def plan(problem: Problem, target_width: float) -> Plan:
-    """Return the fixed schedule for ``problem``."""
-    found: Plan = _known(SchedulePilot(problem, target_width))
-    return found
+    """Return the fixed schedule for ``problem``: a pilot with its own generator, so that equal settings have equal draws."""
+    rng = _generator(problem, "schedule")
+    tilted = _spread(problem, True, rng) < _spread(problem, False, rng)
+    tuned = tune(functools.partial(_make, problem, tilted), target_width, LIMIT, rng)
+    count = candidates(problem, tuned.cost)
+    return Plan(tuned.schedule, tilted, count, *_control(problem, tuned, tilted, count, rng), tuned.cost)
 
 
-def pilots(problem: Problem, against_noise: bool, target_width: float = WIDTH) -> list[SchedulePilot | InputPilot]:
+@Once
+def input_plan(term: InputTerm, chosen: Plan) -> InputPlan:
+    """Return over how many X to average T, and the coefficients of its control variates, fitted to inputs of the pilot's own."""
+    rng = _generator(term.problem, "inputs")
+    values, controls = term.values(rng, PILOT_INPUTS)
+    coefficients, residual = fit_controls(values, controls)
+    each = input_nanoseconds(term.problem)
+    # Least variance for the time: minimise (residual/m + spread^2) (m each + set).
+    data_set = chosen.nanoseconds + _chosen_cost(term.problem, chosen.candidates)
+    best = math.sqrt(residual * data_set / (each * max(chosen.spread**2, 1e-12)))
+    count = int(min(max(round(best), 1), 256))
+    return InputPlan(count, coefficients, count * each)
+
+
+def pilots(problem: Problem, against_noise: bool, target_width: float = WIDTH) -> list[Pilot]:
     """Return what is still to be found out before an EvidenceSampler can be made: its schedule first, then its inputs."""
-    schedule = SchedulePilot(problem, target_width)
-    if schedule not in _found:
-        return [schedule]
-    inputs = InputPilot(InputTerm(problem, against_noise), _found[schedule])
-    return [] if inputs in _found else [inputs]
+    return plan.missing(problem, target_width) or input_plan.missing(InputTerm(problem, against_noise), plan(problem, target_width))
 
 
-def variance_pilots(problem: Problem, target_width: float = VARIANCE_WIDTH) -> list[SchedulePilot]:
+def variance_pilots(problem: Problem, target_width: float = VARIANCE_WIDTH) -> list[Pilot]:
     """Return what is still to be found out before a VarianceSampler can be made."""
-    schedule = SchedulePilot(problem, target_width)
-    return [] if schedule in _found else [schedule]
+    return plan.missing(problem, target_width)
 
 
 def _spread(problem: Problem, tilted: bool, rng: np.random.Generator) -> float:
@@ -327,7 +284,7 @@ def _at_once(problem: Problem) -> int:
 
 def _sampler(problem: Problem, against_noise: bool, target_width: float, scale: float, shift: float) -> EvidenceSampler:
     term, chosen = InputTerm(problem, against_noise), plan(problem, target_width)
-    return EvidenceSampler(problem, term, chosen, _known(InputPilot(term, chosen)), scale, shift)
+    return EvidenceSampler(problem, term, chosen, input_plan(term, chosen), scale, shift)
 
 
 def information_gap(problem: Problem, target_width: float = WIDTH) -> EvidenceSampler:
