@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import io
+import operator
 import pickle
 import site
 import sys
@@ -60,20 +61,18 @@ def is_installed(path: str) -> bool:
     return f"{resolved.as_posix()}/".startswith(_installed_roots()) or not _PACKAGE_FOLDERS.isdisjoint(resolved.parts)
 
 
-_judged: dict[str, tuple[Any, bool]] = {}
-"""Every module that was seen, by its name, and whether it is the user's: asked of all at every payload, since one may be new."""
+_seen: tuple[list[Any], list[ModuleType]] = ([], [])
+"""All modules that there were, and which of them are the user's: asked at every payload, since one may be new."""
 
 
 def _users_modules() -> list[ModuleType]:
-    found = []
-    for name, module in list(sys.modules.items()):
-        seen, users = _judged.get(name, (None, False))
-        if seen is not module:
-            users = isinstance(module, ModuleType) and name != "__main__" and _by_value(module) and module.__name__ == name
-            _judged[name] = module, users
-        if users:
-            found.append(module)
-    return found
+    global _seen
+    now = list(sys.modules.values())
+    if len(now) != len(_seen[0]) or any(map(operator.is_not, now, _seen[0])):
+        modules = [(name, module) for name, module in list(sys.modules.items()) if isinstance(module, ModuleType)]
+        users = [module for name, module in modules if name != "__main__" and _by_value(module) and module.__name__ == name]
+        _seen = now, users
+    return _seen[1]
 
 
 def _by_value(module: ModuleType) -> bool:

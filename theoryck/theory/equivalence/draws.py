@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from theoryck.montecarlo import block_generator
 from theoryck.numerics.gaussian.kernels import LayerKernel
 from theoryck.quantities.base import QuantityError
+from theoryck.quantities.pilots import Once
 from theoryck.theory.equivalence.model import GaussianFeatures
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class RidgeProblem:
         return 1 - 2 * explained + np.einsum("bpq,bpq->b", readout, second @ readout) / p
 
 
-@functools.lru_cache(maxsize=256)
+@Once
 def control_coefficients(problem: RidgeProblem) -> tuple[float, ...]:
     """Least squares of the difference on the controls, from draws with a generator of their own: the mean is not touched."""
     key: Mapping[str, Any] = {"activation": problem.activation.text, "degree": problem.degree, "shape": list(problem.shape)}

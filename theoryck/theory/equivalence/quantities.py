@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,7 @@ from theoryck.numerics.gaussian.kernels import LayerKernel
 from theoryck.quantities.arguments import positive, rational
 from theoryck.quantities.base import MIN_COMPARED_DRAWS, NANOSECONDS_PER_NUMBER, Quantity, QuantityError, Sizes
 from theoryck.quantities.exact import gaussian_mean
+from theoryck.quantities.pilots import Pilot
 from theoryck.records import Enclosure
 from theoryck.records.arguments import integer
 from theoryck.theory.equivalence.draws import (
@@ -33,6 +36,7 @@ NORMALISATIONS = {"root": 0.5, "mean": 1.0}
 """f = p^(-1/2) sum_j a_j phi_j, or f = p^(-1) sum_j a_j phi_j."""
 
 
+@functools.lru_cache(maxsize=256)
 def gaussian_equivalent(activation: Activation | str) -> GaussianFeatures:
     """Return the Gaussian features mu_0 + mu_1 W x + mu_* xi of an activation, with its constants to double precision.
 
@@ -42,6 +46,11 @@ def gaussian_equivalent(activation: Activation | str) -> GaussianFeatures:
     """
     values = [float(quantity(activation).exact({}, 20)) for quantity in (feature_mean, feature_slope, feature_noise)]
     return GaussianFeatures(*values)
+
+
+@functools.lru_cache(maxsize=256)
+def _coefficient(activation: Activation, degree: int) -> float:
+    return float(hermite_coefficient(activation, degree).exact({}, 20))
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,14 +154,18 @@ class ridge_gap(ComparedFeatures):
         p, d = self.features.shape(sizes)
         n = self.samples if isinstance(self.samples, int) else self.samples.value(sizes)
         phi = self.features.activation
-        coefficient, third = (float(hermite_coefficient(phi, k).exact({}, 20)) for k in (self.degree, 3))
-        slopes = (coefficient, self.compared.slope if self.degree == 1 else 0.0)
-        return RidgeProblem(phi, self.compared, gaussian_equivalent(phi), (n, p, d), self.penalty, self.degree, slopes, third)
+        slopes = (_coefficient(phi, self.degree), self.compared.slope if self.degree == 1 else 0.0)
+        compared, third = gaussian_equivalent(phi), _coefficient(phi, 3)
+        return RidgeProblem(phi, self.compared, compared, (n, p, d), self.penalty, self.degree, slopes, third)
 
     def sampler(self, sizes: Sizes) -> RidgeGapSampler:
         """Return the sampler, whose coefficients come from a pilot of its own."""
         problem = self.problem(sizes)
         return RidgeGapSampler(problem, control_coefficients(problem))
+
+    def pilots(self, sizes: Sequence[Sizes]) -> Sequence[Pilot]:
+        """Return the pilots to which coefficients are still to be fitted."""
+        return [pilot for entry in sizes[::-1] for pilot in control_coefficients.missing(self.problem(entry))]
 
     def cost(self, sizes: Sizes) -> float:
         n, p, d = self.problem(sizes).shape
