@@ -10,6 +10,7 @@ A subject is any folder here; its public names are loaded on first use, from ``t
     hermite       Hermite expansions of feature maps, and means of products over a Gaussian pair
     learning      Teacher and student: information, free entropy and errors of networks and of their equivalent linear model
     networks      Deep random networks: widths and sizes, constants, moments of norms and overlaps
+    one_pass      One-pass SGD of a neuron: the chain of its overlaps, medians of hitting times, their limits
     projections   One-dimensional projections of generated data, and the errors of students on them
     regressogram  Regression of a Hoelder function of one variable: the regressogram from above, a prior on bumps from below
     ridge         Ridge regression with kernels and random features: deterministic equivalents, power laws, the sphere

@@ -1,0 +1,163 @@
+"""One-pass SGD: the chain of the overlaps against the full dimension, limits against values of another program."""
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+
+from theoryck.quantities import QuantityError
+from theoryck.theory.one_pass import (
+    OnePass,
+    blow_up_median,
+    growth_rate,
+    hitting_time,
+    information_exponent,
+    leap,
+    limiting_time,
+    mean_gradient,
+)
+from theoryck.theory.one_pass.draws import HittingSampler, smoothed_slope
+from theoryck.theory.one_pass.limits import gradient, hermite_tensor, velocity
+from theoryck.theory.weak_recovery import Link
+
+with (Path(__file__).parents[1] / "data" / "weak_sgd.csv").open() as lines:
+    LIMITS = {row["target"].split(" (")[0]: row["limit"] for row in csv.DictReader(lines)}
+
+LEAP_1 = OnePass("z1 + z1*z2", "1/2 + sqrt(2)*z", "0.2/d")
+LEAP_2 = OnePass("z1*z2", "sqrt(2)*z", "0.2/d")
+LATE_LEAP_2 = OnePass("z1 + z1*z2*z3", "1/2 + (3*z**2 - 3)/sqrt(6)", "0.04/d")
+LEAP_3 = OnePass("z1*z2*z3", "(3*z**2 - 3)/sqrt(6)", "0.3*d**(-3/2)")
+
+
+def full_dimension(sgd, d, runs, rng, budget):
+    """Hitting times of vectors w on the unit sphere of R^d, a sample at a time: no chain."""
+    r = sgd.link.indices
+    w = rng.standard_normal((runs, d))
+    w /= np.linalg.norm(w, axis=1)[:, None]
+    times = np.full(runs, np.inf)
+    for step in range(1, budget + 1):
+        x = rng.standard_normal((runs, d))
+        z = (w * x).sum(axis=1)
+        g = sgd.step_at(d) * sgd.link.values(x[:, :r]) * sgd.slopes(z)
+        w = w + g[:, None] * (x - z[:, None] * w)
+        w /= np.linalg.norm(w, axis=1)[:, None]
+        hit = np.abs(w[:, :r]).min(axis=1) >= sgd.level
+        times[hit & np.isinf(times)] = step
+    return times
+
+
+@pytest.mark.parametrize(("sgd", "d"), [(LEAP_1, 12), (LEAP_2, 16), (LEAP_3, 10)], ids=["leap 1", "leap 2", "leap 3"])
+def test_the_chain_has_the_law_of_the_full_dimension(sgd, d):
+    """Kolmogorov-Smirnov at level 1e-4, on times cut off at a budget; the same test sees a step that is 20% larger."""
+    budget, runs = 400, 1500
+    full = np.minimum(full_dimension(sgd, d, runs, np.random.default_rng(1), budget), budget)
+    chain = np.minimum(HittingSampler(sgd, d, 1.0, 10 * budget)(np.random.default_rng(2), runs), budget)
+    assert ks_2samp(full, chain).pvalue > 1e-4
+    faster = OnePass(sgd.target, sgd.slope, f"1.5*({sgd.step})")
+    other = np.minimum(HittingSampler(faster, d, 1.0, 10 * budget)(np.random.default_rng(3), runs), budget)
+    assert ks_2samp(full, other).pvalue < 1e-4
+
+
+def test_limits_of_hitting_times():
+    assert abs(limiting_time(LEAP_1) - float(LIMITS["z1+z1*z2"])) < 1e-9
+    # The reference has four digits after the point.
+    assert abs(1 / (2 * growth_rate(LEAP_2)) - 1 / (2 * (math.sqrt(2) * 0.2 - 0.04))) < 1e-6
+    assert abs(1 / (2 * growth_rate(LATE_LEAP_2)) - float(LIMITS["z1+z1*z2*z3"])) < 1e-4
+    square = OnePass("(z**2 - 1)/sqrt(2)", "sqrt(2)*z", "0.05/d")
+    assert abs(growth_rate(square) - (2 * 0.05 - 0.05**2)) < 1e-6
+
+
+@pytest.mark.parametrize(("target", "value", "start"), [("z1*z2*z3", 2.32, "uniform"), ("sign(z1*z2*z3)", 5.74, "uniform")])
+def test_times_of_blow_up(target, value, start):
+    """2.32(2) and 5.74(5) by another simulation of the same equation; its step adds less than 1%."""
+    sgd = OnePass(target, "(3*z**2 - 3)/sqrt(6)", "0.3*d**(-3/2)", start=start)
+    median, error = blow_up_median(sgd, runs=4000)
+    assert abs(median - value) < 4 * error + 0.02 * value
+
+
+def test_medians_in_finite_dimension():
+    """n/d = 7.070(35) at d = 800, leap 1; 11.56(12) at d = 400, leap 2: four standard errors."""
+    for sgd, d, value, error in ((LEAP_1, 800, 7.070, 0.035), (LEAP_2, 400, 11.56, 0.12)):
+        times = hitting_time(sgd, f"{value}*d", unit="d").sampler({"d": d})(np.random.default_rng(7), 600)
+        ordered = np.sort(times)
+        spread = (ordered[300 + 25] - ordered[300 - 25]) / 4  # 2 standard deviations of a rank, sqrt(600)/2, on either side
+        assert abs(ordered[300] - value) < 4 * (spread + error)
+        assert np.isinf(times).mean() < 0.26
+
+
+def test_exponents_and_leaps():
+    links = ("z", "z**2", "abs(z)", "z**3 - 3*z", "z1*z2*z3", "sign(z1*z2*z3)")
+    assert [information_exponent(link) for link in links] == [1, 2, 2, 3, 3, 3]
+    assert [leap(link) for link in ("z1*z2", "z1 + z1*z2", "z1 + z1*z2*z3", "z1 + z2*z3", "sign(z1*z2*z3)")] == [2, 1, 2, 2, 3]
+    first = hermite_tensor(Link("sign(z1*z2*z3)"), 3)
+    assert set(first) == {(1, 1, 1)}
+    assert abs(first[1, 1, 1] - (2 / math.pi) ** 1.5) < 1e-10
+    with pytest.raises(QuantityError, match="no Hermite tensor"):
+        information_exponent("abs(sign(z))")
+
+
+def test_gradients_by_hand():
+    """phi = m_1 m_2 sqrt 2 for z1 z2 and s = h_2; m_1/2 + sqrt 2 m_1 m_2 with s' = 1/2 + sqrt 2 z."""
+    m = np.array([0.3, -0.5])
+    assert np.allclose(gradient(Link("z1*z2"), LEAP_2, m), math.sqrt(2) * m[::-1], atol=1e-12)
+    assert np.allclose(gradient(Link("z1 + z1*z2"), LEAP_1, m), [0.5 + math.sqrt(2) * m[1], math.sqrt(2) * m[0]], atol=1e-12)
+    # E y^2 s'^2 = 4.5 + 2 sqrt 2 m_2 + 8 m_1^2 + 4 m_2^2.
+    energy = 4.5 + 2 * math.sqrt(2) * m[1] + 8 * m[0] ** 2 + 4 * m[1] ** 2
+    ascent = gradient(Link("z1 + z1*z2"), LEAP_1, m)
+    assert np.allclose(velocity(LEAP_1, m), 0.2 * (ascent - m * (m @ ascent)) - 0.02 * m * energy, atol=1e-12)
+
+
+def test_the_mean_gradient_is_that_of_the_draws():
+    for component in (1, 2):
+        quantity = mean_gradient(LEAP_1, (0.3, 0.4), component)
+        draws = quantity.draw(np.random.default_rng(component), 200_000, {})
+        assert abs(draws.mean() - float(quantity.exact({}))) < 5 * draws.std() / 200_000**0.5
+
+
+def test_smoothing_is_the_mean_over_the_sphere():
+    """s_lambda(z) = E h_3((z + lambda u.x)/sqrt(1 + lambda^2)), differentiated along w by differences at fixed |x|."""
+    d, radius = 12, 1.5
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(d)
+    square = float(x @ x)
+
+    def smoothed(z):
+        rest = radius * math.sqrt(square - z**2)
+        # u.x/|x_perp| is a coordinate of a uniform vector in d - 1 dimensions, of variance 1/(d - 1) and odd moments 0.
+        cube = z**3 + 3 * z * rest**2 / (d - 1)
+        return (cube * (1 + radius**2) ** -1.5 - 3 * z * (1 + radius**2) ** -0.5) / math.sqrt(6)
+
+    z, h = float(x[0]), 1e-5
+    difference = (smoothed(z + h) - smoothed(z - h)) / (2 * h)
+    assert abs(float(smoothed_slope(np.array([z]), np.array([square]), radius, d)[0]) - difference) < 1e-8
+
+
+def test_smoothed_runs():
+    """n/d^1.5 = 1.047 at d = 64 (150 runs there: about 5%)."""
+    sgd = OnePass("(z**3 - 3*z)/sqrt(6)", "(3*z**2 - 3)/sqrt(6)", "0.6*d**(-1/2)", 0.5, "positive", "d**(1/4)")
+    times = hitting_time(sgd, "d**(3/2)", unit="d**(3/2)").sampler({"d": 64})(np.random.default_rng(0), 512)
+    assert 0.85 < np.median(times) < 1.25
+
+
+def test_refusals():
+    with pytest.raises(QuantityError, match="level must be an overlap below 1"):
+        OnePass("z", "1", "0.2/d", level=1.0)
+    with pytest.raises(QuantityError, match="step must be a text in d"):
+        OnePass("z", "1", "0.2/n")
+    with pytest.raises(QuantityError, match="smoothing is that of s = h_3"):
+        OnePass("z", "1", "0.2/d", smoothing="d")
+    with pytest.raises(QuantityError, match="start must be one of"):
+        OnePass("z", "1", "0.2/d", start="north")
+    with pytest.raises(QuantityError, match="fixed point"):
+        limiting_time(LEAP_2)
+    with pytest.raises(QuantityError, match="is not reached"):
+        limiting_time(OnePass("z1 + z1*z2", "1/2 + sqrt(2)*z", "0.2/d", level=0.9))
+    with pytest.raises(QuantityError, match="this limit needs a step of order"):
+        growth_rate(LEAP_3)
+    with pytest.raises(QuantityError, match="d must be at least 5"):
+        hitting_time(LEAP_3, "2*d**2").sampler({"d": 4})
+    with pytest.raises(QuantityError, match="overlaps must be 2 numbers"):
+        mean_gradient(LEAP_1, (0.9, 0.9))

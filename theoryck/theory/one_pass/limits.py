@@ -1,0 +1,288 @@
+"""Mean gradients, the equation that overlaps follow as d grows, growth rates and times of blow-up.
+
+phi(m) = E f(Z) s(z) for z of overlaps m with Z ~ N(0, I_r) has the gradient E grad f(Z) s'(z) = sum over Hermite tensors
+(s_k/sqrt k!) k <E f H_k, m^(k-1)>, and the mean step on the sphere is (I - m m^T) grad phi.  As d grows with a step c/d and time
+n/d,
+    dm/dt = c (I - m m^T) grad phi - (c^2/2) m E y^2 s'(z)^2,
+the last from the normalisation.  Where the start is a fixed point, distances d^(-1/2) from it grow like exp(rho t), so that n/d =
+log d/(2 rho) + O(1).  With a first Hermite tensor of order 3 the step is c d^(-3/2), mu = sqrt d m, time t = n/d^2:
+    d mu_k = c (s_3/sqrt 6) 3 <E f H_3, mu^2>_k dt - (c^2/2) E y^2 E s'^2 mu_k dt + c sqrt(E y^2 Z_k^2 E s'^2) dW_k,  mu(0) ~ N(0,
+    I).
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+
+from theoryck.quantities.base import QuantityError
+from theoryck.theory.one_pass.model import OnePass
+from theoryck.theory.weak_recovery.model import Link, as_link, evaluate, kink_arguments
+
+Array = NDArray[np.float64]
+
+HIGHEST = 6
+"""The highest order of a Hermite tensor that is looked at."""
+
+
+# Means over the indices --------------------------------------------------------------------------------------------------------
+
+
+def _rule(link: Link) -> tuple[Array, Array]:
+    """Return nodes and weights of one Gaussian index: Gauss-Hermite, or panels that end at 0 where the link has kinks."""
+    if link.indices > 3:
+        raise QuantityError(f"means are taken over at most 3 indices, got {link.indices} in {link}")
+    if not kink_arguments(link.expression):
+        # Exact up to degree 27 for three indices, and 47 for fewer.
+        node, weight = np.polynomial.hermite_e.hermegauss(14 if link.indices > 2 else 24)
+        return node, weight / math.sqrt(2 * math.pi)
+    node, weight = np.polynomial.legendre.leggauss(12)
+    edges = np.array([0.0, 1.5, 3.5, 8.5])
+    half = (edges[1:] - edges[:-1])[:, None] / 2
+    z = ((edges[1:] + edges[:-1])[:, None] / 2 + half * node).ravel()
+    w = (half * weight).ravel() * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+    return np.concatenate([-z[::-1], z]), np.concatenate([w[::-1], w])
+
+
+@functools.lru_cache(maxsize=16)
+def _indices(link: Link) -> tuple[Array, Array, Array]:
+    """Return nodes Z (m, r), weights and f(Z)."""
+    node, weight = _rule(link)
+    r = link.indices
+    z = np.stack(np.meshgrid(*[node] * r, indexing="ij"), axis=-1).reshape(-1, r)
+    w = functools.reduce(np.multiply.outer, [weight] * r).ravel()
+    kept = w > 1e-20
+    return z[kept], w[kept], link.values(z[kept])
+
+
+def hermite_tensor(link: Link, order: int) -> dict[tuple[int, ...], float]:
+    """Return the means E f(Z) prod_j He_(k_j)(Z_j) over all k of the given total order, those above 1e-9.
+
+    >>> hermite_tensor(Link("z1*z2"), 2)
+    {(1, 1): 1.0}
+    """
+    found = _coefficients(link)
+    scale = 1e-9 * math.sqrt(float(_indices(link)[1] @ _indices(link)[2] ** 2))
+    orders = itertools.product(range(order + 1), repeat=link.indices)
+    return {powers: round(float(found[powers]), 14) for powers in orders if sum(powers) == order and abs(found[powers]) > scale}
+
+
+@functools.lru_cache(maxsize=16)
+def _coefficients(link: Link) -> Array:
+    """Return E f(Z) prod_j He_(k_j)(Z_j) for k_j up to HIGHEST, an axis an index."""
+    node, weight = _rule(link)
+    polynomials = weight[:, None] * np.polynomial.hermite_e.hermevander(node, HIGHEST)
+    found = link.values(np.stack(np.meshgrid(*[node] * link.indices, indexing="ij"), axis=-1))
+    for _ in range(link.indices):
+        found = np.tensordot(found, polynomials, axes=(0, 0))
+    return found
+
+
+def information_exponent(link: Link | str) -> int:
+    """Return the order of the first Hermite tensor of order >= 1 that is not 0; QuantityError if there is none up to 6.
+
+    >>> [information_exponent(link) for link in ("z**2", "z**3 - 3*z", "z1*z2", "sign(z1*z2*z3)", "z1 + z1*z2")]
+    [2, 3, 2, 3, 1]
+    """
+    of = as_link(link)
+    for order in range(1, HIGHEST + 1):
+        if hermite_tensor(of, order):
+            return order
+    raise QuantityError(f"no Hermite tensor of {of} up to order {HIGHEST} is told from 0")
+
+
+def leap(link: Link | str) -> int:
+    """Return the leap: the monomials of the Hermite expansion are ordered so that each brings as few new indices as possible, a
+    new index counted with its power, and the leap is the largest number of these.  Raises QuantityError where orders up to 6 do not
+    reach every index.
+
+    >>> [leap(link) for link in ("z1 + z1*z2", "z1 + z1*z2*z3", "z1*z2*z3", "z1 + z1*z2 + z1*z2*z3", "z**2")]
+    [1, 2, 3, 1, 2]
+    """
+    of = as_link(link)
+    monomials = [powers for order in range(1, HIGHEST + 1) for powers in hermite_tensor(of, order)]
+    known: set[int] = set()
+    largest = 0
+    while len(known) < of.indices:
+        costs = {powers: sum(k for j, k in enumerate(powers) if j not in known) for powers in monomials}
+        new = {powers: cost for powers, cost in costs.items() if cost > 0}
+        if not new:
+            raise QuantityError(f"no Hermite monomial of {of} up to order {HIGHEST} has all of its indices")
+        least = min(new.values())
+        largest = max(largest, least)
+        for powers, cost in new.items():
+            if cost == least:
+                known |= {j for j, k in enumerate(powers) if k}
+                break
+    return largest
+
+
+def gradient(link: Link, sgd: OnePass, overlaps: Array) -> Array:
+    """Return grad phi(m) = E grad f(Z) s'(z), (r,); f must be smooth.
+
+    >>> gradient(Link("z1*z2"), OnePass("z1*z2", "sqrt(2)*z", "1/d"), np.array([0.5, 0.25])).round(6).tolist()  # sqrt 2 m_1 m_2
+    [0.353553, 0.707107]
+    """
+    z, w, _ = _indices(link)
+    if kink_arguments(link.expression):
+        raise QuantityError(f"the gradient of a link that is not smooth is not known, got {link}")
+    slope = _mean_over_rest(sgd, z, overlaps, lambda values: values)
+    columns = {symbol: z[:, j] for j, symbol in enumerate(link.symbols)}
+    parts = [np.broadcast_to(evaluate(sympy.diff(link.expression, symbol), columns), len(z)) for symbol in link.symbols]
+    return np.array([float((w * slope) @ part) for part in parts])
+
+
+def _mean_over_rest(sgd: OnePass, z: Array, overlaps: Array, function: Any) -> Array:
+    """Return E function(s'(m.Z + sqrt(1 - |m|^2) e)) over e for every Z."""
+    node, weight = np.polynomial.hermite_e.hermegauss(14 if len(overlaps) > 2 else 24)
+    rest = math.sqrt(max(1 - float(overlaps @ overlaps), 0.0))
+    found: Array = function(sgd.slopes((z @ overlaps)[:, None] + rest * node)) @ weight / math.sqrt(2 * math.pi)
+    return found
+
+
+# Limits ------------------------------------------------------------------------------------------------------------------------
+
+
+def _constant(sgd: OnePass, power: float) -> float:
+    """Return c of a step c d^(-power); QuantityError for another step."""
+    found = [sgd.step_at(d) * d**power for d in (64, 4096)]
+    if abs(found[0] / found[1] - 1) > 1e-12:
+        raise QuantityError(f"this limit needs a step of order d**({-power:g}), got {sgd.step!r}")
+    return found[1]
+
+
+def velocity(sgd: OnePass, overlaps: Array) -> Array:
+    """Return dm/dt, (r,), for a step c/d and time n/d.
+
+    >>> velocity(OnePass("z1*z2", "sqrt(2)*z", "0.2/d"), np.zeros(2)).tolist()
+    [0.0, 0.0]
+    """
+    link, c = sgd.link, _constant(sgd, 1.0)
+    z, w, f = _indices(link)
+    ascent = gradient(link, sgd, overlaps)
+    energy = float((w * (f**2 + link.noise)) @ _mean_over_rest(sgd, z, overlaps, np.square))
+    found: Array = c * (ascent - overlaps * (overlaps @ ascent)) - c**2 / 2 * overlaps * energy
+    return found
+
+
+def limiting_time(sgd: OnePass) -> float:
+    """Return the limit of n/d at which min_k |m_k| reaches the level, started at m = 0: leap 1, step c/d.
+
+    Raises QuantityError where it is not reached: where m = 0 is a fixed point, or the level beyond another.
+
+    >>> round(limiting_time(OnePass("z1 + z1*z2", "1/2 + sqrt(2)*z", "0.2/d")), 8)
+    7.12508399
+    """
+
+    r = sgd.link.indices
+    if not np.any(np.abs(velocity(sgd, np.zeros(r))) > 1e-12):
+        raise QuantityError(f"m = 0 is a fixed point for {sgd}: the time is of order log d, see growth_rate")
+
+    def reached(_: float, m: Array) -> float:
+        return float(np.abs(m).min()) - sgd.level
+
+    def still(_: float, m: Array) -> float:
+        return float(np.abs(velocity(sgd, m)).max()) - 1e-9
+
+    reached.terminal = still.terminal = True  # type: ignore[attr-defined]
+    events = (reached, still)
+    done = solve_ivp(lambda _, m: velocity(sgd, m), (0, 1e5), np.zeros(r), "DOP853", events=events, rtol=1e-11, atol=1e-13)
+    if not len(done.t_events[0]):
+        raise QuantityError(f"the level {sgd.level} is not reached by {sgd}: overlaps stop at {done.y[:, -1].round(4).tolist()}")
+    return float(done.t_events[0][0])
+
+
+def growth_rate(sgd: OnePass) -> float:
+    """Return rho, at which overlaps of order d^(-1/2) grow: leap 2, step c/d, so that the median of n/d is log d/(2 rho) + O(1).
+
+    What is reached at once (z1 in z1 + z1*z2*z3) stands at its fixed point.  Raises QuantityError for a rate <= 0.
+
+    >>> round(1 / (2 * growth_rate(OnePass("z1*z2", "sqrt(2)*z", "0.2/d"))), 6)
+    2.058946
+    """
+    r = sgd.link.indices
+    start = np.zeros(r)
+    moving = np.abs(velocity(sgd, start)) > 1e-12
+    if moving.any():
+
+        def still(_: float, m: Array) -> float:
+            return float(np.abs(velocity(sgd, m) * moving).max()) - 1e-9
+
+        still.terminal = True  # type: ignore[attr-defined]
+        done = solve_ivp(lambda _, m: velocity(sgd, m) * moving, (0, 1e5), start, "DOP853", events=still, rtol=1e-9, atol=1e-12)
+        start = done.y[:, -1]
+    rest = np.flatnonzero(~moving)
+    h = 1e-4
+    jacobian = np.zeros((len(rest), len(rest)))
+    for column, j in enumerate(rest):
+        plus, minus = start.copy(), start.copy()
+        plus[j] += h
+        minus[j] -= h
+        jacobian[:, column] = (velocity(sgd, plus) - velocity(sgd, minus))[rest] / (2 * h)
+    rate = float(np.linalg.eigvals(jacobian).real.max()) if len(rest) else 0.0
+    if rate <= 1e-9:
+        raise QuantityError(f"nothing grows from {start.round(4).tolist()} for {sgd}: take a smaller step, or another neuron")
+    return rate
+
+
+def blow_up_median(sgd: OnePass, runs: int = 2000, seed: int = 0) -> tuple[float, float]:
+    """Return the limit of the median of n/d^2 and its standard error, by simulation: first tensor of order 3, step c d^(-3/2).
+
+    The time from mu = 60 on is that of the equation without noise, 1/(60 k) with the growth k |mu|^2 along the best direction.
+    Raises QuantityError for another step, and for a tensor of order 1 or 2 that is not 0.
+
+    >>> median, error = blow_up_median(OnePass("z1*z2*z3", "(3*z**2 - 3)/sqrt(6)", "0.3*d**(-3/2)"), runs=1000)
+    >>> abs(median - 2.32) < 4 * error + 0.02, error < 0.1
+    (True, True)
+    """
+    link, c = sgd.link, _constant(sgd, 1.5)
+    if hermite_tensor(link, 1) or hermite_tensor(link, 2):
+        raise QuantityError(f"the first Hermite tensor of {link} is not of order 3")
+    z, w, f = _indices(link)
+    r = link.indices
+    node, weight = np.polynomial.hermite_e.hermegauss(40)
+    slope = sgd.slopes(node)
+    weight = weight / math.sqrt(2 * math.pi)
+    energy = float(weight @ slope**2)
+    third = float((weight * slope) @ (node**2 - 1)) / 6  # s_3/sqrt 6 = E s He_3/6 = E s' He_2/6
+    tensor = hermite_tensor(link, 3)
+    square = float(w @ f**2) + link.noise
+    spread = np.sqrt(energy * np.array([float((w * f**2) @ z[:, k] ** 2) + link.noise for k in range(r)])) * c
+    rng = np.random.default_rng(seed)
+    mu = rng.standard_normal((r, runs))
+    if sgd.start == "positive":
+        mu = np.abs(mu)
+    time, times, far = np.zeros(runs), np.full(runs, np.inf), 60.0
+    alive = np.arange(runs)
+    for _ in range(1_000_000):
+        force = np.zeros_like(mu)
+        for powers, value in tensor.items():
+            count = 6 / math.prod(math.factorial(k) for k in powers)  # places of the tensor with these indices
+            for k in range(r):
+                if powers[k]:
+                    factors = [mu[j] ** (powers[j] - (j == k)) for j in range(r)]
+                    force[k] += count * value * powers[k] / 3 * math.prod(factors)
+        drift = 3 * c * third * force - c**2 / 2 * square * energy * mu
+        # Steps are a fraction of the time of growth: what is large moves fast.
+        h = np.minimum(0.01, 0.004 * (1 + np.abs(mu).max(axis=0)) / (1e-9 + np.abs(drift).max(axis=0)))
+        mu = mu + drift * h + spread[:, None] * np.sqrt(h) * rng.standard_normal(mu.shape)
+        time = time + h
+        size = np.abs(mu).max(axis=0)
+        out = size > far
+        if out.any():
+            growth = np.abs(drift).max(axis=0)[out] / size[out] ** 2
+            times[alive[out]] = time[out] + 1 / (size[out] * growth)
+            alive, mu, time = alive[~out], mu[:, ~out], time[~out]
+        if len(alive) < 0.25 * runs:
+            break
+    ordered = np.sort(times)
+    reach = math.sqrt(runs) / 2
+    low, high = ordered[int(runs / 2 - reach)], ordered[int(runs / 2 + reach)]
+    return float(ordered[runs // 2]), float(high - low) / 2
