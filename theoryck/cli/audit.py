@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     "--amplitude",
     type=float,
     metavar="A",
-    help="Size of that term at the smallest size.  [default: 2 d^-W, for an order 1]",
+    help="Size of that term at the coarsest size.  [default: 2 d^-W; without a unit 0.6; for an order 1]",
 )
 @click.option(
     "--constant",
