@@ -8,6 +8,7 @@ import pytest
 import theoryck as tc
 from tests.auditing.textbook import TABLES, runge_kutta, solved
 from theoryck.auditing.audit import audit_rows
+from theoryck.auditing.directions import local_slopes
 from theoryck.auditing.floors import find_floor
 from theoryck.auditing.tables import TableError, choose_columns, read_measurements
 from theoryck.rates import RateError
@@ -162,14 +163,14 @@ def test_a_plateau_above_rounding_supports_nothing_until_it_is_declared():
     ],
 )
 def test_what_is_no_floor_is_not_taken_for_one(errors):
-    assert find_floor([4, 8, 16, 32, 64, 128], errors) is None
+    assert find_floor(np.log([4, 8, 16, 32, 64, 128]), errors) is None
 
 
 def test_a_rate_that_flattens_itself_has_no_floor():
     sizes = [4, 8, 16, 32, 64, 128, 256]
     errors = [n**-3.0 + 1e-5 for n in sizes]
-    assert find_floor(sizes, errors) is not None
-    assert find_floor(sizes, errors, [math.log(error) for error in errors]) is None
+    assert find_floor(np.log(sizes), errors) is not None
+    assert find_floor(np.log(sizes), errors, [math.log(error) for error in errors]) is None
 
 
 # -- rounding ------------------------------------------------------------------------------------------------------------------
@@ -232,3 +233,16 @@ def test_the_same_tables_by_their_steps_have_the_same_verdicts(tmp_path, digits)
     found = tc.audit({"dt": [1 / n for n in sizes]}, errors, rate="4", kind="order")
     assert found.verdict is Verdict.SUPPORTED
     assert any(flag.startswith("rounding holds the values up from dt = 0.000244141 on") for flag in found.judgement.flags)
+
+
+def test_levels_of_a_geometric_rate_have_an_order_and_a_floor():
+    levels = range(9)
+    errors = [0.3 * 4.0**-level for level in levels]
+    found = tc.audit({"l": levels}, errors, rate="4**(-l)", kind="order")
+    assert found.verdict is Verdict.SUPPORTED
+    assert tc.audit({"l": levels}, errors, rate="2**(-l)", kind="order").verdict is Verdict.REFUTED
+    # Pair by pair log(1/4) a level.
+    assert local_slopes(found)[1][0] == pytest.approx(-math.log(4), rel=1e-9)
+    held = [*errors[:6], 3e-16, 2e-16, 4e-16]
+    found = tc.audit({"l": levels}, [min(e, h) for e, h in zip(errors, held)], rate="4**(-l)", kind="order")
+    assert found.verdict is not Verdict.REFUTED

@@ -1,8 +1,8 @@
 """How numbers are written in the cells of a table: what can be read one way only is read and said, all else is refused.
 
 Read: plain numbers, exponents written with D, ``1.2x10^-3``, decimal commas, thousands in groups of three, percent (every cell; as
-fractions), and ``0.123(4)`` or ``0.123 +/- 0.004``, whose error is then that of the value.  A column is written one way: ``1,024``
-may be 1024 or 1.024, and is refused unless another cell of the column says which.
+fractions), and ``0.123(4)`` or ``0.123 +/- 0.004``, whose error is taken for a standard error.  A column is written one way:
+``1,024`` may be 1024 or 1.024, and is refused unless another cell of the column says which.
 
 A written number is known to half a unit of its last digit.  Zeros at its end may have been left out by formats that drop them:
 where no cell shows one, a cell has the digits of the longest cell of its column, after the point or in all, whichever are fewer.  A
@@ -24,6 +24,7 @@ from theoryck.records.arguments import LARGEST, LEAST
 
 Array = NDArray[np.float64]
 
+DECIMAL_COMMAS = "decimal commas"
 FLOAT_ROUNDING = 2.0**-53
 MISSING = {"", "na", "n/a", "null", "none", "-", "--", "---", "\u2013", "\u2014"}
 
@@ -34,6 +35,7 @@ _D_EXPONENT = re.compile(r"(?<=[\d.])d(?=[+-]?\d)", re.IGNORECASE)
 _GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(?:[ '_\u00a0\u202f\u2009]\d{3})+(?:[.,]\d*)?")
 _COMMA_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _COMMA_GROUPS_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+\.\d*(e[+-]?\d+)?", re.IGNORECASE)
+_POINT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d*,\d+|\d+,|[1-9]\d{0,2}(\.\d{3})+,\d*)(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -47,7 +49,7 @@ class ColumnReader:
     >>> reader = ColumnReader("t.csv, line", "loss", digits=True)
     >>> numbers, errors = reader.read(["0,250(5)", "0,125(4)"], [2, 3])
     >>> numbers.tolist(), errors.tolist(), reader.notes
-    ([0.25, 0.125], [0.005, 0.004], ("column 'loss': decimal commas", "column 'loss': value(error), in one"))
+    ([0.25, 0.125], [0.005, 0.004], ("column 'loss': decimal commas", "column 'loss': value(error), taken for standard errors"))
     >>> reader.rounding(numbers).tolist()
     [0.0005, 0.0005]
     """
@@ -59,6 +61,13 @@ class ColumnReader:
         self._powers: list[NDArray[np.int64]] = []  # of the last digit written
         self._counts: list[NDArray[np.int64]] = []  # of digits that are written
         self._zero_shown = False
+        self.doubtful = ""  # 1.000, if all points may separate thousands
+        self._first = True
+
+    @property
+    def commas(self) -> bool:
+        """Whether the decimals of the column follow commas."""
+        return DECIMAL_COMMAS in self._said
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -80,6 +89,10 @@ class ColumnReader:
             numbers = scale * np.array([self._number(text, line) for text, line in zip(texts, lines)])
         else:
             self._same_form("plain", lines)
+            if self._first:  # enough of a column to tell
+                dotted = [text.strip() for text in cells if "." in text]
+                self.doubtful = dotted[0] if dotted and all(_POINT_GROUPS.fullmatch(text) for text in dotted) else ""
+        self._first = False
         # What may be infinite, NaN or rounded to zero is read again with care.
         for i in np.flatnonzero(~np.isfinite(numbers) | (numbers == 0)):
             self._number(texts[int(i)], lines[int(i)])
@@ -126,7 +139,7 @@ class ColumnReader:
                 unit = 10.0 ** _last_power(value)[0] if parts[2] and "." not in error else 1.0
                 errors[i] = scale * unit * self._number(error, lines[i]) * float(f"1{parts[3]}" if parts[3] else 1)
             texts = [value + (parts[3] if parts is not None else "") for value, parts in zip(values, split)]
-            self._said["value(error), in one"] = None
+            self._said["value(error), taken for standard errors"] = None
         else:
             texts = self._separators(texts, lines)
         self._same_form(form, lines)
@@ -175,7 +188,7 @@ class ColumnReader:
                 f"{self._where(lines[i])}: {text!r} may be {text.replace(',', '')} or {text.replace(',', '.')}: write which, "
                 "with a decimal point and without thousands separators"
             )
-        self._said["decimal commas"] = None
+        self._said[DECIMAL_COMMAS] = None
         for i, text in enumerate(found):
             if "." in text and not re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})+,\d*", text):
                 raise TableError(

@@ -47,8 +47,8 @@ def measurements(
     if missing:
         raise TableError(f"replicate names the column {missing[0]!r}, which is not there: the columns are {', '.join(header)}")
     others = {name: np.unique(np.asarray(sizes[name]).astype(str), return_inverse=True)[1] for name in header if name not in used}
-    notes = check_replicates(found.sizes, others, replicate, source="the data", command=False)
-    return replace(found, notes=(*notes, *found.notes))
+    check_replicates(found.sizes, others, replicate, source="the data", command=False)
+    return found
 
 
 def over(measured: Measurements, other: Measurements) -> Measurements:

@@ -265,17 +265,29 @@ def ratios(result: Result) -> list[tuple[float, float] | None]:
     return found
 
 
+def positions(points: Sequence[Point], base: str, rate: Rate | None) -> list[float]:
+    """Return where points lie along their base: its logarithm, or itself where the rate is geometric in it."""
+    if rate is not None and base in rate.levels:
+        return [float(point.sizes[base]) for point in points]
+    return [math.log(point.sizes[base]) for point in points]
+
+
 def local_slopes(result: Result) -> list[tuple[float, float] | None]:
-    """Return the slope of log(value) from the point before, with its standard error; None on a grid or where signs differ."""
+    """Return the slope of log(value) from the point before, with its standard error; None on a grid or where signs differ.
+
+    It is one by the logarithm of the size, or by the size itself where the claimed rate is geometric.
+    """
     path = as_path(result.points, {})
     found: list[tuple[float, float] | None] = [None] * len(result.points)
     if path is None:
         return found
+    rate = None if result.prediction is None else Claimed.of(result.prediction).rate
+    places = positions(result.points, path.base, rate)
     for i, (here, there) in enumerate(itertools.pairwise(result.points), 1):
         a, b = here.estimate, there.estimate
         assert a is not None
         assert b is not None
-        gap = math.log(there.sizes[path.base] / here.sizes[path.base])
+        gap = places[i] - places[i - 1]
         if gap == 0 or a.value == 0 or b.value == 0 or (a.value > 0) != (b.value > 0):
             continue
         slope = math.log(b.value / a.value) / gap

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from theoryck.auditing.directions import Direction, as_path
+from theoryck.auditing.directions import Direction, as_path, positions
 from theoryck.auditing.points import Gathered
 from theoryck.auditing.tables import Measurements
 from theoryck.fitting.data import MIN_SIZES
@@ -41,23 +41,24 @@ class Floor:
     rounding: bool
 
 
-def find_floor(sizes: Sequence[float], values: Sequence[float], log_rates: Sequence[float] | None = None) -> Floor | None:
-    """Return where values stop falling, if they do; rows go from coarse to fine, ``log_rates`` are those of a claimed rate.
+def find_floor(x: Sequence[float], values: Sequence[float], log_rates: Sequence[float] | None = None) -> Floor | None:
+    """Return where values stop falling, if they do; ``x`` are logarithms of sizes, ``log_rates`` those of a claimed rate.
 
-    The law before the floor is the median of the slopes of at least two pairs, over which the values fall at least tenfold.  The
-    floor begins where a pair falls by less than half of it, for good, and lies at the rounding of numbers of order 1 (or of the
-    largest value); or else where at least two rows stay within a factor 2 while the law would fall by 4, and so would the rate.
+    Rows go from coarse to fine.  The law before the floor is the median of the slopes of at least two pairs, over which the values
+    fall at least tenfold.  The floor begins where a pair falls by less than half of it, for good, and lies at the rounding of
+    numbers of order 1 (or of the largest value); or else where at least two rows stay within a factor 2 while the law would fall
+    by 4, and so would the rate.
 
     >>> errors = [1e-4, 6e-6, 4e-7, 2.5e-8, 1.6e-9, 1e-10, 6e-12, 4e-13, 3e-13, 6e-13]
-    >>> find_floor([2.0**k for k in range(10)], errors)
+    >>> find_floor(range(10), errors)  # of sizes exp(0), exp(1), ...
     Floor(height=6e-13, first=8, rounding=True)
-    >>> find_floor([4.0, 8.0, 16.0, 32.0, 64.0], [0.1, 0.025, 0.006, 0.005, 0.005])
+    >>> find_floor([0, 1, 2, 3, 5], [0.1, 0.025, 0.006, 0.005, 0.005])
     Floor(height=0.005, first=3, rounding=False)
-    >>> find_floor([4.0, 8.0, 16.0, 32.0], [0.1, 0.05, 0.025, 0.0125]) is None
+    >>> find_floor([0, 1, 2, 3], [0.1, 0.05, 0.025, 0.0125]) is None
     True
     """
-    x, size = [math.log(s) for s in sizes], [abs(value) for value in values]
-    if len(set(sizes)) < len(sizes):
+    size = [abs(value) for value in values]
+    if len(set(x)) < len(x):
         return None
     for first in range(MIN_SIZES, len(size)):
         before = size[:first]
@@ -125,7 +126,7 @@ class Floors:
         rate = Claimed.of(template).rate
         values = [point.estimate.value for point in path.points if point.estimate is not None]
         logs = None if rate is None else [rate.log_value(point.sizes) for point in path.points]
-        return replace(found, seen=find_floor([point.sizes[path.base] for point in path.points], values, logs))
+        return replace(found, seen=find_floor(positions(path.points, path.base, rate), values, logs))
 
     @property
     def height(self) -> float:

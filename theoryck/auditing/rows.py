@@ -69,6 +69,8 @@ def separator_of(lines: Lines) -> str:
         return said.group(1)
     if line.strip().startswith("|"):
         return "|"
+    if "&" in line and line.rstrip().endswith("\\"):
+        return "&"
     counts = {separator: line.count(separator) for separator in "\t;,|"}
     best = max(counts, key=lambda separator: counts[separator])
     return best if counts[best] else " " if len(line.split()) > 1 else ","
@@ -79,6 +81,8 @@ def _cells(lines: Lines, separator: str) -> Iterable[list[str]]:
         return (_BETWEEN.sub(r"\1", _BARS.sub(" ", line)).split() for line in lines)
     if separator == "|":
         return _between_bars(lines)
+    if separator == "&":  # a row of LaTeX ends with two backslashes; lines without cells are its frame
+        return (line.rsplit("\\\\", 1)[0].split("&") for line in lines if "&" in line)
     return csv.reader(lines, delimiter=separator, strict=True)
 
 
@@ -103,7 +107,7 @@ def separated_rows(
     """
     found = _guarded(iter(_cells(lines, separator)), lines, name)
     number, cells = next(found)
-    header = [cell.strip().strip("*`") for cell in cells]
+    header = [cell.strip().strip("*`$") for cell in cells]
     if names and not all(is_number(cell) for cell in header):
         raise TableError(f"{name}, line {number}: the table names its columns itself ({listed(header)}): leave out --columns")
     commented = list(names) or _commented_header(header, separator, lines)

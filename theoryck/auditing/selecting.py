@@ -145,12 +145,12 @@ def groups(coders: Mapping[str, Coder]) -> list[tuple[dict[str, str], NDArray[np
 def check_replicates(
     sizes: Mapping[str, Array], others: Mapping[str, Codes], declared: Sequence[str] = (), *, source: str, command: bool = True
 ) -> tuple[str, ...]:
-    """Raise TableError where rows of equal sizes differ in a factor of the design; return what is to be said of the others.
+    """Raise TableError where rows of equal sizes differ in a factor of the design; return the columns that number replicates.
 
     ``others`` are the columns that are not used; the remedy is said as options of the command, or as arguments.
 
     >>> check_replicates({"d": np.array([16.0, 16.0])}, {"seed": np.array([0, 1])}, source="t.csv")
-    ("rows of equal sizes are replicates, numbered by 'seed'",)
+    ('seed',)
     """
     columns = list(sizes.values())
     if not columns or not len(columns[0]):
@@ -162,12 +162,11 @@ def check_replicates(
         return ()
     differing = {name: codes for name, codes in others.items() if _pairs(place, codes) > count}
     repeated = [name for name in differing if name in declared or name.lower() in REPLICATE_NAMES]
-    notes = tuple(f"rows of equal sizes are replicates, numbered by {name!r}" for name in repeated)
     key = place
     for name in repeated:
         key = np.unique(np.stack([key, differing[name]]), axis=1, return_inverse=True)[1].reshape(-1)
     if len(np.unique(key)) == rows:  # every row is one repetition of one size, and what else it says is said of that
-        return notes
+        return tuple(repeated)
     for name, codes in differing.items():
         # A factor takes few values, each at many sizes; what was measured besides takes about as many as there are rows.
         if name not in repeated and len(np.unique(codes)) * count <= 2 * rows:
@@ -180,7 +179,7 @@ def check_replicates(
             raise TableError(
                 f"{source}: rows of equal sizes differ in the column {name!r}, which is not used: they are no replicates; {remedy}"
             )
-    return notes
+    return tuple(repeated)
 
 
 def _pairs(place: NDArray[np.intp], codes: Codes) -> int:

@@ -364,6 +364,13 @@ class _Reading:
             for column, coder in coders.items():
                 j = header.index(column)
                 coder.add(row[j] for _, row in chunk)
+        if any(read.commas for read in columns.values()):
+            for column, read in columns.items():
+                if read.doubtful:
+                    raise TableError(
+                        f"{self.name}, column {column!r}: {read.doubtful!r} may be {read.doubtful.replace('.', '')} or "
+                        f"{float(read.doubtful):g}, as decimals follow commas elsewhere: write all numbers with decimal points"
+                    )
         asked = " and ".join(map(str, conditions))
         if not total:
             raise TableError(f"{self.name} has a header and no row: add a line for each measurement")
@@ -399,10 +406,12 @@ class _Reading:
             rounding = value.rounding[kept]
         elif self.digits != "exact":
             rounding = significant(column(roles.value), int(self.digits))
-        replicated = check_replicates(sizes, others, self.selection.replicate, source=self.name)
+        numbering = check_replicates(sizes, others, self.selection.replicate, source=self.name)
+        replicated = [f"rows of equal sizes are replicates, numbered by {name!r}" for name in numbering]
         read = [note for name in roles.columns for note in columns[name].notes]
+        unused = [note for note in roles.notes if not any(note == f"column {name!r} is not used" for name in numbering)]
         return Measurements(
-            sizes, column(roles.value), stderr, roles.value, (*notes, *read, *said, *replicated, *roles.notes), rounding, dof
+            sizes, column(roles.value), stderr, roles.value, (*notes, *read, *said, *replicated, *unused), rounding, dof
         )
 
 
@@ -439,6 +448,14 @@ class _Column:
     @property
     def notes(self) -> tuple[str, ...]:
         return self._reader.notes
+
+    @property
+    def commas(self) -> bool:
+        return self._reader.commas
+
+    @property
+    def doubtful(self) -> str:
+        return self._reader.doubtful
 
 
 def errors_of(roles: Roles, column: Callable[[str], Array], source: str) -> tuple[Array | None, Array | None, tuple[str, ...]]:
