@@ -246,3 +246,7 @@ def test_levels_of_a_geometric_rate_have_an_order_and_a_floor():
     held = [*errors[:6], 3e-16, 2e-16, 4e-16]
     found = tc.audit({"l": levels}, [min(e, h) for e, h in zip(errors, held)], rate="4**(-l)", kind="order")
     assert found.verdict is not Verdict.REFUTED
+    # Without errors, which its scatter gives.
+    found = tc.audit({"l": levels}, errors, rate="4**(-l)", kind="scaling")
+    assert found.verdict is Verdict.SUPPORTED
+    assert found.exponent.contains(-math.log(4))

@@ -136,7 +136,7 @@ class ColumnReader:
             for i, (value, error) in enumerate(zip(values, found)):
                 parts = split[i]
                 assert parts is not None
-                unit = 10.0 ** _last_power(value)[0] if parts[2] and "." not in error else 1.0
+                unit = 10.0 ** int(last_digits([value])[0][0]) if parts[2] and "." not in error else 1.0
                 errors[i] = scale * unit * self._number(error, lines[i]) * float(f"1{parts[3]}" if parts[3] else 1)
             texts = [value + (parts[3] if parts is not None else "") for value, parts in zip(values, split)]
             self._said["value(error), taken for standard errors"] = None
@@ -223,10 +223,10 @@ class ColumnReader:
     # -- digits ----------------------------------------------------------------------------------------------------------------
 
     def _count(self, texts: Sequence[str]) -> None:
-        found = [_last_power(text) for text in texts]
-        self._powers.append(np.array([power for power, _, _ in found], dtype=np.int64))
-        self._counts.append(np.array([count for _, count, _ in found], dtype=np.int64))
-        self._zero_shown = self._zero_shown or any(zero for _, _, zero in found)
+        powers, counts, zero = last_digits(texts)
+        self._powers.append(powers)
+        self._counts.append(counts)
+        self._zero_shown = self._zero_shown or zero
 
     def rounding(self, numbers: Array) -> Array:
         """Return half a unit of the last digit of every number that was read, in its units."""
@@ -260,19 +260,33 @@ def is_number(text: str) -> bool:
     return True
 
 
-def _last_power(text: str) -> tuple[int, int, bool]:
-    """Return the power of ten of the last digit written, how many digits are, and whether a zero at the end is shown.
+def last_digits(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
+    """Return the powers of ten of the last digits written, how many digits there are, and whether a zero at the end is shown.
 
     That 2.0 has a zero is no sign of zeros being shown: some formats write a float so that it is not taken for an integer.
 
-    >>> _last_power("1.20e-3"), _last_power("0.0125"), _last_power("1024"), _last_power("2.0")
-    ((-5, 3, True), (-4, 3, False), (0, 4, False), (-1, 2, False))
+    >>> powers, counts, zero = last_digits(["1.20e-3", "0.0125", "1024", "2.0"])
+    >>> powers.tolist(), counts.tolist(), zero, last_digits(["2.0"])[2]
+    ([-5, -4, 0, -1], [3, 3, 4, 2], True, False)
     """
-    mantissa, _, exponent = text.strip().lower().partition("e")
-    whole, point, decimals = mantissa.lstrip("+-").partition(".")
-    digits = (whole + decimals).lstrip("0")
-    shown = len(decimals) > 1 and decimals.endswith("0")
-    return (int(exponent) if exponent else 0) - len(decimals), max(len(digits), 1), bool(point) and shown
+    column = np.array(texts, dtype=np.str_)
+    letters = column.view(np.uint32).reshape(len(column), -1)  # (rows, characters), 0 behind the end
+    places = np.arange(letters.shape[1])
+
+    def first(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.asarray(np.where(mask.any(axis=1), mask.argmax(axis=1), letters.shape[1]))[:, None]
+
+    end = first((letters == ord("e")) | (letters == ord("E")))
+    point = np.minimum(first(letters == ord(".")), end)
+    digits = (letters >= ord("0")) & (letters <= ord("9")) & (places < end)
+    decimals = (digits & (places > point)).sum(axis=1)
+    counts = np.maximum((digits & (places >= first(digits & (letters != ord("0"))))).sum(axis=1), 1)
+    last = np.where(digits.any(axis=1), letters.shape[1] - 1 - digits[:, ::-1].argmax(axis=1), 0)
+    zero = (decimals > 1) & (letters[np.arange(len(column)), last] == ord("0"))
+    powers = -decimals
+    scaled = np.flatnonzero(end[:, 0] < letters.shape[1])
+    powers[scaled] += np.array([int(re.split("e", texts[i], flags=re.IGNORECASE)[1]) for i in scaled.tolist()], dtype=np.int64)
+    return powers, counts, bool(zero.any())
 
 
 def _with_error(text: str) -> tuple[str, str, bool, str] | None:

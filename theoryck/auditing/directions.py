@@ -36,10 +36,10 @@ class Direction:
     fixed: Mapping[str, Size]
     toward: Toward = Toward.INFINITY
 
-    @property
-    def axis(self) -> Axis:
-        """How the fits see the base."""
-        return Axis.of(self.base, self.toward, [point.sizes[self.base] for point in self.points], drawn=False)
+    def axis(self, claimed: Claimed) -> Axis:
+        """How the fits of what is claimed see the base."""
+        sizes = [point.sizes for point in self.points]
+        return Axis.of(self.base, self.toward, [size[self.base] for size in sizes], False, claimed.slope(sizes))
 
     @property
     def description(self) -> dict[str, str]:

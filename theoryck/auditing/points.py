@@ -499,7 +499,7 @@ def _with_error(point: Point, relative: float) -> Point:
 
 
 def _relative(line: Direction, rate: Rate | None, template: Prediction, tail: float) -> tuple[float, str]:
-    axis = line.axis
+    axis = line.axis(Claimed.of(template))
     sizes = [axis.large(point.sizes[line.base]) for point in line.points]
     values = [point.estimate.value if point.estimate is not None else math.nan for point in line.points]
     same_sign = all(value > 0 for value in values) or all(value < 0 for value in values)

@@ -39,7 +39,9 @@ class Lines:
             if line is None:
                 return None
             self.number += 1
-            if line.lstrip().startswith(("#", "%")):
+            if "0" <= line[:1] <= "9":  # most lines are rows of numbers
+                self._ahead = line
+            elif line.lstrip().startswith(("#", "%")):
                 self.comment = line.strip()
             elif line.strip() and not (_RULE.match(line) and _is_rule(line)):
                 self._ahead = line

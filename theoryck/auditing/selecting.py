@@ -7,6 +7,7 @@ with what to do.  Columns that number repetitions (seed, trial, fold, ...) or ar
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -115,7 +116,7 @@ class Coder:
     def add(self, cells: Iterable[object]) -> None:
         """Add the cells of a chunk."""
         codes = self._codes
-        self._parts.append(np.array([codes.setdefault(str(cell).strip(), len(codes)) for cell in cells], dtype=np.int64))
+        self._parts.append(np.array([codes.setdefault(_text(cell), len(codes)) for cell in cells], dtype=np.int64))
 
     @property
     def texts(self) -> list[str]:
@@ -126,6 +127,10 @@ class Coder:
     def codes(self) -> Codes:
         """One code a row."""
         return np.concatenate(self._parts) if self._parts else np.empty(0, dtype=np.int64)
+
+
+def _text(cell: object) -> str:
+    return cell.strip() if type(cell) is str else str(cell)
 
 
 def groups(coders: Mapping[str, Coder]) -> list[tuple[dict[str, str], NDArray[np.intp]]]:
@@ -152,20 +157,19 @@ def check_replicates(
     >>> check_replicates({"d": np.array([16.0, 16.0])}, {"seed": np.array([0, 1])}, source="t.csv")
     ('seed',)
     """
-    columns = list(sizes.values())
+    columns = [np.unique(column, return_inverse=True)[1] for column in sizes.values()]
     if not columns or not len(columns[0]):
         return ()
-    _, place = np.unique(np.stack(columns), axis=1, return_inverse=True)
-    place = place.reshape(-1)
+    place = functools.reduce(_joined, columns)
     count, rows = int(place.max()) + 1, len(place)
     if count == rows:
         return ()
-    differing = {name: codes for name, codes in others.items() if _pairs(place, codes) > count}
+    differing = {name: codes for name, codes in others.items() if int(_joined(place, codes).max()) + 1 > count}
     repeated = [name for name in differing if name in declared or name.lower() in REPLICATE_NAMES]
     key = place
     for name in repeated:
-        key = np.unique(np.stack([key, differing[name]]), axis=1, return_inverse=True)[1].reshape(-1)
-    if len(np.unique(key)) == rows:  # every row is one repetition of one size, and what else it says is said of that
+        key = _joined(key, differing[name])
+    if int(key.max()) + 1 == rows:  # every row is one repetition of one size, and what else it says is said of that
         return tuple(repeated)
     for name, codes in differing.items():
         # A factor takes few values, each at many sizes; what was measured besides takes about as many as there are rows.
@@ -182,8 +186,9 @@ def check_replicates(
     return tuple(repeated)
 
 
-def _pairs(place: NDArray[np.intp], codes: Codes) -> int:
-    return len(np.unique(np.stack([place, codes]), axis=1)[0])
+def _joined(first: Codes, second: Codes) -> Codes:
+    """Return codes of the pairs that occur, from 0 upwards without gaps."""
+    return np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)[1]
 
 
 def listed(names: Sequence[str]) -> str:
