@@ -8,8 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.stats
+from hypothesis.strategies import integers
 
 import theoryck as tc
+from theoryck.checking.hunting import hunt
 from theoryck.checking.profiles import Profile
 from theoryck.checking.prospects import plan_claim
 from theoryck.checking.session import Session
@@ -216,3 +218,18 @@ def test_what_draws_by_the_clock_has_a_pilot_too(tmp_path):
     assert first.verdict is Verdict.SUPPORTED
     again = check(tc.Scaling(timed, along=PATH, exponent=1, correction=1), ledger=ledger)
     assert again.points == first.points
+
+
+def test_a_hunt_finds_a_median_that_grows_too_fast():
+    @tc.conjecture("demo/hunted")
+    @tc.for_all(k=integers(1, 4))
+    def hunted(k):
+        @tc.quantity(statistic="median", cost=1)
+        def settling(rng, draws, *, d):
+            return (1 + 0.2 * rng.standard_cauchy(draws)) * d ** (-1.0 if k < 3 else -0.4)
+
+        return tc.Bound(settling, rate="1/d", along=PATH)
+
+    found = hunt(hunted, profile=SMALL, seed=0, tries=8, workers=1).found
+    assert found is not None
+    assert (found.instance["k"], found.prediction.statistic) == (3, "median")  # the smallest that is wrong

@@ -310,3 +310,14 @@ def test_ctrl_c_shows_what_was_drawn(monkeypatch, finished) -> None:
     assert result.stderr == f"interrupted after {128 * finished} of 20000 draws\n"
     estimate = json.loads(result.stdout)["estimate"]
     assert estimate is None if finished == 0 else estimate["draws"] == 384
+
+
+def test_a_quantity_with_a_statistic_is_measured_by_it(monkeypatch):
+    """The median of |x|^2 about 1 at width 8, of which the mean is exact: the class alone says what is made of draws."""
+    from theoryck.theory.networks.quantities import NetworkMoment
+
+    arguments = ["measure", "norm-deviation", "--activation", "x", "--widths", "8", "--draws", "20000", "--json", "-"]
+    mean = json.loads(CliRunner().invoke(main, arguments).output)["estimate"]["value"]
+    monkeypatch.setattr(NetworkMoment, "draw_statistic", "median")
+    median = json.loads(CliRunner().invoke(main, arguments).output)["estimate"]["value"]
+    assert 0 < median < 0.8 * mean  # a square is skewed: a chi2_1 variable has median 0.45 and mean 1

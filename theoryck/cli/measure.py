@@ -18,7 +18,7 @@ from theoryck.cli.common import check_outputs, tell, write_json_data
 from theoryck.cli.options import Rational, SeveralIntegers, Whole, Widths
 
 if TYPE_CHECKING:
-    from theoryck.montecarlo import Moments, TwoSidedMoments
+    from theoryck.montecarlo import Moments, Statistic, TwoSidedMoments
     from theoryck.quantities import Quantity
     from theoryck.records import Bracket, Enclosure, Estimate
 
@@ -173,7 +173,9 @@ def command(
     # A draw of some quantities takes several data sets.
     replicates = math.ceil(wanted / getattr(measured, "data_sets_per_draw", 1))
     moments, interrupted = _draw(measured, quantity, replicates, seed, workers)
-    found = Measured(quantity, chosen.formula, _instance(chosen, measured, options), seed, value, without, moments)
+    found = Measured(
+        quantity, chosen.formula, _instance(chosen, measured, options), seed, value, without, moments, measured.reduction
+    )
     disagree, comparison = compare(measured, found)
     if json_path is not None:
         write_json_data(found.to_json(), json_path)
@@ -236,6 +238,7 @@ def _draw(
         return None, False
     few = draws * (measured.cost({}) or math.inf) < MANY_NUMBERS
     with montecarlo.make_executor(1 if workers is None and few else workers) as executor:
+        options: dict[str, Any] = {} if measured.two_sided else {"statistic": measured.reduction}
         run: Any = montecarlo.sample_two_sided if measured.two_sided else montecarlo.sample
         try:
             moments: Moments | TwoSidedMoments = run(
@@ -244,6 +247,7 @@ def _draw(
                 draws=draws,
                 block_draws=measured.block_draws({}),
                 executor=executor,
+                **options,
             )
         except KeyboardInterrupt as error:
             return getattr(error, "partial", None), True
@@ -272,6 +276,7 @@ class Measured:
     value: Enclosure | Bracket | None
     without: str
     moments: Moments | TwoSidedMoments | None
+    statistic: Statistic
 
     @property
     def exact(self) -> Enclosure | None:
@@ -282,8 +287,8 @@ class Measured:
 
     @property
     def estimate(self) -> Estimate | None:
-        """The mean of the draws, of their middles where they are brackets."""
-        return None if self.moments is None else self.moments.estimate()
+        """What the draws say, their middles where they are brackets."""
+        return None if self.moments is None else self.statistic.estimate(self.moments)
 
     @property
     def bracket(self) -> Bracket | None:
