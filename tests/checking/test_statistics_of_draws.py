@@ -169,7 +169,10 @@ def test_reports_name_the_statistic():
     report = Report("quick", 0, (result,), "0")
     assert Report.from_json(json.loads(dumps(report))) == report
     assert json.loads(dumps(report))["results"][0]["prediction"]["statistic"] == "median"
-    assert "median of waiting" in result._repr_html_()
+    page = result._repr_html_()
+    assert "median of waiting" in page
+    assert "Monte Carlo estimate" in page
+    assert "Monte Carlo mean" not in page
     mean = check(tc.Scaling(tc.quantity(cost=1)(lambda rng, draws, *, d: d + rng.random(draws)), along=PATH, exponent=1))
     assert "statistic" not in mean.prediction.to_json()
 

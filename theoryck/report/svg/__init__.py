@@ -56,9 +56,8 @@ def pictures(result: Result, prefix: str = "") -> list[Picture]:
     def add(name: str, title: str, drawn: tuple[Canvas, str] | None) -> None:
         if drawn is not None:
             canvas, alt = drawn
-            if result.given:
-                canvas.legend = [(sample, words.as_given(text)) for sample, text in canvas.legend]
-                alt = words.as_given(alt)
+            canvas.legend = [(sample, words.in_place(text, result)) for sample, text in canvas.legend]
+            alt = words.in_place(alt, result)
             instance = instance_text(result.instance)
             whole = f"{title}: {clean(result.claim)}{f' ({instance})' if instance else ''}"
             made.append(Picture(name, title, alt, canvas.svg(whole, alt, f"{prefix}{name}")))

@@ -27,6 +27,14 @@ PLURALS = {
 }
 
 
+def in_place(text: str, result: Result) -> str:
+    """Return a text about Monte Carlo means in the words of a result, whose values may be given, or of another statistic."""
+    if result.given:
+        return as_given(text)
+    mean = result.prediction is None or result.prediction.statistic == "mean"
+    return text if mean else text.replace("Monte Carlo mean", "Monte Carlo estimate")
+
+
 def as_given(text: str) -> str:
     """Call values given that the words of the routes call Monte Carlo means.
 
