@@ -16,6 +16,7 @@ Contents
     one_step      the overlap after one step: limits, the term in 1/d, links without C_1, the norm of the spike
     staircase     z_1 + z_1 z_2: the first step learns w_1, the second w_2
     reuse         two steps on one batch: information exponent 3 at n = alpha d
+    transformed_labels  one step on E[z given y]
     falsehoods    twins
 """
 

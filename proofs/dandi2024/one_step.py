@@ -6,10 +6,12 @@ Truth.     With a difference c_1/d, c_1 in closed form; n/(n + d - 1) at every s
            |v|^2 -> A^2 + B/alpha, so that the spike mu_1 1 v^T of p = d neurons has a norm of order d^(1/2).
 """
 
+import numpy as np
 from hypothesis.strategies import sampled_from
 
 import theoryck as tc
-from theoryck.quantities import formula
+from theoryck.numerics.functions import x
+from theoryck.quantities import formula, gaussian_mean
 from theoryck.theory.giant_step import (
     hard_link_limit,
     neuron_gradient,
@@ -124,3 +126,25 @@ def neuron(student):
     value = float(gradient.exact({"d": 10**9, "n": 10**9}))
     spike_alone = float(tc.giant_step.one_step_limit("tanh(x)", 1)) * value
     return tc.Limit(gradient, path(1), value=value, rate="1/d", rivals=[spike_alone], tolerance=value / 20, correction=1)
+
+
+@tc.theorem("dandi2024/mean-gradient", DANDI2023)
+@tc.for_all(link=sampled_from(["tanh(x)", "sign(x)", "x + x**3/6"]))
+def mean_gradient(link):
+    """E <w*, y s'(<w, x>) x> over w uniform on the sphere -> E s'(z) E y z, with a difference O(1/d): s = tanh
+
+    By Hermite coefficients it is sum_k E s' h_k E y z h_k E m^k, m = <w, w*>, E m^2 = 1/d, E m^4 = 3/(d (d + 2)), ...
+    """
+    g, slope = tc.Activation(link), tc.activations.tanh.derivative()
+    tilt = float(gaussian_mean(g.expression * x, 1).exact({}, 20))
+    value = float(tc.networks.rho("tanh", 1).exact({}, 20)) * tilt
+
+    @tc.quantity(cost=20, name=f"gradient of one neuron along w*, {link}")
+    def drawn(rng, draws, *, d):
+        star, other, one = rng.standard_normal((3, draws))
+        m = one / np.sqrt(one**2 + rng.chisquare(d - 1, draws))
+        return g(star) * star * (slope(m * star + np.sqrt(1 - m**2) * other) - slope(other)) + value
+
+    along = tc.ScalingPath(d=(3, 6, 12, 24))
+    rivals = [0, tilt, value * value / tilt]
+    return tc.Limit(drawn, along, value=value, rate="1/d", rivals=rivals, tolerance=abs(value) / 20, correction=1)

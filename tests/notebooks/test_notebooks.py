@@ -13,7 +13,10 @@ from tests.notebooks.tidy import tidied, untidy
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-NAMES = ["01_first_steps", "02_main_theorem", "03_your_own_table", "04_a_false_conjecture", "05_how_verdicts_are_made"]
+NAMES = [
+    *("01_first_steps", "02_main_theorem", "03_your_own_table", "04_a_false_conjecture", "05_how_verdicts_are_made"),
+    "06_learning_in_time",
+]
 
 
 def executed(source, folder):
