@@ -8,6 +8,7 @@ columns     measurements given from Python: arrays, lists, a DataFrame
 points      one estimate for each set of sizes, with its error bar
 floors      where values without noise stop falling
 directions  the path or the lines of a grid along which sizes grow, and the fit of a grid as a whole
+limits      limits of one size, claimed or unknown, and loss laws of several
 audit       what is declared, and the verdict
 """
 

@@ -29,6 +29,14 @@ from theoryck.auditing.directions import (
     slices,
 )
 from theoryck.auditing.floors import Floors, on_floor
+from theoryck.auditing.limits import (
+    LOSS_LAW,
+    UNKNOWN,
+    judge_limit,
+    judge_loss_law,
+    limit_statement,
+    limit_template,
+)
 from theoryck.auditing.points import Gathered, digits_flags, gather, grouped, place, reduced, same_scatter, with_scatter
 from theoryck.auditing.tables import Measurements, TableError
 from theoryck.fitting.scatter import NO_STDERR
@@ -79,6 +87,7 @@ def audit(
     floor: float | None = None,
     replicate: Sequence[str] = (),
     statistic: str = "mean",
+    limit: Any = None,
     name: str = "data",
 ) -> Result:
     """Return the verdict of measured data on ``|value| <= C * rate`` (or, for a scaling, ``value ~ C * rate``).
@@ -107,6 +116,9 @@ def audit(
       "quantile(0.9)", "variance", "std" or "probability" (of rows that are 0 or 1);
     * ``within`` = 0.05, for an order 0.25 (up to 1), ``level`` = 0.95, ``false_refute_rate`` = 0.01, ``false_support_rate`` =
       0.025 (1e-12 to 0.5): what is declared before the data are looked at;
+    * ``limit``: the limit of the values, a number or "unknown" (then it is measured, with the exponent and the constant of the
+      approach); ``rate`` is then that of the difference and ``rivals`` are other limits.  ``kind="loss-law"`` fits
+      ``E + A/N**a + B/D**b``, a term for each size, to scattered points; ``limit`` is then E;
     * ``name``: what the data are called in reports.
 
     One row a size with its stderr; rows of equal sizes with stderr are independent measurements; rows of equal sizes without
@@ -162,6 +174,7 @@ def audit(
         contract=Contract(false_refute_rate, false_support_rate, within, level),
         floor=floor,
         statistic=statistic,
+        limit=limit,
         name=name,
     )
 
@@ -179,6 +192,7 @@ def audit_rows(
     contract: Contract | None = None,
     floor: float | None = None,
     statistic: str = "mean",
+    limit: Any = None,
     name: str = "data",
 ) -> Result:
     """Return the verdict on rows that have been read and checked already; arguments are those of :func:`audit`.
@@ -196,7 +210,9 @@ def audit_rows(
     check_contract(contract.false_refute_rate, contract.false_support_rate, contract.within, contract.level)
     check_corrections(correction, amplitude)
     check_floor(floor)
-    asked = _asked(rate, measured, constant, rivals)
+    if limit is not None and rate is not None and Unknown.of(rate) is not None:
+        rate = None  # the exponent of an approach is measured where no rate is claimed
+    asked = _asked(rate, measured, constant, rivals) if limit is None else None
     if asked is not None:
         known = audit_rows(
             measured,
@@ -213,6 +229,10 @@ def audit_rows(
         return _solved(known, asked, str(rate), measured.value_name)
     groups, reduction = grouped(measured), Statistic.parse(statistic)
     moving = {name: [sizes[name] for sizes, _ in groups] for name in measured.sizes}
+    law = kind == LOSS_LAW
+    if law or limit is not None:
+        _check_limit(kind, rate, constant, floor)
+        limit = UNKNOWN if limit is None else limit
     if kind == ORDER:
         if reduction != MEAN:
             raise ValueError(f"an order is that of values without noise: leave statistic = {statistic!r} out, or judge a scaling")
@@ -220,21 +240,35 @@ def audit_rows(
         correction = ORDER_CORRECTION if correction is None else correction
         amplitude = ORDER_AMPLITUDE if amplitude is None else amplitude
         rate = _order(rate, moving, toward)
-        rivals = tuple(str(_order(rival, moving, toward)) for rival in rivals) if not isinstance(rivals, str) else rivals
-    template = _template(measured, rate, Kind.SCALING if kind == ORDER else kind, correction, amplitude, constant, rivals)
+        if not isinstance(rivals, str) and limit is None:
+            rivals = tuple(str(_order(rival, moving, toward)) for rival in rivals)
+    if limit is not None:
+        template = limit_template(measured.value_name, limit, rate, rivals, correction, amplitude)
+        if rate is not None:
+            Rate.parse(rate).require(measured.sizes)
+    else:
+        template = _template(measured, rate, Kind.SCALING if kind == ORDER else kind, correction, amplitude, constant, rivals)
     template = replace(template, statistic=str(reduction))
     check_levels(moving, Claimed.of(template).rate)
-    heading, said = headings(moving, Claimed.of(template).rate, declared_headings(toward, list(moving)))
+    # A term of a loss law falls with its size, whatever the size is called.
+    declared = dict.fromkeys(moving, Toward.INFINITY) if law else declared_headings(toward, list(moving))
+    heading, said = headings(moving, Claimed.of(template).rate, declared)
     path, lines = _lines([Point(sizes) for sizes, _ in groups], heading)
     tests = 1 if path is not None else len(lines) + len(measured.sizes)
     # The smallest error rate at which any limit will be taken, one-sided.
     tail = min(contract.false_refute_rate / tests / 2, contract.false_support_rate, 0.5 - contract.level / 2)
     gathered = gather(measured, groups, tail) if reduction == MEAN else reduced(measured, groups, reduction)
-    floors = Floors.of(measured, gathered, template, heading, floor, ordered=kind == ORDER)
-    judgement, prediction, points = _judged(gathered, template, contract, tail, heading, floors)
-    judgement = floors.weighed(judgement)
-    flags = tuple(dict.fromkeys((*said, *gathered.flags, *digits_flags(measured), *floors.flags, *judgement.flags)))
-    if rate is None:  # these flags are about growth beyond a claim
+    noted = (*said, *gathered.flags, *digits_flags(measured))
+    if law:
+        judgement, prediction, points = judge_loss_law(gathered, template, contract)
+    elif limit is not None:
+        judgement, prediction, points = judge_limit(gathered, template, contract, tail, heading)
+    else:
+        floors = Floors.of(measured, gathered, template, heading, floor, ordered=kind == ORDER)
+        judgement, prediction, points = _judged(gathered, template, contract, tail, heading, floors)
+        judgement, noted = floors.weighed(judgement), (*noted, *floors.flags)
+    flags = tuple(dict.fromkeys((*noted, *judgement.flags)))
+    if rate is None and limit is None:  # these flags are about growth beyond a claim
         flags = tuple(flag for flag in flags if flag not in (EXCESS, EXTRAPOLATED))
     judgement = replace(judgement, flags=flags)
     return Result(
@@ -250,7 +284,7 @@ def audit_rows(
         seconds=time.perf_counter() - start,
         seed=0,
         given=True,
-        statement=_statement(template, rate),
+        statement=_statement(template, rate) if limit is None else limit_statement(template, law),
     )
 
 
@@ -282,6 +316,18 @@ def _solved(found: Result, asked: Unknown, rate: str, value_name: str) -> Result
     judgement = replace(judgement, claimed_exponent=None, constant=None, slack=None, tightness=None)
     prediction = found.prediction and replace(found.prediction, rate=None, exponent=None)
     return replace(found, judgement=judgement, prediction=prediction, statement=f"{value_name} ~ C * {rate}")
+
+
+def _check_limit(kind: str, rate: str | None, constant: float | None, floor: float | None) -> None:
+    """Raise ValueError for what a limit or a loss law does not have."""
+    if kind not in (Kind.BOUND, ORDER, LOSS_LAW):
+        raise ValueError(f"a limit has no kind {kind!r}: leave it out, or take 'order' where values have no noise")
+    for argument, given in (("constant", constant), ("floor", floor), ("rate", rate if kind == LOSS_LAW else None)):
+        if given is not None:
+            what = "a loss law" if kind == LOSS_LAW else "a limit"
+            raise ValueError(
+                f"{argument} = {given!r} is no part of {what}, whose constants and exponents are measured: leave it out"
+            )
 
 
 def _template(

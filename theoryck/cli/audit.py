@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 @click.option("--rate", metavar="RATE", help='The claimed rate, such as "d**(-1/2)"; without it the exponent is measured.')
 @click.option(
     "--kind",
-    type=Choice(["bound", "scaling", "order"]),
+    type=Choice(["bound", "scaling", "order", "loss-law"]),
     default="bound",
     show_default=True,
-    help="Whether values are at most a constant times the rate, or follow it; or are errors of a method of that order, no noise.",
+    help="Values are at most a constant times the rate, or follow it; or errors of a method of that order, without noise; or "
+    "E + A/N^a + B/D^b, a term a size.",
 )
+@click.option("--limit", metavar="X|unknown", help="What the values tend to; the rate is then that of the difference.")
 @click.option(
     "--size", multiple=True, metavar="COL", help="Column of a size, or NAME=COL where the rate calls it NAME; repeatable."
 )
@@ -106,6 +108,8 @@ def command(data: str, rate: str | None, format_: str | None, json_path: str | N
     Examples:
       theoryck audit runs.csv --rate "d**(-1/2)"
       theoryck audit errors.txt --kind order --rate 2 --by method
+      theoryck audit grids.txt --limit unknown --toward 0 --rate "h**2"
+      theoryck audit losses.csv --kind loss-law --size N --size D --value loss
       theoryck audit runs.csv --rate "sqrt(n/d)" --kind scaling --value loss --rival "n/d"
       theoryck audit seeds.jsonl --size width --value error --where "lr<0.1" --plot error.png
       cat runs.tsv | theoryck audit - --rate 1/d --json -
@@ -206,6 +210,7 @@ def _audited(data: str, rate: str | None, format_: str | None, options: dict[str
             contract=contract,
             floor=options["floor"],
             statistic=options["statistic"],
+            limit=options["limit"],
             name="data" if data == "-" else Path(data).stem,
         )
         audited.append((part.measured, replace(result, instance=dict(part.labels))))
@@ -247,9 +252,11 @@ def _source(data: str) -> str:
 
 def _rows(result: Result, ordered: bool) -> list[Any]:
     from theoryck.auditing.directions import local_slopes, ratios
-    from theoryck.records import Toward
+    from theoryck.records import Kind, Toward
     from theoryck.report.audits import Row
 
+    if result.prediction is not None and result.prediction.kind is Kind.LIMIT:  # what is left of an unknown limit has no slope
+        return [Row(point.sizes, point.estimate) for point in result.points if point.estimate is not None]
     slopes = local_slopes(result)
     if ordered and result.prediction is not None and result.prediction.toward is Toward.INFINITY:  # positive where errors fall
         slopes = [None if slope is None else (-slope[0], slope[1]) for slope in slopes]

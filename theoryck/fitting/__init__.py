@@ -7,6 +7,7 @@ fit          fit_rate: the exponent of ``Q ~ A d**s`` with an interval that cove
 joint        fit_rate_jointly: several sizes at once, one exponent for each, from measurements on a grid
 limit        fit_limit: the limit of a sequence whose corrections are declared, with an interval that covers them and the noise
 linear       The linear algebra of the fits: designs of very different column sizes, rows of very different weights; designs
+loss         fit_loss_law: ``E + sum A_i x_i**-a_i`` on scattered sizes, by least squares with intervals from profiles
 optimise     The posterior mode of a power law with corrections: linear on the logarithm, refined by Gauss-Newton on the values
 result       RateFit: what a fit of ``Q ~ A d**s`` found, and the limits that can be asked of it
 scatter      Measurements without standard errors: one unknown relative noise for all, taken from what no smooth curve explains

@@ -388,6 +388,35 @@ def fit_approach(
     )
 
 
+def scatter_about_approach(
+    sizes: Sequence[float],
+    values: Sequence[float],
+    *,
+    log_rates: Sequence[float] | None = None,
+    logs: bool = False,
+    correction: float | None = None,
+    amplitude: float | None = None,
+) -> float:
+    """Return the standard error of each value, one for all, that makes chi2 of :func:`fit_approach` its degrees of freedom.
+
+    It is 0 where an approach explains the values to the arithmetic.  Arguments and errors are those of :func:`fit_approach`.
+
+    >>> values = [1 + 1 / n + 0.01 * (-1) ** (n // 3) for n in (3, 7, 12, 25, 50, 99)]
+    >>> 0.003 < scatter_about_approach([3, 7, 12, 25, 50, 99], values) < 0.03
+    True
+    """
+    options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude}
+    none = [0.0] * len(values)
+    fit = fit_approach(sizes, values, none, **options)  # type: ignore[arg-type]
+    if fit.setting is None or fit.scan is None or not fit.flags:
+        return 0.0
+    setting, scan = fit.setting, fit.scan
+    while (chi2 := float(scan.chi2[scan.best])) > 1.02 * fit.dof:
+        setting = replace(setting, errors=setting.errors * math.sqrt(max(chi2 / fit.dof, 1.02)))
+        scan = _Scan.of(setting, scan.cells)
+    return float(setting.errors.max())
+
+
 def _cells(first: float, declared: bool) -> list[Cell]:
     centre, cells = (LEAST_FASTER, [Cell(0.0, 0.0)]) if declared else (SLOWEST, [])
     while centre < FASTEST:

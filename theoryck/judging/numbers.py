@@ -69,6 +69,9 @@ def limiting(case: Case, series: Series) -> Outcome:
         # One end of a bracket that decays too slowly says that it does not close, not that the value is wrong.
         verdict = Verdict.INCONCLUSIVE if side and outcome.verdict is Verdict.REFUTED else outcome.verdict
         decisions.append(Decision(verdict, outcome.clause))
+    elif not case.drawn and isinstance(fit, ApproachFit) and not fit.reason:  # a table is asked for what it shows of the approach
+        level = case.contract.level
+        outcome = replace(outcome, exponent=_of_base(case, fit.exponents(level)[0]), constant=fit.coefficient(level, fit))
     decision = worst_of(decisions)
     excluded = _excluded(case, fit, prediction.value.midpoint, side)
     return replace(

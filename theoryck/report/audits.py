@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from theoryck.records import Estimate, Result, Size, Tightness, Verdict
+from theoryck.records import Estimate, Kind, Result, Size, Tightness, Verdict
 from theoryck.records.values import size_text
 from theoryck.report import numbers
 from theoryck.report.claims import COLOR, clean, measured, outcome
@@ -49,7 +49,11 @@ def render(
 def _title(result: Result) -> str:
     which = ", ".join(f"{clean(name)} = {clean(str(value))}" for name, value in result.instance.items())
     claim = clean(result.claim) + (f" ({which})" if which else "")
-    if result.prediction is None or (result.prediction.rate is None and result.prediction.exponent is None):
+    limit = result.judgement.limit
+    if result.prediction is not None and result.prediction.kind is Kind.LIMIT:
+        if result.prediction.value is None and result.prediction.rate is None and not result.rivals:
+            return f"MEASURED: {claim}: {f'limit {numbers.written_out(limit)}' if limit is not None else 'no limit'}"
+    elif result.prediction is None or (result.prediction.rate is None and result.prediction.exponent is None):
         exponent = f": exponent {numbers.written_out(result.exponent)}" if result.exponent is not None else ": no exponent"
         return f"MEASURED: {claim}{exponent}"
     tight = f", {result.tightness.value}" if result.ok and result.tightness in (Tightness.TIGHT, Tightness.LOOSE) else ""

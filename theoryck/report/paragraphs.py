@@ -173,6 +173,9 @@ def _compares_constant(result: Result) -> bool:
 
 
 def _constant_name(result: Result) -> str:
+    prediction = result.prediction
+    if prediction is not None and prediction.kind is Kind.LIMIT and (prediction.value is None or prediction.rate is None):
+        return "constant of the approach"
     return "constant" if _compares_constant(result) else f"constant (the ratio to the rate at {_far(result)})"
 
 

@@ -1,0 +1,130 @@
+"""Limits in tables: Richardson's extrapolation, noisy tables with and without errors, and loss laws on scattered points."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import theoryck as tc
+from theoryck.cli import main
+from theoryck.fitting.loss import fit_loss_law
+from theoryck.records import Result, Verdict
+
+H = [0.4, 0.2, 0.1, 0.05, 0.025, 0.0125]
+N = [2**j for j in range(4, 12)]
+
+
+def test_an_exact_second_order_table_gives_its_limit_order_and_constant():
+    """Grid convergence: 1/4 + 1.5 h^2 + 0.4 h^3, rounded to 9 digits."""
+    values = [round(0.25 + 1.5 * h**2 + 0.4 * h**3, 9) for h in H]
+    found = tc.audit({"h": H}, values, rate="2", kind="order", limit="unknown", digits=9, rivals=["0.2501"])
+    assert found.verdict is Verdict.SUPPORTED
+    assert found.rivals[0].rejected
+    assert found.judgement.limit.contains(0.25)
+    assert found.judgement.limit.half_width < 3e-5
+    assert found.exponent.contains(2.0)
+    assert found.constant.contains(1.5)
+    first = tc.audit({"h": H}, [0.25 + 1.5 * h for h in H], rate="2", kind="order", limit="unknown")
+    assert first.verdict is Verdict.REFUTED
+
+
+def test_limits_without_a_rate_are_measured_and_nothing_judged():
+    found = tc.audit({"n": N}, [2 - 1.7 * n**-0.5 for n in N], limit="unknown")
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.reason.startswith("no limit is claimed")
+    assert found.judgement.limit.contains(2.0)
+    assert found.exponent.contains(-0.5)
+    assert found.constant.contains(-1.7)
+    assert Result.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_the_scatter_of_values_without_errors_is_their_error():
+    """20 tables of noise 0.002 without errors: their intervals contain the limit."""
+    rng, covered = np.random.default_rng(5), 0
+    for _ in range(20):
+        noisy = [2 - 1.7 * n**-0.5 + 0.002 * rng.standard_normal() for n in N]
+        found = tc.audit({"n": N}, noisy, limit="2", rate="n**(-1/2)", within=0.1)
+        assert found.verdict is not Verdict.REFUTED
+        covered += found.judgement.limit.contains(2.0)
+    assert covered >= 16  # of 20 at 95%: fewer have a chance of 3 in 1e3
+
+
+def test_a_claimed_limit_stands_or_falls():
+    values = [2 - 1.7 * n**-0.5 for n in N]
+    assert tc.audit({"n": N}, values, 1e-4, limit=2, rate="n**(-1/2)", rivals=["1.9"]).verdict is Verdict.SUPPORTED
+    assert tc.audit({"n": N}, values, 1e-4, limit="1.5", rate="n**(-1/2)").verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"limit": "none"}, "limit must be a number, a fraction such as 1/3, or 'unknown', got 'none'"),
+        ({"limit": True}, "got True"),
+        ({"limit": 1, "constant": 2.0}, "constant = 2.0 is no part of a limit"),
+        ({"limit": 1, "kind": "scaling"}, "a limit has no kind 'scaling'"),
+        ({"limit": 1, "rivals": ["n"]}, "a rival of a limit"),
+        ({"kind": "loss-law", "rate": "1/n"}, "rate = '1/n' is no part of a loss law"),
+    ],
+)
+def test_what_makes_no_sense_is_named(options, message):
+    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
+        tc.audit({"n": N}, [1 + 1 / n for n in N], **options)
+
+
+def test_a_limit_needs_one_path():
+    n, d = [16, 16, 32, 32], [8, 16, 8, 16]
+    with pytest.raises(ValueError, match="a limit is approached along one path, and n and d do not lie on one"):
+        tc.audit({"n": n, "d": d}, [1.0, 2.0, 3.0, 4.0], limit=1)
+
+
+def losses(count: int, noise: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The law that Hoffmann et al. (2022) fitted, at parameters and tokens of the size of theirs."""
+    parameters, tokens = 10 ** rng.uniform(7.6, 10.2, count), 10 ** rng.uniform(9, 11.5, count)
+    exact = 1.69 + 406.4 * parameters**-0.34 + 410.7 * tokens**-0.28
+    return parameters.round(), tokens.round(), exact * (1 + noise * rng.standard_normal(count))
+
+
+def test_a_loss_law_is_found_on_scattered_points():
+    n, d, loss = losses(50, 0.003, np.random.default_rng(0))
+    table = {"N": n.astype(int).tolist(), "D": d.astype(int).tolist()}
+    found = tc.audit(table, loss, kind="loss-law", limit="1.69", rivals=["1.5"])
+    assert found.verdict is Verdict.SUPPORTED
+    assert found.rivals[0].rejected
+    assert found.judgement.limit.contains(1.69)
+    assert found.judgement.exponents["N"].contains(-0.34)
+    assert found.judgement.exponents["D"].contains(-0.28)
+    assert tc.audit(table, loss, kind="loss-law", limit="1.2").verdict is Verdict.REFUTED
+    assert tc.audit(table, loss, kind="loss-law").verdict is Verdict.INCONCLUSIVE
+
+
+def test_intervals_of_loss_laws_cover():
+    """20 tables: fewer than 15 of 20 at 95% have a chance of 3 in 1e4 for each of the three."""
+    rng, hits = np.random.default_rng(1), np.zeros(3)
+    for _ in range(20):
+        n, d, loss = losses(20, 0.005, rng)
+        found = fit_loss_law({"N": n, "D": d}, loss)
+        assert not found.reason
+        hits += [found.limit.contains(1.69), found.exponents["N"].contains(-0.34), found.exponents["D"].contains(-0.28)]
+    assert hits.min() >= 15
+
+
+def test_a_table_that_bounds_nothing_says_so():
+    rng = np.random.default_rng(2)
+    n, d, loss = losses(9, 0.3, rng)
+    found = fit_loss_law({"N": n, "D": d}, np.abs(loss))
+    assert "the table does not bound" in found.reason or found.limit.half_width > 0.3
+    assert "cannot show 5 unknowns" in fit_loss_law({"N": n[:6], "D": d[:6]}, loss[:6]).reason
+    assert "fewer than 3 values" in fit_loss_law({"N": [1.0, 2.0] * 5, "D": d[:1].tolist() * 10}, [1.0] * 10).reason
+
+
+def test_the_command(tmp_path, capsys):
+    path = tmp_path / "grids.csv"
+    path.write_text("h,value\n" + "".join(f"{h},{0.25 + 1.5 * h**2:.9f}\n" for h in H))
+    with pytest.raises(SystemExit) as left:
+        main(["audit", str(path), "--limit", "unknown", "--kind", "order", "--rate", "2"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert left.value.code == 0
+    assert "SUPPORTED: audit/grids" in text
+    assert "constant of the approach 1.5" in text

@@ -1,0 +1,175 @@
+"""Limits in tables: of one size, claimed or unknown, with the exponent of the approach; and loss laws, a term for each size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from theoryck.auditing.directions import as_path, coarsest_first
+from theoryck.auditing.points import Gathered, student_factor
+from theoryck.fitting.approach import scatter_about_approach
+from theoryck.fitting.loss import LossFit, fit_loss_law
+from theoryck.fitting.scatter import NO_STDERR
+from theoryck.judging import judge
+from theoryck.judging.case import decimal_number
+from theoryck.judging.evidence import with_error
+from theoryck.rates import Rate
+from theoryck.records import Contract, Enclosure, Interval, Judgement, Kind, Point, Prediction, Rival, Toward, Verdict
+
+UNKNOWN = "unknown"
+LOSS_LAW = "loss-law"
+MEASURED = "no limit is claimed: it is measured, and nothing is judged"
+Judged = tuple[Judgement, Prediction, tuple[Point, ...]]
+
+
+def read_limit(limit: Any, name: str = "limit") -> Enclosure | None:
+    """Return a limit that is claimed, a number or a text such as "1/3", as an exact value; None for "unknown".
+
+    >>> read_limit("0.25").midpoint, read_limit("unknown")
+    (Decimal('0.25'), None)
+    >>> read_limit("none")
+    Traceback (most recent call last):
+        ...
+    ValueError: limit must be a number, a fraction such as 1/3, or 'unknown', got 'none'
+    """
+    if isinstance(limit, str) and limit.strip().lower() == UNKNOWN:
+        return None
+    try:
+        value = Decimal(limit) if isinstance(limit, int) and not isinstance(limit, bool) else decimal_number(str(limit))
+    except ValueError:
+        value = Decimal("nan")
+    if isinstance(limit, bool) or not value.is_finite():
+        raise ValueError(f"{name} must be a number, a fraction such as 1/3, or 'unknown', got {limit!r}")
+    return Enclosure(value, Decimal(0))
+
+
+def judge_limit(gathered: Gathered, template: Prediction, contract: Contract, tail: float, toward: Mapping[str, Toward]) -> Judged:
+    """Judge the limit of values of one size; without a value, rate and rivals it is measured, and nothing is judged.
+
+    Without errors the scatter about the approach gives one for all values, as far as the digits written do not.
+    """
+    points = coarsest_first(gathered.points, toward)
+    path = as_path(points, toward)
+    if path is None:
+        names = " and ".join(points[0].sizes)
+        raise ValueError(
+            f"a limit is approached along one path, and {names} do not lie on one: choose rows with --where, or take "
+            f"kind {LOSS_LAW!r}, a limit and a power of each size"
+        )
+    prediction = replace(template, base=path.base, path=path.description, toward=path.toward)
+    flags: tuple[str, ...] = ()
+    if gathered.without_errors:
+        points, flags = gathered.rounded(_with_scatter(points, prediction, path.axis, tail)), (NO_STDERR,)
+    found = judge(prediction, points, contract, drawn=False, noisy=False)
+    if prediction.value is None and prediction.rate is None and not prediction.rivals:
+        reason = MEASURED if found.limit is not None else f"{MEASURED}; none was found: {found.reason}"
+        routes = tuple(replace(route, verdict=Verdict.INCONCLUSIVE, reason="") for route in found.routes)
+        found = replace(found, verdict=Verdict.INCONCLUSIVE, reason=reason, routes=routes, settled=True)
+    return replace(found, flags=(*flags, *found.flags)), prediction, tuple(points)
+
+
+def _with_scatter(points: Sequence[Point], prediction: Prediction, axis: Any, tail: float) -> tuple[Point, ...]:
+    """Return the points with the error that their scatter about the approach shows, as honest as its degrees of freedom allow."""
+    values = [point.estimate.value for point in points if point.estimate is not None]
+    rate = None if prediction.rate is None else Rate.parse(prediction.rate)
+    error = scatter_about_approach(
+        [float(axis.large(point.sizes[prediction.base or ""])) for point in points],
+        values,
+        log_rates=None if rate is None else [rate.log_value(point.sizes) for point in points],
+        logs=rate is not None and any(term.logs for term in rate.terms),
+        correction=prediction.correction,
+        amplitude=axis.amplitude(prediction.amplitude),
+    )
+    error *= student_factor(max(len(points) - 2, 1), tail)
+    return tuple(replace(p, estimate=replace(p.estimate, stderr=error)) for p in points if p.estimate is not None)
+
+
+def judge_loss_law(gathered: Gathered, template: Prediction, contract: Contract) -> Judged:
+    """Fit ``E + sum A_i/x_i**a_i`` to all points, and judge E if it is claimed or has rivals."""
+    points = gathered.points
+    columns = {name: [float(point.sizes[name]) for point in points] for name in points[0].sizes}
+    values = [point.estimate.value for point in points if point.estimate is not None]
+    errors = None if gathered.without_errors else [point.estimate.stderr for point in points if point.estimate is not None]
+
+    def fit(level: float) -> LossFit:
+        return fit_loss_law(columns, values, errors, level=level)
+
+    flags = (NO_STDERR,) if gathered.without_errors else ()
+    found = fit(contract.level)
+    law = " + ".join(["E", *(f"{size} {name}^-a" for size, name in zip("ABCDFG", columns))])
+    if found.reason:
+        reason = f"the law {law} cannot be fitted: {found.reason}"
+        return Judgement(Verdict.INCONCLUSIVE, reason, flags=(*flags, *found.flags)), template, points
+    if gathered.without_errors:  # what the scatter about the law shows
+        points = tuple(
+            replace(point, estimate=replace(point.estimate, stderr=found.noise * abs(point.estimate.value)))
+            for point in points
+            if point.estimate is not None
+        )
+    wide, narrow = fit(1 - contract.false_refute_rate).limit, fit(1 - 2 * contract.false_support_rate).limit
+    rivals = tuple(Rival(text, not wide.contains(float(decimal_number(text)))) for text in template.rivals)
+    shown = _shown(found, law)
+    verdict, reason = Verdict.INCONCLUSIVE, f"{MEASURED}; {shown}"
+    if template.value is not None:
+        claimed = float(template.value)
+        tolerance = contract.within * abs(claimed) or contract.within
+        gap, half = found.limit.estimate - claimed, found.limit.half_width
+        verdict = Verdict.REFUTED if wide.low > claimed + tolerance or wide.high < claimed - tolerance else Verdict.INCONCLUSIVE
+        if claimed - tolerance <= narrow.low and narrow.high <= claimed + tolerance and found.limit.contains(claimed):
+            verdict = Verdict.SUPPORTED
+        relation = {Verdict.SUPPORTED: "within", Verdict.REFUTED: "outside"}.get(verdict, "not told from")
+        reason = f"E minus the claimed {claimed:.6g} is {with_error(gap, half)}, {relation} the tolerance {tolerance:.2g}; {shown}"
+    elif rivals:
+        verdict = Verdict.SUPPORTED if all(rival.rejected for rival in rivals) else Verdict.INCONCLUSIVE
+        kept = [rival.rate for rival in rivals if not rival.rejected]
+        reason = f"E {f'is not told from {kept[0]}' if kept else 'differs from every rival'}; {shown}"
+    judgement = Judgement(
+        verdict,
+        reason,
+        limit=found.limit,
+        exponents=dict(found.exponents),
+        rivals=rivals,
+        flags=(*flags, *found.flags),
+        assuming=f"assuming the law {law}, without corrections",
+    )
+    return judgement, template, points
+
+
+def _shown(found: LossFit, law: str) -> str:
+    terms = ", ".join(f"{name}^({_written(interval)})" for name, interval in found.exponents.items())
+    amplitudes = ", ".join(f"{amplitude:.4g}" for amplitude in found.amplitudes.values())
+    return f"{law} has E = {_written(found.limit)}, powers {terms}, amplitudes {amplitudes}"
+
+
+def _written(interval: Interval) -> str:
+    """Write an interval by its half-width where it is nearly symmetric, else by its ends."""
+    below, above = interval.estimate - interval.low, interval.high - interval.estimate
+    if max(below, above) <= 1.25 * min(below, above):
+        return with_error(interval.estimate, interval.half_width)
+    return f"{interval.estimate:.4g} [{interval.low:.4g}, {interval.high:.4g}]"
+
+
+def limit_template(
+    name: str, limit: Any, rate: str | None, rivals: Sequence[str], correction: float | None, amplitude: float | None
+) -> Prediction:
+    """Return what is claimed of a limit; ValueError for a limit or a rival that is no number."""
+    if isinstance(rivals, str):
+        raise ValueError(f"rivals must be a sequence of numbers, got the text {rivals!r}: write [{rivals!r}]")
+    for rival in rivals:
+        if read_limit(rival, "a rival of a limit") is None:
+            raise ValueError(f"a rival of a limit must be a number, got {rival!r}")
+    value, texts = read_limit(limit), tuple(str(rival) for rival in rivals)
+    return Prediction(
+        Kind.LIMIT, name, rate=rate, value=value, rivals=texts, correction=correction, amplitude=amplitude, parameters={}
+    )
+
+
+def limit_statement(template: Prediction, law: bool) -> str:
+    """Return the claim in words."""
+    value = "unknown" if template.value is None else f"{template.value.midpoint:f}"
+    if law:
+        return f"{template.quantity} = E + a power of each size, with E = {value}"
+    tends = f"{template.quantity} -> {'L, unknown' if template.value is None else value}"
+    return tends if template.rate is None else f"{tends}, with a difference O({template.rate})"
