@@ -83,8 +83,8 @@ class BlockStore(Protocol):
     >>> store = Memory()
     >>> first = sample(lambda rng, draws: rng.random(draws), Key(0, "example"), draws=400, block_draws=100, store=store)
     >>> again = sample(lambda rng, draws: 1 / 0, Key(0, "example"), draws=400, block_draws=100, store=store)  # nothing is drawn
-    >>> len(store), first.estimate() == again.estimate()
-    (4, True)
+    >>> len(store), round(first.estimate().value, 4), round(again.estimate().value, 4)
+    (4, 0.5077, 0.5077)
     """
 
     def held(self, stream: Stream, first: int, last: int) -> Iterable[tuple[int, int]]:
@@ -113,9 +113,9 @@ class BlockFormatError(ValueError):
 def pack(block: Block) -> bytes:
     """Return the bytes of a block in the format of the module's docstring.
 
-    >>> block = Block(Moments.of([1.0, 2.0]), bytes(16), -1.0)
-    >>> unpack(pack(block)) == block
-    True
+    >>> found = unpack(pack(Block(Moments.of([1.0, 2.0]), bytes(16), -1.0)))
+    >>> found.moments.count, found.moments.estimate().value, found.coincidence
+    (2, 1.5, -1.0)
     """
     match block.moments:
         case Moments() as moments:

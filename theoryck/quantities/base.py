@@ -77,8 +77,8 @@ class Quantity:
     >>> quantity, quantity.parameters, quantity.size_names
     (<quantity uniform_mean(power=2)>, {'quantity': 'uniform_mean', 'power': 2}, ('d',))
     >>> found = quantity.draw(np.random.default_rng(0), 10_000, {"d": 4})
-    >>> bool(abs(found.mean() - float(quantity.exact({"d": 4}))) < 5 * found.std() / 100)
-    True
+    >>> round(float(found.mean()), 2), round(float(quantity.exact({"d": 4})), 2)
+    (0.27, 0.27)
     >>> quantity.block_draws({"d": 4}), quantity.exact_cost({"d": 4}), Quantity().exact({})
     (65536, None, None)
     """
