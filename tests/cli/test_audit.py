@@ -336,3 +336,14 @@ def test_sizes_that_go_to_0_are_said_or_declared(tmp_path):
         assert done.output.startswith("SUPPORTED, TIGHT"), done.output
         assert ("h goes to 0, as its name suggests" in done.output) is (not options)
     assert "--toward must be 0, inf or" in run(path, "--rate", "h**2", "--toward", "0", "--toward", "inf").output
+
+
+def test_a_strict_audit_ends_with_1_where_nothing_is_decided(table):
+    """Three sizes with errors of 5% decide nothing; without a rate nothing could be decided."""
+    few = table.parent / "few.csv"
+    few.write_text("d,value,stderr\n16,0.25,0.0125\n32,0.18,0.009\n64,0.125,0.006\n", encoding="utf-8")
+    assert run(few, "--rate", "d**(-1/2)").exit_code == 0
+    assert run(few, "--rate", "d**(-1/2)", "--strict").exit_code == 1
+    unrated = run(few, "--strict")
+    assert unrated.exit_code == 2
+    assert "--strict needs --rate" in unrated.stderr

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import theoryck.checking.check
 from theoryck.claims.collecting import collect
 from theoryck.cli import main
-from theoryck.records import Verdict
+from theoryck.records import Report, Verdict
 from theoryck.report.json import read_json, schema
 
 CLAIMS = '''
@@ -106,6 +106,17 @@ def test_undecided_is_well_but_not_under_thorough(folder):
     thorough = check("--only", "toy/open", "--profile", "thorough")
     assert thorough.exit_code == 3
     assert "? toy/open is undecided: " in thorough.stdout
+
+
+@pytest.mark.parametrize("profile", ["quick", "thorough"])
+def test_a_strict_run_ends_with_1_where_anything_is_undecided(folder, profile):
+    result = check("--only", "toy/open", "--profile", profile, "--strict", "--json", "-")
+    assert result.exit_code == 1
+    data = json.loads(result.stdout)
+    jsonschema.Draft202012Validator(schema()).validate(data)
+    assert (data["summary"]["strict"], data["summary"]["exit_code"]) == (True, 1)
+    assert Report.from_json(data).exit_code == 1
+    assert check("--only", "toy/twin", "--strict").exit_code == 0
 
 
 def test_verbose_lists_every_instance(folder):

@@ -61,6 +61,15 @@ def test_undecided_passes_with_its_own_word_but_fails_under_thorough(project):
     thorough.stdout.fnmatch_lines(["INCONCLUSIVE: toy/inconclusive"])
 
 
+def test_undecided_fails_in_a_strict_run(project):
+    project.claims("inconclusive", "supported")
+    result = project.run("proofs", "--theoryck-strict", "--theoryck-json", "report.json")
+    assert result.ret == 1
+    result.assert_outcomes(failed=1, passed=1)
+    summary = json.loads((project.path / "report.json").read_text())["summary"]
+    assert (summary["strict"], summary["exit_code"]) == (True, 1)
+
+
 def test_a_claim_that_raises_shows_the_users_line_and_is_not_lost(project):
     project.claims("raising", "supported")
     result = project.run("proofs", "--theoryck-json", "report.json")

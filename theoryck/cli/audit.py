@@ -92,9 +92,12 @@ if TYPE_CHECKING:
 @click.option("--false-refute-rate", type=float, default=0.01, show_default=True, help="Chance to refute a true claim.")
 @click.option("--false-support-rate", type=float, default=0.025, show_default=True, help="Chance to support one wrong by --within.")
 @click.option("--format", "format_", type=Choice(["csv", "tsv", "jsonl"]), help="Format of DATA.  [default: by its ending]")
+@click.option("--strict", is_flag=True, help="Exit with 1 where a verdict is INCONCLUSIVE; needs a rate.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - prints it and nothing else.")
 @click.option("--plot", metavar="FILE", help="Draw a log-log picture of the first verdict into FILE (.png, .svg or .pdf).")
-def command(data: str, rate: str | None, format_: str | None, json_path: str | None, plot: str | None, **options: Any) -> None:
+def command(
+    data: str, rate: str | None, format_: str | None, json_path: str | None, plot: str | None, strict: bool, **options: Any
+) -> None:
     """Judge a table of sizes, values and error bars against a rate, or measure its exponent.
 
     A bound is |value| = O(RATE), whatever the sign of the values; with --constant C it is value <= C * RATE, with the sign.  The
@@ -114,20 +117,23 @@ def command(data: str, rate: str | None, format_: str | None, json_path: str | N
       theoryck audit seeds.jsonl --size width --value error --where "lr<0.1" --plot error.png
       cat runs.tsv | theoryck audit - --rate 1/d --json -
 
-    Exit status: 0 supported, undecided or only measured; 1 refuted or vacuous, or a rival not rejected; 2 wrong usage.
+    Exit status: 0 supported, undecided or only measured; 1 refuted or vacuous, or a rival that holds as well, or with --strict
+    undecided; 2 wrong usage.
     """
     from theoryck import __version__
     from theoryck.records import Report
     from theoryck.report.audits import render, summary
 
     _check_outputs(data, json_path, plot)
+    if strict and rate is None and options["against"] is None:
+        raise Usage("--strict needs --rate: without one the exponent is measured and nothing is decided")
     try:
         audited = _audited(data, rate, format_, options)
     except ValueError as error:
         raise Usage(str(error)) from error
     repeat = _repeat(data, rate, format_, options)
     results = tuple(replace(result, repeat=repeat) for _, result in audited)
-    report = Report("audit", results[0].seed, results, __version__)
+    report = Report("audit", results[0].seed, results, __version__, strict=strict)
     if plot is not None:
         _draw(results[0], plot)
     problems = write_report(report, json_path, None)

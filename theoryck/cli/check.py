@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - prints it and nothing else.")
 @click.option("--html", "html_path", metavar="FILE", help="Write one page with everything about the claims to FILE.")
 @click.option("--histograms", "folder", metavar="FOLDER", help="Draw every Law that was measured into FOLDER, as SVG.")
+@click.option("--strict", is_flag=True, help="Exit with 1 where a claim is undecided, under every profile.")
 @click.option("-v", "--verbose", is_flag=True, help="List every instance, not only the worst of each claim.")
 def command(
     paths: tuple[str, ...],
@@ -60,6 +62,7 @@ def command(
     json_path: str | None,
     html_path: str | None,
     folder: str | None,
+    strict: bool,
     verbose: bool,
 ) -> None:
     """Measure and judge the claims made in files and folders.
@@ -81,9 +84,9 @@ def command(
       theoryck check proofs --html report.html
       theoryck check proofs --only 'fan2020/*' --histograms pictures
 
-    Exit status: 0 all well; 1 a claim was REFUTED or VACUOUS, or a falsehood was not refuted; 2 wrong usage, a file that cannot
-    be imported (the claims of the others are checked) or an output that cannot be written; 3 undecided under thorough; 130
-    interrupted.
+    Exit status: 0 all well; 1 a claim was REFUTED or VACUOUS, or a falsehood was not refuted, or with --strict a claim is
+    undecided; 2 wrong usage, a file that cannot be imported (the claims of the others are checked) or an output that cannot be
+    written; 3 undecided under thorough (without --strict); 130 interrupted.
     """
     from theoryck.report.text import render
 
@@ -94,6 +97,7 @@ def command(
     unread = len(problems)  # these were said when they were found
     with _ledger(ledger_path) as ledger:
         report = _measure(claims, profile=profile, seed=seed, workers=workers, draws=draws, sharing=sharing, ledger=ledger)
+    report = replace(report, strict=strict)
     with finishing(lambda text: click.echo(f"theoryck: {text}", err=True)):
         # Files first: whoever reads standard output may have left, and the table is never all there is.
         problems += write_report(report, json_path, html_path)
@@ -111,6 +115,7 @@ def command(
                 "--draws": ",".join(map(str, draws)) if isinstance(draws, tuple) else draws,
                 "--sharing": sharing or len(claims),
                 "--ledger": ledger_path,
+                "--strict": strict or None,
             }
             click.echo(_advice(report, claims, paths, settings, bool(only)), err=True)
             sys.exit(INTERRUPTED)

@@ -121,7 +121,8 @@ def _report(config: pytest.Config) -> Report:
     carried_about = [(About.from_json(about), text) for each in carried for about, text in json.loads(each["about"])]
     about, folders = gathered(carried_about)
     profile, seed = config.getoption("theoryck_profile"), config.getoption("theoryck_seed")
-    return Report(profile, seed, results, __version__, state.interrupted, about, folders)
+    strict = config.getoption("theoryck_strict")
+    return Report(profile, seed, results, __version__, state.interrupted, about, folders, strict)
 
 
 @pytest.hookimpl(trylast=True)

@@ -56,7 +56,7 @@ class ClaimItem(pytest.Item):
             live.erase()
             if self.results:
                 self.user_properties.extend(_properties(self.results))
-        failing = _failing(self.results, session)
+        failing = _failing(self.results, session.profile.inconclusive_fails or self.config.getoption("theoryck_strict"))
         if failing:
             raise ClaimFailed(failing)
 
@@ -104,10 +104,9 @@ def _properties(results: list[Result]) -> list[tuple[str, object]]:
     return [(name, repr(float(value)) if isinstance(value, float) else str(value)) for name, value in known.items()]
 
 
-def _failing(results: list[Result], session: Session) -> list[Result]:
+def _failing(results: list[Result], strict: bool) -> list[Result]:
     from theoryck.report.claims import Outcome, outcome, severity
 
-    strict = session.profile.inconclusive_fails
     bad = {Outcome.FAILED, Outcome.UNDECIDED} if strict else {Outcome.FAILED}
     return sorted((result for result in results if outcome(result) in bad), key=severity)
 

@@ -23,6 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--theoryck-workers", type=int, metavar="N", help="worker processes; the results do not depend on it")
     group.addoption("--theoryck-draws", type=int, metavar="N", help="draws per size, instead of the profile's budget")
     group.addoption("--theoryck-only", metavar="GLOB", help="check only the claims whose id matches, such as 'camilli2025/*'")
+    group.addoption("--theoryck-strict", action="store_true", help="a claim that is undecided fails, under every profile")
     group.addoption("--theoryck-json", metavar="FILE", help="write the report of all claims to FILE")
     group.addoption("--theoryck-html", metavar="FILE", help="write one page with everything about all claims to FILE")
     group.addoption("--theoryck-histograms", metavar="FOLDER", help="draw every Law that was measured into FOLDER, as SVG")

@@ -63,9 +63,9 @@ class Report:
     """Everything one session found: what ``--json`` writes and every renderer reads.
 
     ``results`` has one :class:`Result` an instance, ``profile`` and ``seed`` say how they were drawn, ``interrupted`` whether
-    Ctrl-C ended the session before its end.  ``about`` has one entry per claim and ``folders`` the docstring of each folder that
-    they name; older files have neither.  ``theoryck.report.json`` reads and writes files, :meth:`to_json` and :meth:`from_json`
-    make and take their data.
+    Ctrl-C ended the session before its end, ``strict`` whether what is undecided was to fail it.  ``about`` has one entry per
+    claim and ``folders`` the docstring of each folder that they name; older files have neither.  ``theoryck.report.json`` reads
+    and writes files, :meth:`to_json` and :meth:`from_json` make and take their data.
 
     >>> import sympy, theoryck as tc
     >>> @tc.theorem("example/sigma-of-erf")
@@ -89,6 +89,7 @@ class Report:
     interrupted: bool = False
     about: tuple[About, ...] = ()
     folders: Mapping[str, str] = field(default_factory=dict)
+    strict: bool = False
 
     def about_of(self, claim: str) -> About | None:
         """Return what was written about a claim, or None."""
@@ -102,10 +103,13 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 all well, 1 a statement fell (or a falsehood stood), 3 undecided under thorough, 130 interrupted."""
+        """0 all well, 1 a statement fell (or a falsehood stood), 3 undecided under thorough, 130 interrupted.
+
+        A strict run also ends with 1 where anything is undecided, under thorough too.
+        """
         if self.interrupted:
             return 130
-        if any(not result.ok for result in self.results):
+        if any(not result.ok or (self.strict and not result.decided) for result in self.results):
             return 1
         undecided = any(result.verdict is Verdict.INCONCLUSIVE for result in self.results)
         return 3 if undecided and self.profile == "thorough" else 0
@@ -127,6 +131,7 @@ class Report:
                 "verdicts": counts,
                 "failed": sum(not result.ok for result in self.results),
                 "interrupted": self.interrupted,
+                **({"strict": True} if self.strict else {}),
                 "exit_code": self.exit_code,
             },
             **({"about": [about.to_json() for about in self.about]} if self.about else {}),
@@ -148,6 +153,7 @@ class Report:
             raise ValueError(
                 f"schema must be {SCHEMA_VERSION}, got {data.get('schema')!r}: this file was written by another version of theoryck"
             )
-        interrupted = data.get("summary", {}).get("interrupted", False)
-        report: Report = read_fields(cls, {**data, "interrupted": interrupted})
+        summary = data.get("summary", {})
+        ended = {name: summary.get(name, False) for name in ("interrupted", "strict")}
+        report: Report = read_fields(cls, {**data, **ended})
         return report

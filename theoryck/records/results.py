@@ -335,11 +335,23 @@ class Result(Record):
         return self.judgement.curves[0] if self.judgement.curves else None
 
     @property
+    def decided(self) -> bool:
+        """Whether the evidence decided, either way: SUPPORTED, CERTIFIED or REFUTED, not INCONCLUSIVE and not VACUOUS.
+
+        >>> import theoryck as tc
+        >>> few = tc.audit({"d": [16, 32, 64]}, [0.25, 0.18, 0.125], [0.01] * 3, rate="d**(-1/2)")
+        >>> few.verdict.value, few.ok, few.decided
+        ('INCONCLUSIVE', True, False)
+        """
+        return self.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED, Verdict.REFUTED)
+
+    @property
     def ok(self) -> bool:
         """Whether the outcome is the declared one: a falsehood REFUTED, anything else neither REFUTED nor VACUOUS.
 
-        A rival that survives a supported claim is a check that could not fail, hence not well either; nor is a falsehood
-        rightly refuted because two routes disagree.
+        What is undecided is well, too: a check that must not pass then asks for :attr:`decided` besides.  A rival that holds
+        beside a supported claim is a check that could not fail, hence not well; nor is a falsehood rightly refuted because two
+        routes disagree.
         """
         if self.status is Status.FALSEHOOD:
             return self.verdict is Verdict.REFUTED and "routes-disagree" not in self.judgement.flags

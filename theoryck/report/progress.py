@@ -213,7 +213,7 @@ def advice(
     for pattern in left if chosen else patterns(left, done) if done else ():
         words += ["--only", pattern]
     for option, value in settings.items():
-        words += [option, str(value)] if value is not None else []
+        words += [] if value is None else [option] if value is True else [option, str(value)]
     what, whose = ("it", "its") if len(left) == 1 else ("them", "their")
     kept = (
         f"({whose} draws so far are in the ledger and will be reused)"
