@@ -346,4 +346,4 @@ def test_a_strict_audit_ends_with_1_where_nothing_is_decided(table):
     assert run(few, "--rate", "d**(-1/2)", "--strict").exit_code == 1
     unrated = run(few, "--strict")
     assert unrated.exit_code == 2
-    assert "--strict needs --rate" in unrated.stderr
+    assert "--strict needs --rate or --limit" in unrated.stderr

@@ -92,7 +92,7 @@ if TYPE_CHECKING:
 @click.option("--false-refute-rate", type=float, default=0.01, show_default=True, help="Chance to refute a true claim.")
 @click.option("--false-support-rate", type=float, default=0.025, show_default=True, help="Chance to support one wrong by --within.")
 @click.option("--format", "format_", type=Choice(["csv", "tsv", "jsonl"]), help="Format of DATA.  [default: by its ending]")
-@click.option("--strict", is_flag=True, help="Exit with 1 where a verdict is INCONCLUSIVE; needs a rate.")
+@click.option("--strict", is_flag=True, help="Exit with 1 where a verdict is INCONCLUSIVE; needs a claim.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - prints it and nothing else.")
 @click.option("--plot", metavar="FILE", help="Draw a log-log picture of the first verdict into FILE (.png, .svg or .pdf).")
 def command(
@@ -125,8 +125,9 @@ def command(
     from theoryck.report.audits import render, summary
 
     _check_outputs(data, json_path, plot)
-    if strict and rate is None and options["against"] is None:
-        raise Usage("--strict needs --rate: without one the exponent is measured and nothing is decided")
+    judged = rate is not None or options["against"] is not None or options["limit"] is not None or options["kind"] == "loss-law"
+    if strict and not judged:
+        raise Usage("--strict needs --rate or --limit: without one the exponent is measured and nothing is decided")
     try:
         audited = _audited(data, rate, format_, options)
     except ValueError as error:
