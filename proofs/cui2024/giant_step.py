@@ -1,12 +1,10 @@
 """What one giant step is worth: errors of ridge regression with the features that it makes.
 
 Setting.   w^1_j = w_j + (eta/b) sum_i y_i s'(<w_j, x_i>) x_i, b = alpha_0 d, then ridge regression with s(<w^1_j, x>) on n = alpha
-d
-           fresh samples, p = d; s = g = tanh.
+           d fresh samples, p = d; s = g = tanh.
 Claim.     The test error tends to that of spiked features with r, c and gamma of the step (Cui, Pesce, Dandi, Krzakala, Lu,
-Zdeborova,
-           Loureiro 2024), which is below that of the best linear predictor, E y^2 - (E y z)^2, for enough samples: plain random
-           features are not.
+           Zdeborova, Loureiro 2024), which is below that of the best linear predictor, E y^2 - (E y z)^2, for enough samples: plain
+           random features are not.
 """
 
 from hypothesis.strategies import sampled_from

@@ -1,12 +1,10 @@
 """Ridge regression with features that have a spike.
 
 Setting.   phi_j(x) = s(<w_j, x> + r <v, x>), w_j ~ N(0, I/d), j = 1..p; y = g(gamma <v, x> + (1 - gamma^2)^(1/2) h); n = alpha d
-samples,
-           p = beta d; (1/p^(1/2)) a . phi fitted with the penalty lambda |a|^2 beside the sum of squares.
+           samples, p = beta d; (1/p^(1/2)) a . phi fitted with the penalty lambda |a|^2 beside the sum of squares.
 Claim.     Test and training error tend to the solution of the system for V_1, V_2, q_1, q_2, zeta, psi, m (Cui, Pesce, Dandi,
-Krzakala, Lu,
-           Zdeborova, Loureiro 2024; derived anew, see the folder).  With r = 0 they are plain random features, whose errors are
-           those of the Gaussian covariate model.
+           Krzakala, Lu, Zdeborova, Loureiro 2024; derived anew, see the folder).  With r = 0 they are plain random features, whose
+           errors are those of the Gaussian covariate model.
 """
 
 from hypothesis.strategies import sampled_from

@@ -2,14 +2,12 @@
 Troiani, Arnaboldi, Pesce, Zdeborova, Krzakala (2024).
 
 Setting.   y = g(<w*, x>), x ~ N(0, I_d), |w*| = 1, n = alpha d samples; first layers start with a^0 = 1 and outputs near 0, so that
-a
-           step moves every neuron along X^T (y s'(X w_j))/n, which is mu_1 v up to what averages out, v = X^T y/n, mu_1 = E s'(z).
-           A = E y z, B = E y^2.
+           a step moves every neuron along X^T (y s'(X w_j))/n, which is mu_1 v up to what averages out, v = X^T y/n, mu_1 = E
+           s'(z). A = E y z, B = E y^2.
 Claim.     One step learns one direction, the first Hermite coefficient C_1 = E y z of the target, if there is one; a second step on
-a
-           fresh batch learns what the first has made linear; a second step on the same batch learns more.
-Truth.     Exact at every size: cos^2(v, w*) = S_1^2/(S_1^2 + S_2 chi^2_{d-1}), S_1 = sum y z, S_2 = sum y^2.  It tends to
-           A^2 alpha/(A^2 alpha + B) with a term c_1/d that is known; without A it is E y^2 z^2/(B d).
+           a fresh batch learns what the first has made linear; a second step on the same batch learns more.
+Truth.     Exact at every size: cos^2(v, w*) = S_1^2/(S_1^2 + S_2 chi^2_{d-1}), S_1 = sum y z, S_2 = sum y^2.  It tends to A^2
+           alpha/(A^2 alpha + B) with a term c_1/d that is known; without A it is E y^2 z^2/(B d).
 Words changed.  The talk says that the spike has a norm of order 1; that of the p x d matrix mu_1 1 v^T grows like p^(1/2).
 
 Contents

@@ -131,7 +131,7 @@ def neuron(student):
 @tc.theorem("dandi2024/mean-gradient", DANDI2023)
 @tc.for_all(link=sampled_from(["tanh(x)", "sign(x)", "x + x**3/6"]))
 def mean_gradient(link):
-    """E <w*, y s'(<w, x>) x> over w uniform on the sphere -> E s'(z) E y z, with a difference O(1/d): s = tanh
+    """E <w*, y s'(<w, x>) x> over w uniform on the sphere -> E s'(z) E y z: s = tanh
 
     By Hermite coefficients it is sum_k E s' h_k E y z h_k E m^k, m = <w, w*>, E m^2 = 1/d, E m^4 = 3/(d (d + 2)), ...
     """
@@ -147,4 +147,4 @@ def mean_gradient(link):
 
     along = tc.ScalingPath(d=(3, 6, 12, 24))
     rivals = [0, tilt, value * value / tilt]
-    return tc.Limit(drawn, along, value=value, rate="1/d", rivals=rivals, tolerance=abs(value) / 20, correction=1)
+    return tc.Limit(drawn, along, value=value, rivals=rivals, tolerance=abs(value) / 20, correction=1)

@@ -1,13 +1,11 @@
 """Two steps on the same batch learn what one-pass descent takes d^2 samples for.
 
 Setting.   w_0 a unit vector orthogonal to w*, w_{t+1} = w_t + eta g_t, g_t = X^T (y s'(X w_t))/n, the same X and y, n = alpha d;
-here s'(x) =
-           e^(-x^2/2).  y = sin(2 z) - 2 e^(-3/2) sin(z) has information exponent 3 and no heavy tails; (z^3 - 3 z)/sqrt(6) has
-           them.
+           here s'(x) = e^(-x^2/2).  y = sin(2 z) - 2 e^(-3/2) sin(z) has information exponent 3 and no heavy tails; (z^3 - 3
+           z)/sqrt(6) has them.
 Claim.     cos(g_1, w*) and cos(w_2, w*) tend to numbers other than 0 (Dandi, Troiani, Arnaboldi, Pesce, Zdeborova, Krzakala 2024):
-the
-           memory of the batch makes the second gradient see a transform of y, so that the generative exponent counts, which is 1
-           here.
+           the memory of the batch makes the second gradient see a transform of y, so that the generative exponent counts, which is
+           1 here.
 Truth.     With M = E v z*, A_0, A_t and B as in theoryck.theory.giant_step.limits.reuse: M/(M^2 + A_0^2 + A_t^2 + B/alpha)^(1/2).
            Even links have E[z given y] = 0 and are not learnt in two steps; nor is anything by a fresh second batch.
 """

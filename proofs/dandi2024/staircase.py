@@ -1,11 +1,9 @@
 """Two steps on fresh batches climb a staircase: y = z_1 + z_1 z_2.
 
 Setting.   z_k = <w_k, x>, x ~ N(0, I_d), n = alpha d fresh samples a step.  v = X^T y/n is the first step; from v/|v| a quadratic
-neuron
-           (s'(z) = z) makes the second, g = X'^T (y' <v, x'>/|v|)/n.
+           neuron (s'(z) = z) makes the second, g = X'^T (y' <v, x'>/|v|)/n.
 Claim.     One step learns w_1, of which y has a linear part, and not w_2; the second learns w_2, since z_1 z_2 is linear in z_2 for
-who
-           knows z_1 (Dandi, Krzakala, Loureiro, Pesce, Stephan 2023; "hierarchical learning" in the talk).
+           who knows z_1 (Dandi, Krzakala, Loureiro, Pesce, Stephan 2023; "hierarchical learning" in the talk).
 Truth.     cos^2(v, w_1) -> m^2 = alpha/(alpha + 2),  d cos^2(v, w_2) -> 4/(alpha + 2),
            cos^2(g, w_2) -> m^2/(m^2 + (2 + 4 m^2)/alpha).
 """

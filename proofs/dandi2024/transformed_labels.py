@@ -1,11 +1,9 @@
 """One step on transformed labels sees what one step on the labels does not.
 
 Setting.   y = z^3 - 3 z, z = <w*, x>, x ~ N(0, I_d): information exponent 3.  v = X^T T(y)/n with T(y) = E[z given y], the first
-step of
-           the best algorithm; n = alpha d samples.
+           step of the best algorithm; n = alpha d samples.
 Claim.     cos^2(v, w*) -> alpha lambda_1/(1 + alpha lambda_1), lambda_1 = E T(y)^2: every alpha > 0 is enough, since E[z given y]
-is
-           not 0; that is why a second step on the same batch, which sees a transform of y, learns it (Dandi, Troiani, Arnaboldi,
+           is not 0; that is why a second step on the same batch, which sees a transform of y, learns it (Dandi, Troiani, Arnaboldi,
            Pesce, Zdeborova, Krzakala 2024).
 Truth.     The exact law is that of one step with T(y) in the place of y: A = B = lambda_1.  With T(y) = y it is 7/d.
 """

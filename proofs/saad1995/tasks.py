@@ -1,4 +1,4 @@
-"""The students of this folder, two units against two of a teacher, and where they begin."""
+"""The students of online learning in soft committee machines (Saad and Solla 1995): two units against two, and where they begin."""
 
 from theoryck.theory.dynamics import OnlineTask, OrderParameters
 

@@ -43,11 +43,11 @@ def order_parameters(read):
 
 
 @tc.theorem("saad1995/other-activation", SAAD1995)
-@tc.for_all(student=sampled_from(["tanh", "sin", "atan(2*x)"]))
+@tc.for_all(student=sampled_from(["tanh", "sin", "atan(2*x)", "relu"]))
 def other_activations(student):
     """R at t = 2 and 4 -> the equations with numerical means, one unit of another g against one, both layers trained"""
     learnt, start = OnlineTask(1, 1, 0.5, student), OrderParameters(q=0.3, r=0.1, v=0.8)
     value = float(trajectory(learnt, start, [2, 4]).R.mean())
-    as_erf = float(trajectory(OnlineTask(1, 1, 0.5), start, [2, 4]).R.mean())
+    sooner = float(trajectory(learnt, start, [1, 2]).R.mean())
     measured = online_order(learnt, start, [2, 4], "R", (0, 0))
-    return tc.Limit(measured, sizes, value=value, rivals=[as_erf], tolerance=abs(value - as_erf) / 3, correction=1)
+    return tc.Limit(measured, sizes, value=value, rivals=[sooner], tolerance=0.02, correction=1)

@@ -96,6 +96,24 @@ def test_means_of_uneven_activations():
     assert found.h2[0, 0] == pytest.approx(math.exp(1.0), rel=1e-9)
 
 
+def test_means_of_relu():
+    """E relu' relu' = 1/4 + asin(rho)/(2 pi), E relu'' relu(w) = 0 at u = 0 where w = 0, E relu^2 = Q/2; and E relu'' (x) of the
+    teacher by its kink: E delta(u) relu(w) = (2 pi Q)^(-1/2) (Var(w given u)/(2 pi))^(1/2)."""
+    q, r, t = 0.6, 0.3, 1.2
+    found = online_means(OnlineTask(t, 1, 0.1, "relu"), q, r, 0.7)
+    assert found.h5[0, 0] == pytest.approx(0.25 + math.asin(r / math.sqrt(q * t)) / (2 * math.pi), abs=1e-12)
+    assert found.h2[0, 0] == pytest.approx(0.5, abs=1e-12)
+    assert found.h1[0, 0] == pytest.approx(0.0, abs=1e-12)
+    assert found.h4[0, 0] == pytest.approx(math.sqrt((t - r * r / q) / q) / (2 * math.pi), abs=1e-12)
+
+
+@pytest.mark.parametrize("student", ["tanh", "sin"])
+def test_panels_and_the_lattice_agree(student):
+    """One unit against one, a smooth activation: both ways to the means, in all of them."""
+    task, q, r, v = OnlineTask(1.2, 0.8, 0.2, student), np.array([[0.6]]), np.array([[0.3]]), np.array([0.7])
+    assert limits._gap(limits._panel_means(task, q, r, v), limits._lattice_means(task, q, r, v, 0.1)) < 1e-11
+
+
 @pytest.mark.parametrize("student", ["erf_scaled", "tanh"])
 def test_the_error_is_that_of_the_prediction_formula(student):
     found = online_means(OnlineTask(T, TEACHER, 0.2, student), Q, R, V).eg
@@ -201,7 +219,14 @@ def test_coefficients_of_a_layer():
             lambda: trajectory(OnlineTask(1, 1, 0.1, eigenvalues=[1, 2]), OrderParameters(0.3, 0.1, 1), [1]),
             "must have 2 bins",
         ),
-        (lambda: trajectory(OnlineTask(1, 1, 0.1, "relu"), OrderParameters(0.3, 0.1, 1), [1]), "student must be smooth"),
+        (
+            lambda: trajectory(OnlineTask(np.eye(2), [1, 1], 0.1, "relu"), OrderParameters(0.3, [[[0.1, 0]]], 1), [1]),
+            "must be smooth",
+        ),
+        (
+            lambda: trajectory(OnlineTask(1, 1, 0.1, "x", "sign(x)"), OrderParameters(0.3, 0.1, 1), [1]),
+            "teacher must be continuous",
+        ),
         (lambda: trajectory(OnlineTask(1, 1, 0.1, "tanh(90*x)"), OrderParameters(0.3, 0.1, 1), [1]), "not resolved by lattices"),
         (lambda: one_layer("cos(x)", 1.0, 0.1), "activation must have E sigma' != 0"),
         (lambda: deep_covariances(np.random.default_rng(0), "erf", [3]), "widths must be"),

@@ -12,7 +12,8 @@ In the source the term j = k stands apart, as h_3^k = h_1^{kk} + h_2^{kk}.
 
 For erf(x/sqrt 2) every mean is algebraic or an arcsine (Saad and Solla 1995).  For other activations all of them are means over one
 lattice of standard normal points: the trapezoidal rule, which converges faster than any power of its step for analytic functions;
-the step is the one at which halving it no more changes the right-hand side, at the start and at the end.
+the step is the one at which a finer one changes the right-hand side no more, at all times asked for.  One unit against one, kinks
+are allowed: panels end at them.
 """  # noqa: E501 - an equation a line
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
 from theoryck.numerics.errors import NotConverged
+from theoryck.numerics.functions.pieces import jump_order
+from theoryck.numerics.gaussian.means import kinks_of, nodes_of, panel_edges
 from theoryck.records.arguments import LARGEST
 from theoryck.theory.dynamics.model import OnlineTask, OrderParameters, array
 from theoryck.theory.projections.limits import check_covariance
@@ -44,6 +47,9 @@ AGREED = 1e-8
 """Two steps of the lattice must agree to this, relative to the largest mean: the finer one is nearer by two digits more."""
 
 LATTICE_TOLERANCE = 1e-10
+
+PANEL_REACH = 9.0
+"""Standard deviations to which panels reach: e^(-81/2) = 3e-18."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +78,13 @@ def online_means(task: OnlineTask, Q: ArrayLike, R: ArrayLike, v: ArrayLike) -> 
     second = array(v, "v", 1)
     q, r = array(Q, "Q", 2, (len(second), len(second))), array(R, "R", 2, (len(second), task.units))
     check_covariance(q, r, task.T)
-    return _means(task, q, r, second, None if task.arcsines else _step(task, q, r, second))
+    return _means(task, q, r, second, _step(task, q, r, second))
 
 
 def _means(task: OnlineTask, q: Array, r: Array, v: Array, step: float | None) -> Means:
-    return _arcsine_means(task, q, r, v) if step is None else _lattice_means(task, q, r, v, step)
+    if step is None:
+        return _arcsine_means(task, q, r, v) if task.arcsines else _panel_means(task, q, r, v)
+    return _lattice_means(task, q, r, v, step)
 
 
 def _arcsine_means(task: OnlineTask, q: Array, r: Array, v: Array) -> Means:
@@ -172,6 +180,46 @@ def _lattice_sums(task: OnlineTask, root: Array, points: Array, weights: Array, 
     )
 
 
+def _panel_means(task: OnlineTask, q: Array, r: Array, v: Array) -> Means:
+    """The means of one unit against one by panels that end at kinks: E g'' F = E (u g' F - Q g' F_u - R g' F_w)/Q."""
+    (Q,), (R,), (T,), (vk,), (vt,) = q[0], r[0], task.T[0], v, task.v_teacher
+    root, g, h = math.sqrt(Q), task.student, task.teacher
+    rest = math.sqrt(max(T - R * R / Q, 0.0))
+    z, outer = nodes_of(panel_edges([kink / root for kink in kinks_of(g)], -PANEL_REACH, PANEL_REACH, 1.0), 14)
+    u = root * z
+    middle = R / root * z
+    if rest > 1e-12 * math.sqrt(T):
+        base = panel_edges([], -PANEL_REACH, PANEL_REACH, 1.0)
+        cuts = (np.array(kinks_of(h)) - middle[:, None]) / rest if kinks_of(h) else np.zeros((len(z), 0))
+        edges = np.concatenate([np.broadcast_to(base, (len(z), len(base))), np.clip(cuts, -PANEL_REACH, PANEL_REACH)], axis=1)
+        y, inner = nodes_of(np.sort(edges, axis=1), 14)
+        inner = inner * np.exp(-y * y / 2) / math.sqrt(2 * math.pi)
+        field = middle[:, None] + rest * y
+    else:
+        field, inner = middle[:, None], np.ones((len(z), 1))
+    weights = outer * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    taught, slope_taught = h(field), h.derivative()(field)
+    # Given u: the means of h, h' and h^2.
+    one, slope_one, two = ((inner * values).sum(axis=1) for values in (taught, slope_taught, taught**2))
+    own, slope = g(u), g.derivative()(u)
+    delta = vk * own - vt * one
+    square = (vk * own) ** 2 - 2 * vk * own * vt * one + vt * vt * two
+
+    def mean(values: Array) -> Array:
+        return np.array([[float(weights @ values)]])
+
+    h2, h5 = mean(slope**2), mean(slope * slope_one)
+    return Means(
+        h1=(mean(u * slope * own) - Q * h2) / Q,
+        h2=h2,
+        h4=(mean(u * slope * one) - R * h5) / Q,
+        h5=h5,
+        h6=mean(slope**2 * square),
+        outputs=mean(delta * own)[0],
+        eg=float(weights @ square) / 2,
+    )
+
+
 def _gap(one: Means, two: Means) -> float:
     """The largest difference of two sets of means, relative to the largest entry of its kind; eg counts where it is not small."""
     gaps = []
@@ -181,11 +229,21 @@ def _gap(one: Means, two: Means) -> float:
     return max(gaps)
 
 
-def _step(task: OnlineTask, q: Array, r: Array, v: Array, largest: float = math.inf) -> float:
-    """The first step of the lattice, below the ``largest``, with which the next coarser one agrees; NotConverged if none does."""
+def _step(task: OnlineTask, q: Array, r: Array, v: Array, largest: float = math.inf) -> float | None:
+    """The first step of the lattice, below the ``largest``, with which the next coarser one agrees; NotConverged if none does.
+
+    None where no lattice is needed: for arcsines, and for one unit against one with kinks.
+    """
+    if task.arcsines:
+        return None
     for phi, name in ((task.student, "student"), (task.teacher, "teacher")):
-        if phi.kinks:
-            raise NotConverged(f"{name} must be smooth, got {phi.text!r}: a lattice does not resolve its kinks; take a smooth one")
+        if not phi.kinks:
+            continue
+        if jump_order(phi.expression, 0) is not None:
+            raise ValueError(f"{name} must be continuous, got {phi.text!r}: the gradient of a jump is 0 or infinite")
+        if len(v) + task.units > 2:
+            raise NotConverged(f"{name} must be smooth, got {phi.text!r}: a lattice does not resolve its kinks; take one unit each")
+        return None
     before = None
     for step in STEPS:
         now = _lattice_means(task, q, r, v, step)
@@ -231,13 +289,13 @@ def trajectory(task: OnlineTask, start: OrderParameters, times: ArrayLike) -> Tr
         )
     Q, R = task.summed(start.q, start.r)
     check_covariance(Q, R, task.T)
-    step = None if task.arcsines else _step(task, Q, R, start.v)
+    step = _step(task, Q, R, start.v)
     while True:
         found = _integrated(task, start, moments, step)
         if step is None:
             return found
         # Fields that have grown may ask for a finer lattice than they did at the start: then all is done again with that.
-        finest = min(_step(task, Q, R, v, step) for Q, R, v in zip(found.Q, found.R, found.v))
+        finest = min(_step(task, Q, R, v, step) or step for Q, R, v in zip(found.Q, found.R, found.v))
         if finest >= step:
             return found
         step = finest
@@ -270,7 +328,7 @@ def _integrated(task: OnlineTask, start: OrderParameters, moments: Array, step: 
         return LARGEST - float(np.abs(y).max())
 
     grown.terminal = True  # type: ignore[attr-defined]
-    tolerance = TOLERANCE if step is None else LATTICE_TOLERANCE
+    tolerance = TOLERANCE if task.arcsines else LATTICE_TOLERANCE
     y = np.concatenate([start.q.ravel(), start.r.ravel(), start.v])
     states = []
     for before, now in itertools.pairwise([0.0, *moments.tolist()]):
