@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 import pytest
 
@@ -164,3 +165,23 @@ def test_points_are_listed_from_the_coarsest_and_curves_end_at_the_limit() -> No
     assert found.curve.value(STEPS[-1]) == pytest.approx(2 * STEPS[-1], rel=0.02)
     assert found.constant.contains(2)
     assert type(found).from_json(found.to_json()) == found
+
+
+def test_pictures_of_sizes_that_shrink_end_at_0() -> None:
+    from theoryck.judging import judge
+    from theoryck.records import Contract, Enclosure, Estimate, Kind, Point, Prediction, Result, Status
+    from theoryck.report.svg import pictures
+
+    points = tuple(Point({"h": h}, Estimate(2 + h, 0.001, 10**6)) for h in STEPS)
+    claim = Prediction(Kind.LIMIT, "Q", "h", rate="h", value=Enclosure(Decimal(2), Decimal(0)), toward=Toward.ZERO, correction=1)
+    found = judge(claim, points, Contract())
+    assert found.limit is not None
+    assert found.limit.contains(2)
+    result = Result("c", Status.CONJECTURE, {}, found, claim, points, Contract(), 1e-3, 0, 0.0, 0)
+    drawn = {picture.name: picture for picture in pictures(result)}
+    assert ">0</text>" in drawn["limit"].svg
+    assert "\u221e" not in drawn["limit"].svg
+    bound = audit({"h": STEPS}, [2 * h for h in STEPS], 0.01, rate="h", rivals=["h**2"])
+    texts = " ".join(picture.svg for picture in pictures(bound))
+    assert "at the smallest size" in texts
+    assert "largest size" not in texts

@@ -213,7 +213,7 @@ def _labels(axes: Any, result: Result, traces: Sequence[Trace], sign: int) -> No
 def _ticks(axes: Any, sizes: Sequence[Size]) -> None:
     """Label the sizes themselves where they are few, as ticks at powers of ten seldom are sizes."""
     if 1 <= len(sizes) <= 9 and all(later >= 1.5 * earlier for earlier, later in itertools.pairwise(sizes)):
-        axes.set_xticks(list(sizes), labels=[size_text(size) for size in sizes])
+        axes.set_xticks(list(sizes), labels=[str(size) if isinstance(size, int) else f"{size:.3g}" for size in sizes])
         axes.set_xticks([], minor=True)
 
 

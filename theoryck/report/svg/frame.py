@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from theoryck.records import Size
+from theoryck.records import Size, Toward
 from theoryck.report.svg import scales
 from theoryck.report.svg.canvas import WIDTH, Canvas, Spot, band, clipped, path, polyline, short, width_of, with_tail
 from theoryck.report.svg.marks import Mark, Trace
@@ -51,7 +51,7 @@ class Frame:
     x: Scale
     y: Scale
     flip: int = 1
-    infinity: float = 0.0  # where the horizontal axis has its label, if it has
+    limit: float = 0.0  # where the horizontal axis has the label of its end, if it has
 
     @property
     def top(self) -> float:
@@ -83,22 +83,23 @@ class Frame:
 
 
 def framed(
-    canvas: Canvas, sizes: Sequence[Size], y: Scale, caption: str, below: str, flip: int = 1, *, infinity: bool = False
+    canvas: Canvas, sizes: Sequence[Size], y: Scale, caption: str, below: str, flip: int = 1, *, limit: Toward | None = None
 ) -> Frame:
-    """Draw caption, axes and ticks at the sizes measured and return the frame; with ``infinity`` the axis goes on to that."""
+    """Draw caption, axes and ticks at the sizes measured and return the frame; with a ``limit`` the axis goes on to that."""
     logs = [math.log10(size) for size in sizes]
     first, last = min(logs), max(logs)
     pad = 0.05 * (last - first) or 0.3
-    x = Scale("log", first - pad, last + (4 if infinity else 1) * pad)
+    x = Scale("log", first - (4 if limit is Toward.ZERO else 1) * pad, last + (4 if limit is Toward.INFINITY else 1) * pad)
     caption, below = (
         with_tail(text, AXES[kind], room) for text, kind, room in ((caption, y.kind, WIDTH - 16), (below, "log", 280.0))
     )
     frame = axes(canvas, x, y, caption, below, flip)
     where = [(frame.across(size), scales.size(size, max(sizes))) for size in sorted(set(sizes))]
-    if infinity:
-        frame = replace(frame, infinity=frame.x.at(last + 3 * pad))
-        where.append((frame.infinity, "\u221e"))
-    _labels(frame, where)
+    if limit is not None:
+        frame = replace(frame, limit=frame.x.at(last + 3 * pad if limit is Toward.INFINITY else first - 3 * pad))
+        end = (frame.limit, "\u221e" if limit is Toward.INFINITY else "0")
+        where = [*where, end] if limit is Toward.INFINITY else [end, *where]
+    _labels(frame, where, limit)
     return frame
 
 
@@ -129,19 +130,19 @@ def axes(
 
 def number_labels(frame: Frame) -> None:
     """Label round numbers on the horizontal axis."""
-    _labels(frame, [(frame.x.at(units), label) for units, label in scales.ticks(frame.x)])
+    _labels(frame, [(frame.x.at(units), label) for units, label in scales.ticks(frame.x)], None)
 
 
-def _labels(frame: Frame, where: Sequence[tuple[float, str]]) -> None:
-    """Label the horizontal axis from the right, as far as the labels do not touch; everything has its tick."""
+def _labels(frame: Frame, where: Sequence[tuple[float, str]], limit: Toward | None) -> None:
+    """Label the horizontal axis from the end of its limit, as far as the labels do not touch; everything has its tick."""
     frame.canvas.path("tk-a", "".join(f"M{short(x)},{short(frame.bottom)}v4" for x, _ in where))
-    free = math.inf
-    for x, label in reversed(where):
+    free, side = -math.inf, 1 if limit is Toward.ZERO else -1
+    for x, label in where[::side]:
         half = width_of(label) / 2
         middle = min(x, WIDTH - half - 2)
-        if middle + half < free:
+        if side * middle - half > free:
             frame.canvas.text(middle, frame.bottom + 16, label, "middle")
-            free = middle - half - LABEL_GAP
+            free = side * middle + half + LABEL_GAP
 
 
 def draw_marks(frame: Frame, trace: Trace, values: Sequence[tuple[Mark, float, float, float]], *, noise: bool = True) -> None:

@@ -51,7 +51,7 @@ def ratio(result: Result, found: Along) -> tuple[Canvas, str]:
     constant = result.judgement.constant
     # The constant of a scaling is extrapolated where one is claimed: it is no point of the curve.
     own = result.prediction is not None and result.prediction.constant is not None and result.prediction.kind is Kind.SCALING
-    which = "The fitted constant is" if own else "At the largest size the fitted ratio is"
+    which = "The fitted constant is" if own else f"At {found.far} the fitted ratio is"
     tail = f"{which} {words.interval(constant)}." if constant is not None and found.fitted else ""
     axis = frame.AXES_IN_WORDS[drawn.y.kind]
     alt = words.sentence(

@@ -158,7 +158,7 @@ class Along:
 
     ``sizes`` are those measured, ``grid`` those at which curves and lines are drawn.  ``subtracted`` is the value that was
     subtracted from every mark, if one was, and ``of`` the number of lines of a grid of which this is one.  ``claims`` says that a
-    rate is claimed: the line ``claimed`` goes through the fit at the largest size (through the last value where there is none), or
+    rate is claimed: the line ``claimed`` goes through the fit nearest to the limit (through the last value where there is none), or
     has its own constant; rivals go through the fit there.
     """
 
@@ -206,6 +206,16 @@ class Along:
             return found[0] if found else None
         low, high = min(each.low for each in found), max(each.high for each in found)
         return Interval(0.5 * (found[0].estimate + found[1].estimate), low, high, found[0].level)
+
+    @property
+    def toward(self) -> Toward:
+        """Where the base goes."""
+        return self.curves[0].toward if self.curves else Toward.INFINITY
+
+    @property
+    def far(self) -> str:
+        """The size that is nearest to the limit, in words."""
+        return "the smallest size" if self.toward is Toward.ZERO else "the largest size"
 
     def log_rate(self, size: float) -> float:
         """The logarithm of the claimed rate; 0 where it is not known."""
@@ -308,7 +318,7 @@ def _with_lines(found: Along, result: Result, prediction: Prediction) -> Along:
 
 def _anchor(found: Along) -> tuple[int, float, float] | None:
     """Return sign and log(ratio to the rate) of the fit nearest to the limit (of the last value without a fit), and that size."""
-    end = 0 if any(curve.toward is Toward.ZERO for curve in found.curves) else -1
+    end = 0 if found.toward is Toward.ZERO else -1
     if found.fitted:
         curve, size = found.fitted[-1], float(found.sizes[end])
         return curve.sign, curve.heights(size)[0], size

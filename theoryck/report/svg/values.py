@@ -204,7 +204,7 @@ def limit(result: Result, found: Along) -> tuple[Canvas, str]:
     name, claim = words.quantity(result), f"{claimed:.6g}"
     caption = name if shift or claimed == 0 else with_tail(name, f" \u2212 claimed limit {claim}")
     canvas = Canvas(0.0)
-    drawn = frame.framed(canvas, found.sizes, scale, caption, words.below(found, result), infinity=True)
+    drawn = frame.framed(canvas, found.sizes, scale, caption, words.below(found, result), limit=found.toward)
     _claim(drawn, target, band, claim)
     for index, (value, (text, _, rejected)) in enumerate(zip(rivals, known), 1):
         _rival(drawn, value, f"r{index}" if len(rivals) > 1 else "", words.plain(text), rejected)
@@ -256,8 +256,8 @@ def _rival(drawn: Frame, value: float, name: str, text: str, rejected: bool) -> 
 
 
 def _fitted(drawn: Frame, limit: Sequence[float]) -> None:
-    """Draw the interval of the limit at infinity."""
-    x = drawn.infinity
+    """Draw the interval of the limit at the end of the axis."""
+    x = drawn.limit
     middle, low, high = (min(max(drawn.height(end), drawn.top), drawn.bottom) for end in limit)
     left, bar = short(x - 4), f"M{short(x)},{short(low)}V{short(high)}"
     drawn.canvas.path("tk-f", f"M{left},{short(middle)}h8{bar}m-4 0h8M{left},{short(low)}h8")

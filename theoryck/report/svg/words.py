@@ -150,7 +150,7 @@ def claimed(found: Along, result: Result, place: Callable[[Line], str]) -> str:
     """Say what was claimed, and which rivals were rejected; ``place`` says of a line whether it is beyond the axis."""
     parts = []
     if found.claimed is not None:
-        through = "the fit at the largest size" if found.fitted else "the last value"
+        through = f"the fit at {found.far}" if found.fitted else "the last value"
         how = (
             f"with its constant {numbers.plain(result.prediction.constant)}"
             if result.prediction is not None and result.prediction.constant is not None
