@@ -17,6 +17,7 @@ Contents
     linear          g = x: the error at every N, its limit e^(-(2 eta - eta^2) t), a difference of order 1/N
     trajectories    errors and order parameters tend to the equations
     fluctuations    runs scatter by N^(-1/2), means differ by 1/N
+    tasks           the students of this folder
     falsehoods      twins
 """
 
