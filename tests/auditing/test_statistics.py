@@ -95,3 +95,12 @@ def test_the_command_says_median_of(tmp_path):
     assert found.exit_code == 0
     assert "median of error" in found.output
     assert "--statistic median" in found.output
+
+
+def test_runs_that_did_not_end_are_large_numbers():
+    """As docs/audits.md has it: a fifth of the times is 1e29, and the median is that of all."""
+    sizes, values = table(lambda rng, d, rows: np.where(rng.random(rows) < 0.2, 1e29, d * rng.exponential(size=rows)), rows=2000)
+    found = tc.audit(sizes, values, rate="d", kind="scaling", statistic="median", correction=1, within=0.2)
+    assert found.verdict.value == "SUPPORTED"
+    # P(time <= t) = 0.8 (1 - e^-t) = 1/2 at t = -log(1 - 0.5/0.8) = 0.98
+    assert [point.estimate.value / point.sizes["d"] for point in found.points] == pytest.approx([0.98] * len(SIZES), rel=0.15)

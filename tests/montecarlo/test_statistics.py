@@ -251,7 +251,8 @@ def covered(name: str, law: object, value: float, draws: int = DRAWS, runs: int 
     return float(np.mean([estimate.interval(0.95).contains(value) for estimate in found]))
 
 
-# 600 runs of a true 95% lie below 92% with probability 1e-3 (binomial), and above 98% with 2e-4.
+# 600 runs of a true 95% lie below 92% with probability 1e-3 (binomial).  Errors enlarged by sqrt(1 + 1/sqrt(s)), s = 16 at 1024 draws
+# for a median and 10 for the 0.9-quantile, cover 97%, of which 600 runs lie above 99% with probability 1e-3.
 @pytest.mark.parametrize("name", ["median", "quantile(0.9)"])
 @pytest.mark.parametrize("law", LAWS)
 def test_intervals_of_quantiles_cover(law: str, name: str) -> None:
@@ -259,7 +260,7 @@ def test_intervals_of_quantiles_cover(law: str, name: str) -> None:
     assert level is not None
     share = covered(name, LAWS[law], float(LAWS[law].ppf(level)))
     assert share > 0.92
-    assert share < 0.98 or law.startswith("geometric")  # ties: an interval holds whole atoms
+    assert share < 0.99 or law.startswith("geometric")  # ties: an interval holds whole atoms
 
 
 @pytest.mark.parametrize(("law", "value"), [(scipy.stats.norm(), 1.0), (scipy.stats.expon(), 1.0), (scipy.stats.t(5), 5 / 3)])

@@ -309,7 +309,7 @@ def sample(
     >>> median = Statistic.parse("median")
     >>> ranks = sample(lambda rng, draws: rng.random(draws), Key(0, "demo"), draws=1000, block_draws=300, statistic=median)
     >>> round(median.estimate(ranks).value, 2), round(median.estimate(ranks).stderr, 3)  # 1/sqrt(4 * 1000) = 0.016
-    (0.5, 0.015)
+    (0.5, 0.017)
     """
     request = Request(sampler, key, draws, block_draws, first_block, initial, bins, store=store, statistic=statistic)
     return _run(run(_tasks([request], executor))[0], draws, block_draws, executor, first_block, initial, progress, store)
