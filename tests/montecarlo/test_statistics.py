@@ -251,8 +251,8 @@ def covered(name: str, law: object, value: float, draws: int = DRAWS, runs: int 
     return float(np.mean([estimate.interval(0.95).contains(value) for estimate in found]))
 
 
-# 600 runs of a true 95% lie below 92% with probability 1e-3 (binomial).  Errors enlarged by sqrt(1 + 1/sqrt(s)), s = 16 at 1024 draws
-# for a median and 10 for the 0.9-quantile, cover 97%, of which 600 runs lie above 99% with probability 1e-3.
+# 600 runs of a true 95% lie below 92% with probability 1e-3 (binomial).  Errors enlarged by sqrt(1 + 1/sqrt(s)), where s at 1024
+# draws is 16 for a median and 10 for the 0.9-quantile, cover 97%, of which 600 runs lie above 99% with probability 1e-3.
 @pytest.mark.parametrize("name", ["median", "quantile(0.9)"])
 @pytest.mark.parametrize("law", LAWS)
 def test_intervals_of_quantiles_cover(law: str, name: str) -> None:

@@ -15,12 +15,14 @@ from a whole c, have no error.
 Standard error.  The number of draws below the p-quantile is binomial, whatever their law, with standard deviation
 s = sqrt(n p (1-p)): the order statistics of ranks (n+1) p +- z s enclose it with the probability of a Gaussian's +- z, and
     stderr = (x_((n+1)p + 2 s) - x_((n+1)p - 2 s)) / 4 sqrt(1 + 1/sqrt(s)).
-No density is estimated.  The last factor is that of a mean (:mod:`theoryck.montecarlo.moments`): the 4 s gaps between the two have a
-sum of relative deviation 1/sqrt(4 s), its square twice that, and is increased by it, since far out an error bar that is too small
-by chance refutes: of 1000 exponential draws |error| > 4.5 stderr has probability 9e-5 without it and 2e-5 with it.  Where draws have a gap or ties, an interval of +- 2 s says nothing of what lies beyond: a gap that begins
-z s away from the estimate, z <= 5, and is wider than chance makes one, has to be reached by z standard errors (by one, for z < 1).
-So a fair coin, whose median is 0 or 1 by chance, has an error of 1, and one of 60% has none once 5 s < n/10.  What is infinite
-within 5 s makes the error infinite.
+No density is estimated.  The last factor is as for a mean (:mod:`theoryck.montecarlo.moments`): the 4 s gaps between the two have a
+sum of relative deviation 1/sqrt(4 s), its square twice that, by which it is increased, since far out an error bar that is too small
+by chance refutes: of medians of 1000 exponential draws 9 in 100,000 lie beyond 4.5 errors without it and 2 with it.
+
+Where draws have a gap or ties, an interval of +- 2 s says nothing of what lies beyond: a gap that begins z s away from the
+estimate, z <= 5, and is wider than chance makes one, has to be reached by z standard errors (by one, for z < 1).  So a fair coin,
+whose median is 0 or 1 by chance, has an error of 1, and one of 60% has none once 5 s < n/10.  What is infinite within 5 s makes the
+error infinite.
 """
 
 from __future__ import annotations
