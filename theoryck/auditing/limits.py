@@ -13,9 +13,10 @@ from theoryck.fitting.approach import scatter_about_approach
 from theoryck.fitting.loss import LossFit, fit_loss_law
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge
-from theoryck.judging.case import decimal_number
+from theoryck.judging.case import Claimed, decimal_number
 from theoryck.judging.evidence import with_error
 from theoryck.rates import Rate
+from theoryck.rates.directions import Axis
 from theoryck.records import Contract, Enclosure, Interval, Judgement, Kind, Point, Prediction, Rival, Toward, Verdict
 
 UNKNOWN = "unknown"
@@ -61,7 +62,7 @@ def judge_limit(gathered: Gathered, template: Prediction, contract: Contract, ta
     prediction = replace(template, base=path.base, path=path.description, toward=path.toward)
     flags: tuple[str, ...] = ()
     if gathered.without_errors:
-        points, flags = gathered.rounded(_with_scatter(points, prediction, path.axis, tail)), (NO_STDERR,)
+        points, flags = gathered.rounded(_with_scatter(points, prediction, path.axis(Claimed.of(prediction)), tail)), (NO_STDERR,)
     found = judge(prediction, points, contract, drawn=False, noisy=False)
     if prediction.value is None and prediction.rate is None and not prediction.rivals:
         reason = MEASURED if found.limit is not None else f"{MEASURED}; none was found: {found.reason}"
@@ -70,7 +71,7 @@ def judge_limit(gathered: Gathered, template: Prediction, contract: Contract, ta
     return replace(found, flags=(*flags, *found.flags)), prediction, tuple(points)
 
 
-def _with_scatter(points: Sequence[Point], prediction: Prediction, axis: Any, tail: float) -> tuple[Point, ...]:
+def _with_scatter(points: Sequence[Point], prediction: Prediction, axis: Axis, tail: float) -> tuple[Point, ...]:
     """Return the points with the error that their scatter about the approach shows, as honest as its degrees of freedom allow."""
     values = [point.estimate.value for point in points if point.estimate is not None]
     rate = None if prediction.rate is None else Rate.parse(prediction.rate)
