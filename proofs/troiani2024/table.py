@@ -36,7 +36,7 @@ def sgd(target, slope, step, rate, constant, sizes):
     options = {"level": 0.5, "start": "positive"} if one else {}
     quantity = hitting_time(OnePass(target, slope, step, **options), f"{constant}*{rate}")
     rivals = {"d": ["d**(1/2)", "d**2"], "d*log(d)": ["d**(1/2)", "d**2"], "d**2": ["d", "d**3"]}[rate]
-    options = {"rivals": rivals, "within": 0.3, "correction": 0.5, "amplitude": 0.15, "share": 0.2}
+    options = {"rivals": rivals, "within": 0.3, "correction": 0.5, "amplitude": 0.15, "share": 0.35}
     return tc.Scaling(quantity, tc.ScalingPath(d=sizes), rate=rate, **options)  # logarithms are told in benarous2021 and abbe2023
 
 

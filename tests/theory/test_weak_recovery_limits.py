@@ -11,11 +11,14 @@ from theoryck.theory.weak_recovery import (
     Link,
     StateEvolution,
     gamp_overlap,
+    matrix_state_evolution,
     spectral_cos2,
     spectral_overlap,
     state_evolution,
     unfolding_error,
+    weak_recovery_threshold,
 )
+from theoryck.theory.weak_recovery.limits.matrices import information
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -130,3 +133,22 @@ def test_arguments():
         state_evolution("z**2", 1.0, start=1.0)
     with pytest.raises(QuantityError, match="alpha"):
         spectral_overlap("z**2", 0)
+
+
+def test_matrices_of_overlaps():
+    """One index against the scalar route; two near 0 against the threshold, E g g^T = F(Q); a sign symmetry is kept."""
+    link = Link("z**2", noise=0.5)
+    scalar = (0.9 - StateEvolution(link).posterior_variance(0.1)) / 0.9**2
+    assert abs(float(information(link, np.array([[0.1]]))[0, 0]) - scalar) < 2e-4
+    product, small = Link("z1*z2", noise=0.5), 1e-3
+    eigenvalue = 1 / weak_recovery_threshold("z1*z2", noise=0.5).alpha
+    # Terms of order Q are left: 1% at 1e-3.
+    assert abs(information(product, small * np.eye(2))[0, 0] / small / eigenvalue - 1) < 0.02
+    for alpha, grows in ((0.7, False), (1.3, True)):
+        path = matrix_state_evolution(product, alpha, noise=0.5, start=0.005 * np.eye(2), steps=2)
+        assert (path[2, 0, 0] > 0.005) == grows
+        assert abs(path[2, 0, 1]) < 1e-9
+    with pytest.raises(QuantityError, match="symmetric 2 x 2"):
+        matrix_state_evolution("z1*z2", 1.0, noise=0.5, start=[[1.0]])
+    with pytest.raises(QuantityError, match="at most 2 indices"):
+        matrix_state_evolution("z1*z2*z3", 1.0, noise=0.5, start=np.zeros((3, 3)))

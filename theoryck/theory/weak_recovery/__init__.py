@@ -17,6 +17,7 @@ from theoryck._lazy import lazily
 __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
+        "limits.matrices": ("matrix_state_evolution",),
         "limits.spectral": ("Spectral", "spectral_overlap"),
         "limits.state_evolution": ("StateEvolution", "state_evolution"),
         "limits.thresholds": ("Threshold", "weak_recovery_threshold"),

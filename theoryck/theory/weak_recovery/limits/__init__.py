@@ -1,6 +1,7 @@
 """What is known of weak recovery in the limit n = alpha d.
 
 level_sets       Functions of one variable: the points and intervals on which they take a value
+matrices         State evolution of the best algorithm, the matrix of overlaps of two indices with noise
 maxima           The maximum of two indices: what is left once their sum is known
 posterior        The law of what a label tells of the indices, as weighted nodes
 posteriors       Which of the routes finds what a label tells
