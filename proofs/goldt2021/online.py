@@ -80,7 +80,7 @@ def scatter_on_a_spectrum(read):
 
 
 @tc.theorem("goldt2021/online-generator", GOLDT2021)
-@tc.for_all(generator=sampled_from([("erf(x)", 1), ("relu(x)", 1), ("3*tanh(x)", 0.5)]))
+@tc.for_all(generator=sampled_from([("erf(x)", 1), ("relu(x)", 1), ("2*sin(2*x)", 0.5)]))
 def one_layer_generator(generator):
     """eg at t = 1, 4 (mean) -> the equations with the law of Marchenko and Pastur: x = sigma(F c), K = M = 2, an informed start"""
     sigma, delta = generator

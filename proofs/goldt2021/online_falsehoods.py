@@ -94,9 +94,9 @@ def whole_error():
 
 @tc.falsehood("goldt2021/online-generator-linear", GOLDT2021)
 def generator_as_linear():
-    """A student on x = 3 tanh(F c) learns as on x = b F c: the noise c xi of the equivalent left out"""
+    """A student on x = 2 sin(2 F c) learns as on x = b F c: the noise c xi of the equivalent left out"""
     options = {"spread": 0.5, "aligned": (0.5, 0.2), "v": (1.0, 1.0)}
-    _, b, _ = tc.dynamics.generator_coefficients("3*tanh(x)")
+    _, b, _ = tc.dynamics.generator_coefficients("2*sin(2*x)")
     value = float(trajectory(*one_layer(f"{b!r}*x", 1.0, 0.3, units=2, **options), [1, 4]).eg.mean())
-    measured = generated_error("3*tanh(x)", (1, 4), 0.3, **options)
+    measured = generated_error("2*sin(2*x)", (1, 4), 0.3, **options)
     return tc.Limit(measured, tc.ScalingPath(N=(8, 16, 32), D="N"), value=value, tolerance=value / 20, correction=1)
