@@ -39,6 +39,7 @@ AMPLITUDE_STEP = 1.25
 RESOLVED = 1e-12  # of the values: what the arithmetic of a scan can tell apart
 STANDS_OUT = 4.0  # standard errors, for a difference whose sign is seen
 LEAST_SWING = 0.01  # of the range of the values
+LEAST_SWINGS = 4  # differences that alternate and shrink, all of them
 LEAST_DECAY = 0.05  # of the logarithm of a rate over the window
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(7)
 
@@ -400,22 +401,33 @@ def scatter_about_approach(
 ) -> float:
     """Return the standard error of each value, one for all, that makes chi2 of :func:`fit_approach` its degrees of freedom.
 
-    It is 0 where an approach explains the values to the arithmetic.  Arguments and errors are those of :func:`fit_approach`.
+    It is 0 where an approach explains the values to the arithmetic, and where they have no fit.  Arguments and errors are those of
+    :func:`fit_approach`.
 
-    >>> values = [1 + 1 / n + 0.01 * (-1) ** (n // 3) for n in (3, 7, 12, 25, 50, 99)]
-    >>> 0.003 < scatter_about_approach([3, 7, 12, 25, 50, 99], values) < 0.03
+    >>> values = [1.502, 1.199, 1.108, 1.051, 1.023, 1.016, 1.004]  # 1 + 1/n, at errors of about 0.005
+    >>> 0.001 < scatter_about_approach([2, 5, 10, 20, 40, 80, 160], values, correction=1) < 0.01
     True
     """
-    options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude}
-    none = [0.0] * len(values)
-    fit = fit_approach(sizes, values, none, **options)  # type: ignore[arg-type]
-    if fit.setting is None or fit.scan is None or not fit.flags:
+
+    def misfit(error: float) -> float:
+        """Return chi2 over its degrees of freedom if all errors were this: infinite where values turn by more than that."""
+        errors = [error] * len(values)
+        fit = fit_approach(sizes, values, errors, log_rates=log_rates, logs=logs, correction=correction, amplitude=amplitude)
+        return math.inf if fit.reason else fit.chi2 / fit.dof
+
+    high = float(np.ptp(values))
+    least = RESOLVED * max(high, *(abs(value) for value in values))
+    if high <= least or misfit(high) > 1:
         return 0.0
-    setting, scan = fit.setting, fit.scan
-    while (chi2 := float(scan.chi2[scan.best])) > 1.02 * fit.dof:
-        setting = replace(setting, errors=setting.errors * math.sqrt(max(chi2 / fit.dof, 1.02)))
-        scan = _Scan.of(setting, scan.cells)
-    return float(setting.errors.max())
+    low = high
+    while misfit(low) <= 1:
+        high, low = low, low / 3
+        if low < least:
+            return 0.0
+    while high > 1.05 * low:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if misfit(middle) > 1 else (low, middle)
+    return high
 
 
 def _cells(first: float, declared: bool) -> list[Cell]:
@@ -438,9 +450,13 @@ def _unfit(d: Array, v: Array, e: Array, rates: Array, declared: bool) -> str:
     seen = np.abs(steps) > np.maximum(STANDS_OUT * np.hypot(e[1:], e[:-1]), LEAST_SWING * float(np.ptp(v)))
     signs = np.sign(steps[seen])
     turns = int((signs[1:] != signs[:-1]).sum())
-    if turns > 1:
+    # Values that overshoot less and less alternate whatever their errors: noise does so in fewer than 1 table of 1e3.
+    sizes_of_steps, all_signs = np.abs(steps), np.sign(steps)
+    regular = len(steps) >= LEAST_SWINGS and (all_signs[1:] == -all_signs[:-1]).all() and (np.diff(sizes_of_steps) < 0).all()
+    if turns > 1 or (regular and all_signs[0] != 0):
+        turns = max(turns, len(steps) - 1) if regular else turns
         return (
-            f"the values go up and down: their differences change sign {turns} times by more than their errors, which no approach "
+            f"the values go up and down: their differences change sign {turns} times, and not by their errors, which no approach "
             "A d^-p describes; take the sizes of one phase, or means over a period"
         )
     return ""
