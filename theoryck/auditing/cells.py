@@ -4,9 +4,10 @@ Read: plain numbers, exponents written with D, ``1.2x10^-3``, decimal commas, th
 fractions), and ``0.123(4)`` or ``0.123 +/- 0.004``, whose error is taken for a standard error.  A column is written one way:
 ``1,024`` may be 1024 or 1.024, and is refused unless another cell of the column says which.
 
-A written number is known to half a unit of its last digit.  Zeros at its end may have been left out by formats that drop them:
-where no cell shows one, a cell has the digits of the longest cell of its column, after the point or in all, whichever are fewer.  A
-float has 53 bits, so that nothing is known better than to 2**-53 of it.
+A written number is known to half a unit of its last digit.  Some formats drop zeros at its end: where no cell shows one, and those
+that were dropped may be no more than chance makes (one digit in ten is a zero), a cell has the digits of the longest cell of its
+column, after the point or in all, whichever are fewer; so it has in a column of floats written in full.  A float has 53 bits, so
+that nothing is known better than to 2**-53 of it.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.special
 from numpy.typing import NDArray
 
 from theoryck.records.arguments import LARGEST, LEAST
 
 Array = NDArray[np.float64]
 
+IN_FULL = 15  # digits that a float written in full has, but for one in a hundred
+CHANCE = 0.01  # what happens so rarely by chance is taken for more than chance
 DECIMAL_COMMAS = "decimal commas"
 FLOAT_ROUNDING = 2.0**-53
 MISSING = {"", "na", "n/a", "null", "none", "-", "--", "---", "\u2013", "\u2014"}
@@ -236,7 +240,11 @@ class ColumnReader:
         if not self._zero_shown:
             size = np.where(numbers == 0, 0.0, np.floor(np.log10(np.where(numbers == 0, 1.0, np.abs(numbers)))))
             longest = np.maximum(0.5 * 10.0 ** (powers.min() + shift), 0.5 * 10.0 ** (size - counts.max() + 1))
-            half = np.where(numbers == 0, half, np.minimum(half, longest))
+            longest = np.where(numbers == 0, half, np.minimum(half, longest))
+            # Each cell ends in k zeros with the probability 0.9 * 0.1**k, so that their sum follows a negative binomial law.
+            dropped = round(float(np.log10(half / longest).sum()))
+            if counts.max() >= IN_FULL or scipy.special.nbdtrc(dropped - 1, len(half), 0.9) >= CHANCE:
+                half = longest
         return np.maximum(half, FLOAT_ROUNDING * np.abs(numbers))
 
 

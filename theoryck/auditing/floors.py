@@ -94,7 +94,7 @@ def on_floor(points: Sequence[Point], height: float) -> tuple[Point, ...]:
 
 @dataclass(frozen=True)
 class Floors:
-    """The floors of a table: one that was declared, one that was seen, and the rounding of the arithmetic that made an order."""
+    """The floors of a table: one that was declared, one that was seen, and the rounding of the arithmetic that made it."""
 
     path: Direction | None
     declared: float = 0.0
@@ -117,9 +117,13 @@ class Floors:
         path = as_path(gathered.points, toward)
         if declared is not None:
             return cls(path, declared, ordered=ordered)
-        scale = max(1.0, float(np.abs(measured.values).max()))
-        found = cls(path, least=ARITHMETIC * scale if ordered else 0.0, ordered=ordered)
         exact = measured.stderr is not None and not measured.stderr.any()
+        sizes = np.abs(measured.values)
+        scale = max(1.0, float(sizes.max()))
+        # Where all values are that small, their unit is not that of numbers of order 1.
+        low = float(sizes[sizes > 0].min(initial=math.inf)) < MOST_ROUNDING * scale
+        held = (ordered or (exact and low)) and sizes.max() > MOST_ROUNDING * scale
+        found = cls(path, least=ARITHMETIC * scale if held else 0.0, ordered=ordered)
         by_size = template.constant is not None and template.kind is Kind.BOUND
         if path is None or by_size or not (exact or gathered.without_errors):
             return found
