@@ -15,8 +15,8 @@ import numpy as np
 from tests.calibration.simulator import SIZES, TEN
 from tests.calibration.tallies import Tally
 from theoryck.auditing import audit_rows
-from theoryck.auditing.audit import ORDER
 from theoryck.auditing.cells import significant
+from theoryck.auditing.orders import ORDER
 from theoryck.auditing.tables import Measurements
 from theoryck.records import Contract, Verdict
 

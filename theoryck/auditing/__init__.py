@@ -9,9 +9,12 @@ points      one estimate for each set of sizes, with its error bar
 floors      where values without noise stop falling
 directions  the path or the lines of a grid along which sizes grow, and the fit of a grid as a whole
 limits      limits of one size, claimed or unknown, and loss laws of several
-audit       what is declared, and the verdict
+orders      what is special about orders of methods without noise
+declared    what is declared before the data are looked at
+audit       the verdict
 """
 
-from theoryck.auditing.audit import DEFAULT_WITHIN, audit, audit_rows
+from theoryck.auditing.audit import audit, audit_rows
+from theoryck.auditing.declared import DEFAULT_WITHIN
 
 __all__ = ["DEFAULT_WITHIN", "audit", "audit_rows"]

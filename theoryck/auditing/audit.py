@@ -12,12 +12,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from numbers import Real
 from typing import Any
 
-import numpy as np
-
 from theoryck.auditing.columns import measurements, over
+from theoryck.auditing.declared import check_constant, check_contract, check_corrections, check_floor, default_within
 from theoryck.auditing.directions import (
     Direction,
     as_path,
@@ -37,8 +35,9 @@ from theoryck.auditing.limits import (
     limit_statement,
     limit_template,
 )
+from theoryck.auditing.orders import ORDER, ORDER_AMPLITUDE, ORDER_CORRECTION, names_in, order_rate, without_noise
 from theoryck.auditing.points import Gathered, digits_flags, gather, grouped, place, reduced, same_scatter, with_scatter
-from theoryck.auditing.tables import Measurements, TableError
+from theoryck.auditing.tables import Measurements
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge, rival_problem
 from theoryck.judging.case import Claimed
@@ -49,18 +48,8 @@ from theoryck.montecarlo import MEAN, Statistic
 from theoryck.rates import PathError, Rate, RateError, ScalingPath
 from theoryck.rates.parsing import to_fraction
 from theoryck.rates.unknown import Unknown
-from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Size, Status, Tightness, Toward, Verdict
+from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Status, Tightness, Toward, Verdict
 
-DEFAULT_WITHIN = 0.05
-LEAST_RATE = 1e-12  # beyond it quantiles end with the digits of a float, and Gaussian tails long before
-MOST_RATE = 0.5
-LEAST_CORRECTION, MOST_CORRECTION = 0.05, 16.0  # below, a correction is a power law of its own on any window; above, it is none
-MOST_AMPLITUDE = 1e3
-MOST_WITHIN = 1.0  # a wider tolerance would not tell a rate from the next integer power
-ORDER = "order"  # a kind of audit: the order of a method without noise, a scaling with corrections of whole powers
-ORDER_WITHIN = 0.25  # half the distance between orders that are multiples of a half
-ORDER_CORRECTION = 1.0
-ORDER_AMPLITUDE = 1.0  # at the coarsest step corrections are at most of the size of the leading term
 NO_RATE = "no rate was given: the exponent is measured and nothing is judged"
 
 
@@ -197,13 +186,13 @@ def audit_rows(
 ) -> Result:
     """Return the verdict on rows that have been read and checked already; arguments are those of :func:`audit`.
 
-    Raises TableError and ValueError as that does.
+        Raises TableError and ValueError as that does.
 
-    >>> from theoryck.auditing.columns import measurements
+        >>> from theoryck.auditing.columns import measurements
     >>> rows = measurements({"d": [16, 32, 64, 128]}, [1.0, 0.5, 0.25, 0.125], 0.0)
-    >>> found = audit_rows(rows, "1/d", correction=1, rivals=["d**(-3/2)"])
-    >>> found.verdict.value, found.rivals[0].rejected
-    ('SUPPORTED', True)
+        >>> found = audit_rows(rows, "1/d", correction=1, rivals=["d**(-3/2)"])
+        >>> found.verdict.value, found.rivals[0].rejected
+        ('SUPPORTED', True)
     """
     start = time.perf_counter()
     contract = contract or Contract(1e-2, within=default_within(kind))
@@ -236,12 +225,12 @@ def audit_rows(
     if kind == ORDER:
         if reduction != MEAN:
             raise ValueError(f"an order is that of values without noise: leave statistic = {statistic!r} out, or judge a scaling")
-        measured = _without_noise(measured)
+        measured = without_noise(measured)
         correction = ORDER_CORRECTION if correction is None else correction
         amplitude = ORDER_AMPLITUDE if amplitude is None else amplitude
-        rate = _order(rate, moving, toward)
+        rate = order_rate(rate, moving, toward)
         if not isinstance(rivals, str) and limit is None:
-            rivals = tuple(str(_order(rival, moving, toward)) for rival in rivals)
+            rivals = tuple(str(order_rate(rival, moving, toward)) for rival in rivals)
     if limit is not None:
         template = limit_template(measured.value_name, limit, rate, rivals, correction, amplitude)
         if rate is not None:
@@ -408,47 +397,6 @@ def _judged(
     if gathered.without_errors:
         judgement = replace(judgement, flags=(NO_STDERR, *judgement.flags))
     return judgement, prediction, points
-
-
-def _without_noise(measured: Measurements) -> Measurements:
-    """Return rows of which those without errors are exact; TableError if rows of equal sizes differ."""
-    if measured.stderr is not None:
-        return measured
-    for sizes, rows in grouped(measured):
-        values = measured.values[rows]
-        if values.min() < values.max():
-            raise TableError(
-                f"an order is that of values without noise, and rows differ at {place(sizes)} ({values[0]:g} and "
-                f"{values[values != values[0]][0]:g}): choose rows, or judge them as a scaling, or give standard errors"
-            )
-    return replace(measured, stderr=np.zeros(len(measured)))
-
-
-def names_in(rate: str | None, kind: str) -> tuple[str, ...]:
-    """Return the sizes that a rate names; an order that is given as a number names none."""
-    if rate is None or (kind == ORDER and _number(rate) is not None):
-        return ()
-    asked = Unknown.of(rate)
-    return Rate.parse(rate).names if asked is None else tuple(sorted({*asked.known.names, asked.size}))
-
-
-def _number(text: str) -> Fraction | None:
-    try:
-        return to_fraction(text, "an order")
-    except (ValueError, RateError):
-        return None
-
-
-def _order(text: str | None, sizes: Mapping[str, Sequence[Size]], toward: Any) -> str | None:
-    """Return a rate for an order that may be given as a number: order 2 is ``n**(-2)``, or ``h**2`` where h goes to 0."""
-    order = None if text is None else _number(text)
-    if order is None:
-        return text
-    if len(sizes) > 1:
-        raise RateError(f"the order {text!r} may be in any of {', '.join(sizes)}: write the rate, such as n**(-{text})")
-    heading, _ = headings(sizes, None, declared_headings(toward, list(sizes)))
-    [(name, end)] = heading.items()
-    return f"{name}**({order if end is Toward.ZERO else -order})"
 
 
 def _no_lines(points: Sequence[Point], template: Prediction) -> str:
@@ -636,55 +584,3 @@ def _rank(judgement: Judgement) -> tuple[int, float]:
     order = (Verdict.REFUTED, Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.SUPPORTED, Verdict.CERTIFIED)
     slack = judgement.slack.low if judgement.slack is not None else float("-inf")
     return order.index(judgement.verdict), slack
-
-
-# -- what is declared before the data are looked at --------------------------------------------------------------------------------
-
-
-def check_contract(false_refute_rate: Any, false_support_rate: Any, within: Any, level: Any) -> None:
-    """Raise ValueError, naming the argument, for error rates, a tolerance or a level that no decision can keep.
-
-    >>> check_contract(1e-300, 0.025, 0.05, 0.95)
-    Traceback (most recent call last):
-    ValueError: false_refute_rate must lie between 1e-12 and 0.5, got 1e-300
-    """
-    for name, rate in (("false_refute_rate", false_refute_rate), ("false_support_rate", false_support_rate)):
-        _between(name, rate, "must lie strictly between 0 and 1", LEAST_RATE, MOST_RATE)
-    _between("within", within, "must be a positive exponent", 0.0, MOST_WITHIN)
-    _between("level", level, "must lie strictly between 0 and 1", 0.0, 1 - LEAST_RATE)
-
-
-def check_corrections(correction: Any, amplitude: Any) -> None:
-    """Raise ValueError, naming the argument, for a relative power or an amplitude of corrections beyond use; None is neither."""
-    if correction is not None:
-        _between("correction", correction, "must be a positive number", LEAST_CORRECTION, MOST_CORRECTION)
-    if amplitude is not None:
-        _between("amplitude", amplitude, "must be a positive number", 0.0, MOST_AMPLITUDE)
-
-
-def check_floor(floor: Any) -> None:
-    """Raise ValueError for a floor that is no height; None is none that is known, 0 is that there is none."""
-    if floor is not None and (isinstance(floor, bool) or not isinstance(floor, Real) or not 0 <= float(floor) < math.inf):
-        raise ValueError(f"floor must be a height >= 0, got {floor!r}")
-
-
-def default_within(kind: str) -> float:
-    """Return the discrepancy of an exponent that is tolerated unless another is declared."""
-    return ORDER_WITHIN if kind == ORDER else DEFAULT_WITHIN
-
-
-def check_constant(constant: Any) -> None:
-    """Raise ValueError for a constant that is no positive number; None is none."""
-    if constant is not None:
-        _between("constant", constant, "must be positive", 0.0, math.inf)
-
-
-def _between(name: str, value: Any, positive: str, least: float, most: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ValueError(f"{name} must be a number, got {value!r}")
-    number = float(value)
-    if not (number > 0 and math.isfinite(number)) or (number >= 1 and most < 1):
-        raise ValueError(f"{name} {positive}, got {value!r}")
-    if not least <= number <= most:
-        limits = f"at most {most:.12g}" if least == 0 else f"between {least:g} and {most:g}"
-        raise ValueError(f"{name} must {'lie ' if least else 'be '}{limits}, got {value!r}")

@@ -167,7 +167,9 @@ def _check_outputs(data: str, json_path: str | None, plot: str | None) -> None:
 
 
 def _audited(data: str, rate: str | None, format_: str | None, options: dict[str, Any]) -> list[tuple[Measurements, Result]]:
-    from theoryck.auditing.audit import audit_rows, default_within, names_in
+    from theoryck.auditing.audit import audit_rows
+    from theoryck.auditing.declared import default_within
+    from theoryck.auditing.orders import names_in
     from theoryck.auditing.selecting import Selection
     from theoryck.auditing.tables import choose_columns, read_parts
     from theoryck.records import Contract
