@@ -743,3 +743,16 @@ def test_what_every_local_slope_contradicts_is_not_supported():
         values = [d ** (rise - 0.5) for d in sizes]
         for noise in (1e-3, 0.01, 0.1):
             assert tc.audit({"d": sizes}, values, [noise * v for v in values], rate="d**(-1/2)").verdict != "SUPPORTED"
+
+
+def test_the_limit_of_values_that_scatter_beyond_their_errors_is_not_refuted():
+    """Ten times the stated 1% about 2 + d^-1/2: the errors are enlarged, or nothing is concluded; a calm table is left as it is."""
+    sizes = np.array([16, 32, 64, 128, 256])
+    curve = 2 + sizes**-0.5
+    for seed in range(8):
+        values = curve * (1 + 0.1 * np.random.default_rng(seed).standard_normal(5))
+        found = tc.audit({"d": sizes}, values, 0.01 * values, rate="1/sqrt(d)", limit=2)
+        assert found.verdict != "REFUTED", seed
+    calm = tc.audit({"d": sizes}, curve, 0.001 * curve, rate="1/sqrt(d)", limit=2)
+    assert calm.points[0].estimate.stderr < 1.6 * 0.001 * curve[0]
+    assert calm.judgement.limit.contains(2)

@@ -9,7 +9,8 @@ from typing import Any
 
 from theoryck.auditing.directions import as_path, coarsest_first
 from theoryck.auditing.points import Gathered, student_factor
-from theoryck.fitting.approach import scatter_about_approach
+from theoryck.fitting.approach import enlargement_about_approach, scatter_about_approach
+from theoryck.fitting.fit import WORTH_SAYING, enlarged_flag
 from theoryck.fitting.loss import LossFit, fit_loss_law
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge
@@ -63,12 +64,36 @@ def judge_limit(gathered: Gathered, template: Prediction, contract: Contract, ta
     flags: tuple[str, ...] = ()
     if gathered.without_errors:
         points, flags = gathered.rounded(_with_scatter(points, prediction, path.axis(Claimed.of(prediction)), tail)), (NO_STDERR,)
-    found = judge(prediction, points, contract, drawn=False, noisy=False)
+    elif gathered.stated:
+        points, flags = _enlarged(points, prediction, path.axis(Claimed.of(prediction)), tail)
+    # What is left of a limit is a small difference, whose scatter is judged once more.
+    found = judge(prediction, points, contract, drawn=False, noisy=False, stated=gathered.stated)
     if prediction.value is None and prediction.rate is None and not prediction.rivals:
         reason = MEASURED if found.limit is not None else f"{MEASURED}; none was found: {found.reason}"
         routes = tuple(replace(route, verdict=Verdict.INCONCLUSIVE, reason="") for route in found.routes)
         found = replace(found, verdict=Verdict.INCONCLUSIVE, reason=reason, routes=routes, settled=True)
     return replace(found, flags=(*flags, *found.flags)), prediction, tuple(points)
+
+
+def _enlarged(
+    points: Sequence[Point], prediction: Prediction, axis: Axis, tail: float
+) -> tuple[tuple[Point, ...], tuple[str, ...]]:
+    """Return the points with stated errors as large as their scatter about the approach allows, and what has to be said."""
+    estimates = [point.estimate for point in points if point.estimate is not None]
+    rate = None if prediction.rate is None else Rate.parse(prediction.rate)
+    factor = enlargement_about_approach(
+        [float(axis.large(point.sizes[prediction.base or ""])) for point in points],
+        [estimate.value for estimate in estimates],
+        [estimate.stderr for estimate in estimates],
+        tail,
+        log_rates=None if rate is None else [rate.log_value(point.sizes) for point in points],
+        logs=rate is not None and any(term.logs for term in rate.terms),
+        correction=prediction.correction,
+        amplitude=axis.amplitude(prediction.amplitude),
+    )
+    larger = [replace(estimate, stderr=factor * estimate.stderr) for estimate in estimates]
+    flags = (enlarged_flag(factor),) if factor >= WORTH_SAYING else ()
+    return tuple(replace(point, estimate=estimate) for point, estimate in zip(points, larger, strict=True)), flags
 
 
 def _with_scatter(points: Sequence[Point], prediction: Prediction, axis: Axis, tail: float) -> tuple[Point, ...]:

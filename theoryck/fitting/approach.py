@@ -29,6 +29,7 @@ from theoryck.fitting.corrections import DEFAULT_AMPLITUDE, CorrectionFamily
 from theoryck.fitting.data import MIN_SIZES, Array, require, vector, whole
 from theoryck.fitting.fit import POOR_FIT
 from theoryck.fitting.linear import solve
+from theoryck.fitting.scatter import Enlargement, factors_of_errors
 from theoryck.records import Interval, Size
 
 SLOWEST, FASTEST, STEP = 0.1, 9.0, 2**0.25  # exponents of approaches: the middle of the first cell, the last, their ratio
@@ -37,6 +38,7 @@ ALLOWANCE, LOG_ALLOWANCE = 3.0, 7.0
 SLOW, SLOW_ALLOWANCE = 0.35, 16.0  # where nothing faster than d**-SLOW is within the limits, that of 1/log d
 AMPLITUDE_STEP = 1.25
 RESOLVED = 1e-12  # of the values: what the arithmetic of a scan can tell apart
+FACTOR_STEP = 0.2  # of the logarithm of a factor in the errors
 STANDS_OUT = 4.0  # standard errors, for a difference whose sign is seen
 LEAST_SWING = 0.01  # of the range of the values
 LEAST_SWINGS = 4  # differences that alternate and shrink, all of them
@@ -428,6 +430,47 @@ def scatter_about_approach(
         middle = math.sqrt(low * high)
         low, high = (middle, high) if misfit(middle) > 1 else (low, middle)
     return high
+
+
+def enlargement_about_approach(
+    sizes: Sequence[float],
+    values: Sequence[float],
+    stderrs: Sequence[float],
+    error_rate: float,
+    *,
+    log_rates: Sequence[float] | None = None,
+    logs: bool = False,
+    correction: float | None = None,
+    amplitude: float | None = None,
+) -> float:
+    """Return how many times larger than stated errors must be for limits at ``error_rate``, by their scatter about the approach.
+
+    The factors and their prior are those of :class:`theoryck.fitting.scatter.Enlargement`; given one, the limit has the interval
+    of :func:`fit_approach`, and the data the density of its best fit.  Arguments and errors are those of :func:`fit_approach`.
+
+    >>> sizes = [16, 32, 64, 128, 256, 512, 1024]
+    >>> wiggles = [2 + 1 / d + 0.02 * (-1) ** i for i, d in enumerate(sizes)]
+    >>> enlargement_about_approach(sizes, wiggles, [0.002] * 7, 0.025) > 5
+    True
+    """
+    options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude}
+    fit = fit_approach(sizes, values, stderrs, **options)  # type: ignore[arg-type]
+    if fit.setting is None or fit.scan is None:
+        return 1.0
+    order = np.argsort(np.asarray(sizes, dtype=float), kind="stable")
+    scale = float(np.abs(fit.setting.values).max())
+    errors = np.maximum(np.asarray(stderrs, dtype=float)[order], RESOLVED * scale)
+    factors, prior = factors_of_errors(max(10 * scale / float(errors.min()), 20.0), FACTOR_STEP)
+    found = []
+    for factor in factors:
+        scan = _Scan.of(replace(fit.setting, errors=factor * errors), fit.scan.cells)
+        low, high = scan.ends(1.0)
+        # The charge is log det of what corrections add to the noise; L and A are free, and the noise is that of the other values.
+        likelihood = -0.5 * float((scan.chi2 + scan.charge).min()) - fit.dof * math.log(factor)
+        found.append((0.5 * (low + high), 0.5 * (high - low), likelihood))
+    centres, reaches, likelihoods = np.array(found).T
+    weights = prior * np.exp(likelihoods - likelihoods.max())
+    return Enlargement(factors, centres, reaches, weights / weights.sum()).at(error_rate)
 
 
 def _cells(first: float, declared: bool) -> list[Cell]:

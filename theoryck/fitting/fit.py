@@ -126,6 +126,11 @@ def _with_profile(fit: RateFit, data: Data, options: _Options) -> RateFit:
     return replace(fit, exponent=fit.interval(options.level))
 
 
+def enlarged_flag(factor: float) -> str:
+    """Say that stated errors were taken ``factor`` times as large."""
+    return f"stated errors enlarged {factor:.2g} times"
+
+
 @dataclass(frozen=True)
 class _Wider:
     """Fits with stated errors enlarged as limits at an error rate need it: the smaller the rate, the more."""
@@ -175,7 +180,7 @@ class _Wider:
             return replace(
                 first, exponent=nothing, constant=nothing, stderr=math.inf, system=None, reason=reason, factor=fit.factor
             )
-        flags = (f"stated errors enlarged {fit.factor:.2g} times",) if fit.factor >= WORTH_SAYING else ()
+        flags = (enlarged_flag(fit.factor),) if fit.factor >= WORTH_SAYING else ()
         fit = replace(fit, chi2=first.chi2, p_value=first.p_value, wider=self, flags=flags)
         return replace(fit, exponent=fit.interval(self.options.level))
 

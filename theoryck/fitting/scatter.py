@@ -197,9 +197,9 @@ class Enlargement:
     centres: Array
     errors: Array
     weights: Array
-    evidence: float
+    evidence: float = math.nan
     """The logarithm of the density of the data, up to what depends on them and on the flat unknowns alone."""
-    evidence_as_stated: float
+    evidence_as_stated: float = math.nan
 
     @classmethod
     def of(cls, design: Array, relative: Array, target: Array, flat: int) -> Enlargement:
@@ -207,11 +207,7 @@ class Enlargement:
         # Beside errors a million times as large, those of exact rows need not be known, and QR keeps its digits.
         relative = np.maximum(relative, SMALLEST_SHARE * relative.max())
         largest = max(LARGEST_NOISE / float(relative.min()), 2 * OFTEN_WRONG)
-        steps = np.linspace(0.0, math.log(largest), 1 + math.ceil(math.log(largest) / _STEP))
-        share = np.exp(-2 * np.maximum(steps - math.log(OFTEN_WRONG), 0.0))
-        prior = (1 - RIGHT) * share / share.sum()
-        prior[0] += RIGHT
-        factors = np.exp(steps)
+        factors, prior = factors_of_errors(largest, _STEP)
         contrasts = _Contrasts.of(design / relative[:, None], target / relative, flat)
         likelihood = contrasts.log_likelihood(factors)
         evidence = float(scipy.special.logsumexp(likelihood, b=prior))
@@ -220,6 +216,15 @@ class Enlargement:
     def at(self, error_rate: float) -> float:
         """Return the factor for one-sided limits at ``error_rate``."""
         return _matching(self.factors, self.centres, self.errors, self.weights, min(error_rate, 1 - error_rate))
+
+
+def factors_of_errors(largest: float, step: float) -> tuple[Array, Array]:
+    """Return factors from 1 to ``largest``, their logarithms a ``step`` apart, and the prior of each (:class:`Enlargement`)."""
+    steps = np.linspace(0.0, math.log(largest), 1 + math.ceil(math.log(largest) / step))
+    share = np.exp(-2 * np.maximum(steps - math.log(OFTEN_WRONG), 0.0))
+    prior = (1 - RIGHT) * share / share.sum()
+    prior[0] += RIGHT
+    return np.exp(steps), prior
 
 
 def _matching(noise: Array, centres: Array, errors: Array, weights: Array, rate: float) -> float:
