@@ -753,6 +753,8 @@ def test_the_limit_of_values_that_scatter_beyond_their_errors_is_not_refuted():
         values = curve * (1 + 0.1 * np.random.default_rng(seed).standard_normal(5))
         found = tc.audit({"d": sizes}, values, 0.01 * values, rate="1/sqrt(d)", limit=2)
         assert found.verdict != "REFUTED", seed
+    sizes = np.array([16, 32, 64, 128, 256, 512, 1024])
+    curve = 2 + sizes**-0.5
     calm = tc.audit({"d": sizes}, curve, 0.001 * curve, rate="1/sqrt(d)", limit=2)
     assert calm.points[0].estimate.stderr < 1.6 * 0.001 * curve[0]
     assert calm.judgement.limit.contains(2)

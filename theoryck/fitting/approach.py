@@ -448,9 +448,10 @@ def enlargement_about_approach(
     The factors and their prior are those of :class:`theoryck.fitting.scatter.Enlargement`; given one, the limit has the interval
     of :func:`fit_approach`, and the data the density of its best fit.  Arguments and errors are those of :func:`fit_approach`.
 
-    >>> sizes = [16, 32, 64, 128, 256, 512, 1024]
-    >>> wiggles = [2 + 1 / d + 0.02 * (-1) ** i for i, d in enumerate(sizes)]
-    >>> enlargement_about_approach(sizes, wiggles, [0.002] * 7, 0.025) > 5
+    >>> sizes, scatter = [16, 32, 64, 128, 256, 512, 1024], [0.02, 0.01, -0.02, 0.03, -0.01, -0.02, 0.02]
+    >>> noisy = [2 + 1 / d + error for d, error in zip(sizes, scatter)]
+    >>> right, small = (enlargement_about_approach(sizes, noisy, [stderr] * 7, 0.025) for stderr in (0.02, 0.002))
+    >>> right < 2 < 5 < small
     True
     """
     options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude}
