@@ -72,7 +72,7 @@ def wait_for(mark):
 
 
 def test_a_later_task_works_while_an_earlier_one_waits(pool, tmp_path):
-    """The first task ends when the last that may be in work beside it, on two workers, has left its mark."""
+    """The first task ends when a later one has left its mark."""
     session = Session(SMALL, executor=pool, claims=9)
     mark = tmp_path / "mark"
 
@@ -99,7 +99,7 @@ def test_only_so_many_tasks_are_in_work(pool):
         for _ in ahead:
             pass
     assert begun == list(range(20))
-    assert all(count - ended <= 4 for ended, (_, count) in enumerate(seen))
+    assert all(count - ended <= 6 for ended, (_, count) in enumerate(seen))
 
 
 def test_an_error_comes_at_its_own_place(pool):

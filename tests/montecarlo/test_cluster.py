@@ -5,6 +5,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import textwrap
 import threading
@@ -16,7 +17,7 @@ import pytest
 import theoryck as tc
 from theoryck.checking.profiles import Profile
 from theoryck.claims.collecting import collect
-from theoryck.montecarlo import DaskExecutor, Key, SamplerError, WorkerDied, sample
+from theoryck.montecarlo import ClusterError, DaskExecutor, Key, SamplerError, WorkerDied, cluster, connect, sample
 
 distributed = pytest.importorskip("distributed")
 
@@ -178,3 +179,132 @@ def test_a_block_that_workers_die_of_is_named(executor):
 def test_a_client_is_needed():
     with pytest.raises(TypeError, match=r"distributed\.Client"):
         DaskExecutor("tcp://localhost")
+
+
+def test_versions_that_differ_are_named_and_refused_unless_that_is_accepted(client, monkeypatch):
+    address = client.scheduler.address
+    with connect(address) as executor:
+        assert list(executor.map(abs, [-1])) == [1]
+    monkeypatch.setattr(cluster, "versions", lambda: {"theoryck": tc.__version__, "numpy": "0.1"})
+    monkeypatch.setattr(
+        distributed.Client, "run", lambda self, function: {"tcp://there": {"theoryck": tc.__version__, "numpy": "2.0"}}
+    )
+    with pytest.raises(ClusterError, match=r"the worker tcp://there has other versions \(numpy 2.0 there, 0.1 here\)"):
+        connect(address)
+    with connect(address, any_versions=True) as executor:
+        assert list(executor.map(abs, [-1])) == [1]
+    assert client.status == "running"  # it is another's, and stays
+
+
+def test_a_cluster_that_is_not_there_is_said(monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    with pytest.raises(ClusterError, match=r"cannot be reached .*: give the address of a scheduler that runs"):
+        connect("tcp://127.0.0.1:1")
+    with pytest.raises(ClusterError, match="needs a number of worker processes >= 1, such as local:4, got 'local:0'"):
+        connect("local:0")
+
+
+@pytest.fixture
+def file(tmp_path):
+    file = tmp_path / "proofs" / "toy.py"
+    file.parent.mkdir()
+    file.write_text(
+        textwrap.dedent(
+            f"""
+            "A toy whose blocks take a while, and say that they were begun."
+            import pathlib, time
+            import theoryck as tc
+
+            PATH = tc.ScalingPath(d=tc.doubling(16, 256))
+
+            @tc.quantity(cost=1024)
+            def value(rng, draws, *, d):
+                pathlib.Path({str(tmp_path / "begun")!r}).touch()
+                if draws > 16:
+                    time.sleep(0.05)
+                return (1 + 0.1 * rng.standard_normal(draws)) / d
+
+            @tc.theorem("toy/supported")
+            def supported():
+                "Q = O(1/d)"
+                return tc.Bound(value, rate="1/d", along=PATH, rivals=["d**-2"])
+
+            @tc.falsehood("toy/fallen")
+            def fallen():
+                "Q = O(d^-2)"
+                return tc.Bound(value, rate="d**-2", along=PATH)
+            """
+        )
+    )
+    return file
+
+
+def told_by(*arguments):
+    ended = subprocess.run([sys.executable, "-m", *arguments], capture_output=True, text=True, timeout=300, check=False)
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+def results(path):
+    found = json.loads(path.read_text())["results"]
+    for result in found:
+        del result["seconds"]
+    return found
+
+
+def check(file, path, *arguments):
+    return told_by("theoryck", "check", str(file), "--draws", "8192", "--json", str(path), *arguments)
+
+
+def test_the_commands_draw_on_a_cluster(client, file, tmp_path):
+    """The address of a scheduler and its file, from the shell and from pytest: the report is that of one process."""
+    address, described = client.scheduler.address, tmp_path / "scheduler.json"
+    described.write_text(json.dumps({"address": address}))
+    wheres = (["--workers", "1"], ["--cluster", address], ["--cluster", str(described)])
+    for number, where in enumerate(wheres):
+        status, _, err = check(file, tmp_path / f"{number}.json", *where)
+        assert (status, err) == (0, "")
+    under_pytest = ["--theoryck-draws", "8192", "--theoryck-cluster", address, "--theoryck-json", str(tmp_path / "3.json")]
+    status, out, _ = told_by("pytest", "-q", str(file), *under_pytest)
+    assert status == 0, out
+    assert results(tmp_path / "0.json") == results(tmp_path / "1.json") == results(tmp_path / "2.json")
+    assert [result["points"] for result in results(tmp_path / "3.json")] == [r["points"] for r in results(tmp_path / "0.json")]
+    assert check(file, tmp_path / "4.json", "--cluster", "local:2", "--workers", "2")[0] == 2
+
+
+def started(*arguments, folder):
+    return subprocess.Popen(
+        [sys.executable, "-m", *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def wait_for(path, *processes):
+    deadline = time.monotonic() + 120
+    while not path.exists():
+        assert time.monotonic() < deadline
+        assert all(process.poll() is None for process in processes)
+        time.sleep(0.05)
+
+
+def test_a_scheduler_that_is_killed_ends_the_run_as_ctrl_c_does(file, tmp_path):
+    """What was judged stays, the command that goes on is told, and from the ledger it goes on with the same bits."""
+    described, ledger = tmp_path / "scheduler.json", str(tmp_path / "draws.ledger")
+    options = ("--scheduler-file", str(described), "--no-dashboard")
+    scheduler = started("distributed.cli.dask_scheduler", "--port", "0", *options, folder=tmp_path)
+    worker = started("distributed.cli.dask_worker", "--nthreads", "1", *options, folder=tmp_path)
+    command = ("theoryck", "check", str(file), "--draws", "8192", "--ledger", ledger, "--cluster", str(described))
+    try:
+        wait_for(described, scheduler)
+        run = started(*command, folder=tmp_path)
+        wait_for(tmp_path / "begun", scheduler, run)
+        scheduler.kill()
+        _, err = run.communicate(timeout=120)
+        assert run.returncode == 130, err
+        assert "theoryck: the scheduler of the cluster is gone; what was judged until then stays" in err
+        assert "To check them:" in err
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.communicate()
+    assert check(file, tmp_path / "resumed.json", "--workers", "4", "--ledger", ledger)[0] == 0
+    assert check(file, tmp_path / "undisturbed.json", "--workers", "4")[0] == 0
+    assert results(tmp_path / "resumed.json") == results(tmp_path / "undisturbed.json")

@@ -18,7 +18,7 @@ from theoryck.montecarlo.jobs import Account, JobExecutor, Waiting, Work
 Task = TypeVar("Task")
 Value = TypeVar("Value")
 
-MORE = 2  # claims in work beyond one a worker: some wait for one long item, some are judged
+EACH, MORE = 2, 2  # claims in work, per worker and beyond: an early look has few blocks, and some wait for one long item
 
 
 @dataclass(eq=False)
@@ -104,7 +104,7 @@ class Ahead(Generic[Task, Value]):
         """Begin tasks while there is room for more; with no executor to share, one is enough."""
         if self._executor is None:
             return
-        most = self._executor.workers + MORE
+        most = EACH * self._executor.workers + MORE
         while self._next < len(self.tasks) and sum(not each.ended for each in self._begun.values()) < most:
             self._start(self._next)
 

@@ -23,6 +23,8 @@ from theoryck.cli.common import (
     profile_option,
     seed_option,
     stdout_style,
+    workforce,
+    workforce_options,
     write_report,
 )
 from theoryck.cli.options import DrawsType
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from theoryck.claims.claim import Claim
     from theoryck.claims.statements import Statement
     from theoryck.ledger import Ledger
+    from theoryck.montecarlo import Executor
     from theoryck.records import Report
 
 
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("--only", multiple=True, metavar="GLOB", help="Check only the claims whose id matches; may be repeated.")
 @profile_option()
 @seed_option()
-@click.option("--workers", type=click.IntRange(1), help="Worker processes; the results do not depend on it.")
+@workforce_options("results")
 @click.option("--draws", type=DrawsType(), help="Draws of every size, or of each (N,N,...), instead of the profile's budget.")
 @click.option("--sharing", type=click.IntRange(1), help="Claims that share the error rate, when one of them is repeated alone.")
 @click.option("--ledger", "ledger_path", metavar="FILE", help="Keep every block of draws in FILE, and reuse what it holds.")
@@ -56,6 +59,8 @@ def command(
     profile: str,
     seed: int,
     workers: int | None,
+    cluster: str | None,
+    any_versions: bool,
     draws: int | tuple[int, ...] | None,
     sharing: int | None,
     ledger_path: str | None,
@@ -81,6 +86,7 @@ def command(
       theoryck check proofs --only 'camilli2025/*' --profile standard --workers 2
       theoryck check my_conjecture.py --draws 10000 --json - > report.json
       theoryck check proofs --profile thorough --ledger draws.ledger
+      theoryck check proofs --profile thorough --cluster tcp://host:8786
       theoryck check proofs --html report.html
       theoryck check proofs --only 'fan2020/*' --histograms pictures
 
@@ -96,7 +102,8 @@ def command(
     claims = find_claims(paths, only, problems)
     unread = len(problems)  # these were said when they were found
     with _ledger(ledger_path) as ledger:
-        report = _measure(claims, profile=profile, seed=seed, workers=workers, draws=draws, sharing=sharing, ledger=ledger)
+        options = {"profile": profile, "seed": seed, "draws": draws, "sharing": sharing, "ledger": ledger}
+        report = _measure(claims, lambda: workforce(workers, cluster, any_versions), **options)
     report = replace(report, strict=strict)
     with finishing(lambda text: click.echo(f"theoryck: {text}", err=True)):
         # Files first: whoever reads standard output may have left, and the table is never all there is.
@@ -112,6 +119,7 @@ def command(
                 "--profile": profile,
                 "--seed": seed,
                 "--workers": workers,
+                "--cluster": cluster,
                 "--draws": ",".join(map(str, draws)) if isinstance(draws, tuple) else draws,
                 "--sharing": sharing or len(claims),
                 "--ledger": ledger_path,
@@ -132,24 +140,26 @@ def _check_files(paths: Sequence[str], ledger: str | None, json_path: str | None
     check_outputs({"--json": json_path, "--html": html_path}, read)
 
 
-def _measure(claims: Sequence[Claim], **options: Any) -> Report:
+def _measure(claims: Sequence[Claim], hire: Callable[[], Executor], **options: Any) -> Report:
     """Look ahead, measure and judge; Ctrl-C at any moment of it returns what was judged until then."""
     from theoryck import __version__
     from theoryck.checking.check import check_claims
     from theoryck.checking.profiles import profile_named
     from theoryck.checking.session import Session
     from theoryck.claims.claim import written_about
-    from theoryck.montecarlo import make_executor
     from theoryck.records import Report
 
     try:
         buildable = _buildable(claims, options["draws"])
-        with make_executor(options.pop("workers")) as executor:
+        with hire() as executor:
             if options["draws"] is None:
                 settings = profile_named(options["profile"]), options["seed"], executor, options["sharing"] or len(claims)
                 _warn_of_hopeless(buildable, Session(*settings))
             with _Line() as line:
-                return check_claims(claims, executor=executor, progress=line.following(len(claims)), **options)
+                report = check_claims(claims, executor=executor, progress=line.following(len(claims)), **options)
+            if lost := getattr(executor, "lost", ""):
+                click.echo(f"theoryck: {lost}", err=True)
+            return report
     except KeyboardInterrupt:
         return Report(options["profile"], options["seed"], (), __version__, True, *written_about(claims))
 

@@ -18,6 +18,7 @@ from theoryck.report.layout import Style, columns, is_dumb, shorten, style_for
 
 if TYPE_CHECKING:
     from theoryck.claims.claim import Claim
+    from theoryck.montecarlo import Executor
     from theoryck.records import Report
 
 DEFAULT_PATH = "proofs"
@@ -84,6 +85,40 @@ def write_json_data(data: object, path: str) -> None:
 def seed_option() -> Decorator:
     """Return the option ``--seed``."""
     return click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every draw and instance.")
+
+
+def workforce_options(what: str) -> Decorator:
+    """Return the options ``--workers``, ``--cluster`` and ``--any-versions``; ``what`` does not depend on them."""
+    options = (
+        click.option("--workers", type=click.IntRange(1), help=f"Worker processes; the {what} do not depend on it."),
+        click.option(
+            "--cluster",
+            metavar="ADDRESS|FILE|local:N",
+            help=f"Draw on a Dask cluster: its scheduler's address or file, or N processes here; the {what} do not depend on it.",
+        ),
+        click.option("--any-versions", is_flag=True, help="Accept workers of the cluster that have other versions."),
+    )
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def workforce(workers: int | None, cluster: str | None, any_versions: bool) -> Executor:
+    """Return the executor that was asked for; a cluster that cannot be used ends the program with status 2."""
+    from theoryck.montecarlo import ClusterError, connect, make_executor
+
+    if cluster is None:
+        return make_executor(workers)
+    if workers is not None:
+        raise Usage("--workers and --cluster say both where to draw: leave one out (--cluster local:N has N processes)")
+    try:
+        return connect(cluster, any_versions)
+    except ClusterError as error:
+        raise Usage(f"--cluster: {error}") from error
 
 
 def find_claims(paths: Sequence[str], only: Sequence[str] = (), problems: list[str] | None = None) -> list[Claim]:

@@ -25,6 +25,8 @@ from theoryck.cli.common import (
     profile_option,
     seed_option,
     stdout_style,
+    workforce,
+    workforce_options,
     write_json_data,
 )
 from theoryck.report import numbers
@@ -52,7 +54,7 @@ MOST_TROUBLES = 5  # told in full; the others are counted
 @click.option("--tries", type=click.IntRange(1), help="Stop after so many instances: then the hunt can be repeated exactly.")
 @profile_option()
 @seed_option()
-@click.option("--workers", type=click.IntRange(1), help="Worker processes; the verdicts do not depend on it.")
+@workforce_options("verdicts")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the outcome to FILE; - prints it and nothing else.")
 def command(
     claim: str,
@@ -62,6 +64,8 @@ def command(
     profile: str,
     seed: int,
     workers: int | None,
+    cluster: str | None,
+    any_versions: bool,
     json_path: str | None,
 ) -> None:
     """Search the structure of a claim for a counterexample.
@@ -90,9 +94,10 @@ def command(
 
     check_outputs({"--json": json_path}, files_of_claims(paths))
     wanted = find_claim(claim, paths)
-    with _Progress() as progress:
+    with workforce(workers, cluster, any_versions) as executor, _Progress() as progress:
+        options = {"profile": profile, "seed": seed, "seconds": seconds, "tries": tries}
         try:
-            outcome = hunt(wanted, profile=profile, seed=seed, seconds=seconds, tries=tries, workers=workers, progress=progress)
+            outcome = hunt(wanted, **options, executor=executor, progress=progress)  # type: ignore[arg-type]
         except HuntError as error:
             raise Usage(str(error)) from error
     again = _again(claim, paths, seconds, tries, profile, seed, workers)

@@ -29,7 +29,7 @@ __all__, __getattr__, __dir__ = lazily(
     {
         "blocks": ("Block", "BlockFormatError", "BlockStore", "Stream", "pack", "unpack"),
         "choice": ("available_workers", "make_executor"),
-        "cluster": ("DaskExecutor",),
+        "cluster": ("ClusterError", "DaskExecutor", "connect"),
         "executors": ("Executor", "SerialExecutor"),
         "histogram": ("Histogram",),
         "jobs": ("JobExecutor", "WorkerDied", "WorkerError"),

@@ -163,6 +163,8 @@ class JobExecutor(_Closing):
     """
 
     workers: int
+    lost: str = ""
+    """What is to be said where the workers are gone for good."""
 
     def __init__(self) -> None:
         self.jobs: dict[int, Job] = {}

@@ -140,6 +140,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
         undo = once_for_good()  # what was judged is written when SIGTERM comes, too
         session.config.add_cleanup(lambda: _restore_signals(session.config, undo))
+        if session.config.getoption("theoryck_cluster") is not None:
+            session_and_live(session.config)  # one that cannot be used is said before anything runs
         _warn_of_hopeless(session.config, [item.claim for item in claims])
 
 

@@ -220,6 +220,6 @@ def _what_goes_on(config: pytest.Config, judged: set[str]) -> str:
     left = [claim for claim in selected if claim not in judged]
     chosen = config.stash[STATE].chosen or any("::" in argument for argument in config.args)
     paths = [*dict.fromkeys(selected[claim] for claim in left)] if chosen else [_shorter(path) for path in config.args]
-    options = {name: config.getoption(f"theoryck_{name}") for name in ("profile", "seed", "workers", "draws", "ledger")}
+    options = {name: config.getoption(f"theoryck_{name}") for name in ("profile", "seed", "workers", "cluster", "draws", "ledger")}
     settings = {f"--{name}": value for name, value in options.items()} | {"--sharing": len(selected)}
     return advice(left, [claim for claim in selected if claim in judged], paths, settings, Style(width(config)), chosen=chosen)

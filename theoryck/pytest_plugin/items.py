@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from theoryck.pytest_plugin.live import Live
-from theoryck.pytest_plugin.state import STATE, is_xdist_worker, width
+from theoryck.pytest_plugin.state import STATE, State, is_xdist_worker, width
 
 if TYPE_CHECKING:
     from theoryck.checking.ahead import Ahead
     from theoryck.checking.session import Session
     from theoryck.claims.claim import Claim
+    from theoryck.montecarlo import Executor
     from theoryck.records import Result
 
 
@@ -131,12 +132,14 @@ def session_and_live(config: pytest.Config) -> tuple[Session, Live]:
         workers = config.getoption("theoryck_workers")
         if workers is None and is_xdist_worker(config):
             workers = 1
+        cluster = config.getoption("theoryck_cluster")
         state.live = Live(config, len(state.selected))
         state.session = state.exits.enter_context(
             Session(
                 profile=profile_named(config.getoption("theoryck_profile")),
                 seed=config.getoption("theoryck_seed"),
                 claims=max(1, len(state.selected)),
+                executor=None if cluster is None else _on(cluster, state),
                 workers=workers,
                 draws=config.getoption("theoryck_draws"),
                 ledger=state.ledger,
@@ -144,3 +147,13 @@ def session_and_live(config: pytest.Config) -> tuple[Session, Live]:
             )
         )
     return state.session, state.live
+
+
+def _on(cluster: str, state: State) -> Executor:
+    """Return an executor on a cluster, which is left at the end; one that cannot be used ends the session."""
+    from theoryck.montecarlo import ClusterError, connect
+
+    try:
+        return state.exits.enter_context(connect(cluster))
+    except ClusterError as error:
+        raise pytest.UsageError(f"--theoryck-cluster: {error}") from error

@@ -21,6 +21,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--theoryck-seed", type=int, default=0, metavar="N", help="seed of every draw; default 0")
     group.addoption("--theoryck-workers", type=int, metavar="N", help="worker processes; the results do not depend on it")
+    group.addoption(
+        "--theoryck-cluster", metavar="ADDRESS|FILE|local:N", help="draw on a Dask cluster, as theoryck check --cluster"
+    )
     group.addoption("--theoryck-draws", type=int, metavar="N", help="draws per size, instead of the profile's budget")
     group.addoption("--theoryck-only", metavar="GLOB", help="check only the claims whose id matches, such as 'camilli2025/*'")
     group.addoption("--theoryck-strict", action="store_true", help="a claim that is undecided fails, under every profile")
@@ -55,6 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
         value = config.getoption(f"theoryck_{name}")
         if value is not None and value < least:
             raise pytest.UsageError(f"--theoryck-{name} must be at least {least}, got {value}")
+    if config.getoption("theoryck_cluster") is not None and config.getoption("theoryck_workers") is not None:
+        raise pytest.UsageError("--theoryck-workers and --theoryck-cluster say both where to draw: leave one out")
     _check_files(config)
     folder = config.getoption("theoryck_histograms")
     if folder is not None and not config.getoption("collectonly"):
