@@ -163,3 +163,21 @@ def test_one_column_against_another() -> None:
     assert at.stderr == pytest.approx(1.5 * math.hypot(0.005, 0.001 / second[0]))
     with pytest.raises(ValueError, match="a value that others are compared with must not be 0"):
         tc.audit({"n": [4, 8, 16]}, [3, 2, 1], 0.1, against=[1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "rate", "rivals", "within"),
+    [
+        ("n", SIZES, "n*log(n)", ["n"], 0.5 * math.log(13 / 12) / math.log(2)),  # what the logarithm looks like at the end
+        ("n", SIZES, "n*log(n)", ["n**(3/2)*log(n)"], 0.25),
+        ("l", LEVELS, "2**(-l)", ["1.9**(-l)", "4**(-l)"], 0.5 * (1 - math.log(1.9) / math.log(2))),
+        ("l", LEVELS, "2**(-l)", ["1"], 0.5),
+        ("n", SIZES, "1/n", ["2**(-n/1000)"], 0.9),
+    ],
+)
+def test_the_tolerance_is_half_the_distance_to_the_nearest_rate(name, sizes, rate, rivals, within) -> None:
+    from theoryck.judging.case import tolerated
+    from theoryck.records import Contract, Kind, Prediction
+
+    claim = Prediction(Kind.SCALING, "Q", base=name, rate=rate, rivals=tuple(rivals))
+    assert tolerated(claim, [{name: size} for size in sizes], Contract(within=0.9)).within == pytest.approx(within)

@@ -159,7 +159,9 @@ class Claimed:
     def nearest(self, sizes: Sizes) -> float:
         """Return how far the nearest rival is from the claim: in units of the exponent or, for numbers, of the number; inf if none.
 
-        Rates that differ by a logarithm alone, and those along sizes that follow no power, have no distance.
+        Of geometric rates it is relative to the logarithm of the base.  Rates that differ by a logarithm alone have no distance,
+        but for scalings by a rate, where it is what the logarithm looks like at the largest sizes; nor have those along sizes that
+        follow no power.
         """
         prediction = self.prediction
         if not prediction.rivals or (prediction.kind is Kind.LIMIT and prediction.value is None):
@@ -171,9 +173,26 @@ class Claimed:
             gaps = [abs(exponent - float(prediction.exponent or 0)) for exponent in self.rival_exponents.values()]
         else:
             growths = [self.growth(rate, sizes) for rate in (self.compared, *self.rival_rates.values())]
-            powers = [float(growth[1]) for growth in growths if growth is not None and growth[0] == 0]  # no geometric ones
-            gaps = [abs(power - powers[0]) for power in powers[1:]] if len(powers) == len(growths) else []
+            known = [growth for growth in growths if growth is not None]
+            if len(known) < len(growths):
+                return math.inf
+            slope, power = known[0][0], known[0][1]
+            gaps = [abs(other[0] - slope) / abs(slope) if slope else abs(float(other[1] - power)) for other in known[1:]]
+            if not slope and any(other[0] for other in known[1:]):  # what grows geometrically is far from any power
+                gaps = [math.inf if other[0] else gap for gap, other in zip(gaps, known[1:])]
+            if self.by_rate:
+                gaps = [gap or self._apparent(rival, sizes) for gap, rival in zip(gaps, prediction.rivals)]
         return min((gap for gap in gaps if gap > 0), default=math.inf)
+
+    def _apparent(self, rival: str, sizes: Sizes) -> float:
+        """Return the exponent that the ratio of a rival to the claim seems to have between the two sizes nearest to the limit."""
+        base = self.base(sizes)
+        axis = Axis.of(base, self.prediction.toward, [point[base] for point in sizes], drawn=True, slope=self.slope(sizes))
+        at = {axis.large(point[base]): gap for point, gap in zip(sizes, self._log_gaps(rival, sizes))}
+        if len(at) < 2:
+            return 0.0
+        near, far = sorted(at)[-2:]
+        return abs(at[far] - at[near]) / math.log(far / near)
 
     def problem(self, sizes: Sizes) -> str:
         """Say which rival no evidence on these sizes could reject, and why (see :func:`rival_problem`)."""

@@ -29,10 +29,11 @@ MOST_COUNTED = 1024
 def shrinks(name: str) -> bool:
     """Whether a name is one of those that step sizes and tolerances have.
 
-    >>> [name for name in ("h", "dx", "Delta t", "d", "n") if shrinks(name)]
-    ['h', 'dx', 'Delta t']
+    >>> [name for name in ("h", "dx", "Delta t", "\N{GREEK CAPITAL LETTER DELTA}x", "d", "n") if shrinks(name)]
+    ['h', 'dx', 'Delta t', 'Δx']
     """
-    return re.sub("[^a-z]+", "_", name.lower()).strip("_") in SHRINKING
+    letters = name.lower().replace("\N{GREEK SMALL LETTER DELTA}", "delta_").replace("\N{GREEK SMALL LETTER EPSILON}", "eps")
+    return re.sub("[^a-z]+", "_", letters).strip("_") in SHRINKING
 
 
 def read_toward(value: Any, error: type[ValueError] = ValueError) -> Toward:
