@@ -38,6 +38,7 @@ from theoryck.auditing.limits import (
 from theoryck.auditing.orders import ORDER, ORDER_AMPLITUDE, ORDER_CORRECTION, names_in, order_rate, without_noise
 from theoryck.auditing.points import Gathered, digits_flags, gather, grouped, place, reduced, same_scatter, with_scatter
 from theoryck.auditing.tables import Measurements
+from theoryck.fitting.fit import ENLARGED
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge, rival_problem
 from theoryck.judging.case import Claimed
@@ -564,7 +565,7 @@ def _on_grid(
         curves=tuple(curve for _, found, _ in ordered for curve in found.curves),
         tightness=None if worst.tightness is None else worst.tightness if len(tight) == 1 else Tightness.UNDETERMINED,
         rivals=tuple(Rival(text, text in rejected) for text in template.rivals),
-        flags=tuple(dict.fromkeys(flag for _, found, _ in judged for flag in found.flags)),
+        flags=_once(worst, [found for _, found, _ in judged]),
         settled=all(found.settled for _, found, _ in judged) or worst.verdict is Verdict.REFUTED,
         exponents={} if joint is None else joint.exponents,
     )
@@ -572,6 +573,12 @@ def _on_grid(
         reason = f"{joint.reason}; {reason}"
         judgement = replace(judgement, verdict=Verdict.REFUTED, tightness=None, reason=reason, settled=True)
     return judgement, replace(prediction, rivals=template.rivals)
+
+
+def _once(worst: Judgement, judged: Sequence[Judgement]) -> tuple[str, ...]:
+    """Return the flags of all lines; how much errors were enlarged differs from line to line, and is that of the one shown."""
+    others = [flag for found in judged for flag in found.flags if not flag.startswith(ENLARGED)]
+    return tuple(dict.fromkeys((*(flag for flag in worst.flags if flag.startswith(ENLARGED)), *others)))
 
 
 def _no_rival(rival: str, line: Direction, template: Prediction) -> bool:

@@ -30,6 +30,7 @@ GOOD_FIT = 0.25  # as far as the corrections are then enlarged
 EXACT = 1e-9  # relative errors below which values were computed, not measured
 CONSTANT_TAIL = 0.005
 POOR = "poor-fit"
+ENLARGED = "stated errors enlarged"
 TELLING = 100.0  # how many times as likely as the other an explanation must be to stand alone
 WORTH_SAYING = 1.1  # of a factor in the errors
 WIDENINGS = tuple(2 ** (step / 2) for step in range(1, 7))
@@ -128,7 +129,7 @@ def _with_profile(fit: RateFit, data: Data, options: _Options) -> RateFit:
 
 def enlarged_flag(factor: float) -> str:
     """Say that stated errors were taken ``factor`` times as large."""
-    return f"stated errors enlarged {factor:.2g} times"
+    return f"{ENLARGED} {factor:.2g} times"
 
 
 @dataclass(frozen=True)
