@@ -417,6 +417,10 @@ def scatter_about_approach(
         fit = fit_approach(sizes, values, errors, log_rates=log_rates, logs=logs, correction=correction, amplitude=amplitude)
         return math.inf if fit.reason else fit.chi2 / fit.dof
 
+    steps = np.diff(np.asarray(values, dtype=float)[np.argsort(np.asarray(sizes, dtype=float), kind="stable")])
+    # Values that overshoot less and less are no scatter: noise looks like that in fewer than 1 table of 1e3.
+    if len(steps) >= LEAST_SWINGS and (np.sign(steps[1:]) == -np.sign(steps[:-1])).all() and (np.diff(np.abs(steps)) < 0).all():
+        return 0.0
     high = float(np.ptp(values))
     least = RESOLVED * max(high, *(abs(value) for value in values))
     if high <= least or misfit(high) > 1:
@@ -494,13 +498,9 @@ def _unfit(d: Array, v: Array, e: Array, rates: Array, declared: bool) -> str:
     seen = np.abs(steps) > np.maximum(STANDS_OUT * np.hypot(e[1:], e[:-1]), LEAST_SWING * float(np.ptp(v)))
     signs = np.sign(steps[seen])
     turns = int((signs[1:] != signs[:-1]).sum())
-    # Values that overshoot less and less alternate whatever their errors: noise does so in fewer than 1 table of 1e3.
-    sizes_of_steps, all_signs = np.abs(steps), np.sign(steps)
-    regular = len(steps) >= LEAST_SWINGS and (all_signs[1:] == -all_signs[:-1]).all() and (np.diff(sizes_of_steps) < 0).all()
-    if turns > 1 or (regular and all_signs[0] != 0):
-        turns = max(turns, len(steps) - 1) if regular else turns
+    if turns > 1:
         return (
-            f"the values go up and down: their differences change sign {turns} times, and not by their errors, which no approach "
+            f"the values go up and down: their differences change sign {turns} times by more than their errors, which no approach "
             "A d^-p describes; take the sizes of one phase, or means over a period"
         )
     return ""
