@@ -181,3 +181,13 @@ def test_the_tolerance_is_half_the_distance_to_the_nearest_rate(name, sizes, rat
 
     claim = Prediction(Kind.SCALING, "Q", base=name, rate=rate, rivals=tuple(rivals))
     assert tolerated(claim, [{name: size} for size in sizes], Contract(within=0.9)).within == pytest.approx(within)
+
+
+def test_a_grid_of_step_sizes_and_levels() -> None:
+    rows = [(2.0**-k, level) for k in range(2, 11) for level in range(9)]
+    sizes = {"h": [h for h, _ in rows], "l": [level for _, level in rows]}
+    values = [h * 0.5**level for h, level in rows]
+    good, bad = (tc.audit(sizes, values, [1e-3 * value for value in values], rate=rate) for rate in ("h*2**(-l)", "h*3**(-l)"))
+    assert good.verdict is Verdict.SUPPORTED
+    assert bad.verdict is Verdict.REFUTED
+    assert not good.judgement.exponents

@@ -192,6 +192,8 @@ def fit_grid(
         return None
     series = routes["montecarlo"][0]
     rate = Claimed.of(template).rate
+    if rate is not None and rate.geometric:  # no product of powers
+        return None
     values, errors, _ = series.over([0.0] * len(series) if rate is None else log_rates(rate, series))
     moving = [name for name in series.sizes[0] if len({sizes[name] for sizes in series.sizes}) > 1]
     axes = {
