@@ -25,6 +25,16 @@ CASES = {
 }
 
 
+@tc.theorem("abbe2023/gradient-of-a-sign", ABBE2023)
+def gradient_of_a_sign():
+    """sign(z1 z2 z3): phi = (2/pi)^(3/2) sqrt 6 m_1 m_2 m_3 for s = h_3, the exponent is 3"""
+    a, b, c = m = (0.5, 0.4, 0.6)
+    size = (2 / math.pi) ** 1.5 * math.sqrt(6)
+    value = size * (b * c - 3 * a * a * b * c)
+    quantity = mean_gradient(OnePass("sign(z1*z2*z3)", "(3*z**2 - 3)/sqrt(6)", "1/d"), m, 1)
+    return tc.Identity(quantity, value, tolerance=1e-8, rivals=[0, value * math.pi / 2])
+
+
 @tc.theorem("abbe2023/gradient", ABBE2023)
 @tc.for_all(target=sampled_from(sorted(CASES)), k=sampled_from([1, 2]))
 def gradient(target, k):

@@ -28,7 +28,7 @@ def leap_1():
     along = tc.ScalingPath(d=(64, 128, 256, 512, 1024))
     rivals = ["d**(1/2)", "d*log(d)", "d**(3/2)"]
     return tc.Scaling(
-        hitting_time(LEAP_1, "7*d"), along, rate="d", rivals=rivals, within=0.07, correction=0.5, amplitude=0.1, share=0.5
+        hitting_time(LEAP_1, "7*d"), along, rate="d", rivals=rivals, within=0.07, correction=0.5, amplitude=0.1, share=0.3
     )
 
 
@@ -36,7 +36,7 @@ def leap_1():
 def leap_2():
     """z1 z2: the median of n is of order d log d, with the constant 1/(2 rho) = 2.0589, rho = sqrt 2 c - c^2 at c = .2"""
     along = tc.ScalingPath(d=(64, 128, 256, 512, 1024))
-    options = {"rivals": ["d", "d**(3/2)", "d**2"], "within": 0.07, "correction": 0.5, "amplitude": 0.1, "share": 0.7}
+    options = {"rivals": ["d", "d**(3/2)", "d**2"], "within": 0.07, "correction": 0.5, "amplitude": 0.1, "share": 0.5}
     constant = 1 / (2 * growth_rate(LEAP_2))
     return tc.Scaling(hitting_time(LEAP_2, "2*d*log(d)"), along, rate="d*log(d)", constant=constant, tolerance=0.2, **options)
 
@@ -47,14 +47,14 @@ def leap_2_of_a_staircase():
     along = tc.ScalingPath(d=(24, 36, 54, 81, 121))
     rivals = ["d**(1/2)", "d**(3/2)", "d**2"]
     quantity = hitting_time(STAIRCASE, "22*d*log(d)")
-    return tc.Scaling(quantity, along, rate="d*log(d)", rivals=rivals, correction=0.5, amplitude=0.15, share=1.2)
+    return tc.Scaling(quantity, along, rate="d*log(d)", rivals=rivals, correction=0.5, amplitude=0.15, share=0.8)
 
 
 @tc.theorem("abbe2023/leap-3", ABBE2023)
 def leap_3():
     """z1 z2 z3: the median of n is of order d^2, with the median 2.32(2) of the time of blow-up as its constant"""
     along = tc.ScalingPath(d=(16, 24, 36, 54, 81))
-    options = {"rivals": ["d*log(d)", "d**(3/2)", "d**3"], "within": 0.2, "correction": 0.5, "amplitude": 0.15, "share": 1.2}
+    options = {"rivals": ["d*log(d)", "d**(3/2)", "d**3"], "within": 0.25, "correction": 0.5, "amplitude": 0.15, "share": 0.8}
     return tc.Scaling(hitting_time(LEAP_3, "2.4*d**2"), along, rate="d**2", constant=2.32, tolerance=0.4, **options)
 
 
@@ -62,5 +62,5 @@ def leap_3():
 def leap_3_of_a_sign():
     """sign(z1 z2 z3): the median of n is of order d^2, with the median 5.74(5) of the time of blow-up as its constant"""
     along = tc.ScalingPath(d=(16, 22, 32, 45, 64))
-    options = {"rivals": ["d*log(d)", "d**(3/2)", "d**3"], "within": 0.25, "correction": 0.5, "amplitude": 0.15, "share": 0.7}
+    options = {"rivals": ["d*log(d)", "d**(3/2)", "d**3"], "within": 0.25, "correction": 0.5, "amplitude": 0.15, "share": 0.5}
     return tc.Scaling(hitting_time(SIGN, "5.4*d**2"), along, rate="d**2", constant=5.74, tolerance=0.4, **options)

@@ -22,15 +22,15 @@ def third_with_d_log_d_samples():
     """l = 3: n = O(d log d)"""
     along = tc.ScalingPath(d=(16, 22, 32, 45, 64))
     quantity = hitting_time(THIRD, "2.9*d**2")
-    return tc.Bound(quantity, rate="d*log(d)", along=along, correction=0.5, amplitude=0.2, share=0.3)
+    return tc.Bound(quantity, rate="d*log(d)", along=along, correction=0.5, amplitude=0.2, share=0.2)
 
 
 @tc.falsehood("benarous2021/correlational-bound", BENAROUS2021)
 def correlational_lower_bound():
     """n >= C d^(l-1) for whatever asks correlational queries, as printed: a smoothed loss at l = 3 would need n ~ d^2"""
-    along = tc.ScalingPath(d=(32, 48, 72, 108, 162))
+    along = tc.ScalingPath(d=(32, 64, 128, 256))
     quantity = hitting_time(SMOOTHED, "1.05*d**(3/2)")
-    return tc.Scaling(quantity, along, exponent=2, correction=0.5, amplitude=0.2, share=0.3)
+    return tc.Scaling(quantity, along, exponent=2, within=0.1, correction=0.5, amplitude=0.2, share=0.3)
 
 
 @tc.falsehood("benarous2021/gradient-without-normalisation", BENAROUS2021)

@@ -38,4 +38,6 @@ def third():
     """l = 3: the median of n is of order d^2"""
     along = tc.ScalingPath(d=(16, 22, 32, 45, 64))
     rivals = ["d*log(d)", "d**(3/2)", "d**3"]
-    return tc.Scaling(hitting_time(THIRD, "2.9*d**2"), along, rate="d**2", rivals=rivals, within=0.2, correction=0.5, amplitude=0.2)
+    return tc.Scaling(
+        hitting_time(THIRD, "2.9*d**2"), along, rate="d**2", rivals=rivals, within=0.25, correction=0.5, amplitude=0.15, share=0.8
+    )

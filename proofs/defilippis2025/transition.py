@@ -34,4 +34,4 @@ def at_the_threshold():
 def below_the_threshold():
     """cos^2 = O(d^(-1/2)) at alpha = 1/4"""
     along = tc.ScalingPath(d=(32, 64, 128, 256))
-    return tc.Bound(spectral_cos2("z**2", 0.25), rate="d**(-1/2)", along=along, rivals=["d**(-3/2)"])
+    return tc.Bound(spectral_cos2("z**2", 0.25), rate="d**(-1/2)", along=along, rivals=["d**(-3/2)"], share=0.5)

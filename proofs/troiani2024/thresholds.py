@@ -15,7 +15,7 @@ from hypothesis.strategies import sampled_from
 
 import theoryck as tc
 from theoryck.quantities import closed_form
-from theoryck.theory.weak_recovery import Link, bessel_eigenvalue, recovery_eigenvalue, recovery_threshold
+from theoryck.theory.weak_recovery import Link, bessel_eigenvalue, first_step_cos2, recovery_eigenvalue, recovery_threshold
 
 from . import MONDELLI2018, TROIANI2024
 
@@ -142,6 +142,17 @@ def third_hermite():
 def maximum():
     """max(z1, z2): (1, 1)/sqrt 2 is trivial, lambda_1 = 0.740268979037455166"""
     return tc.Identity(recovery_eigenvalue("max(z1, z2)"), "0.740268979037455166", tolerance=CLOSE, rivals=[0.5, 1])
+
+
+@tc.theorem("troiani2024/first-step", TROIANI2024)
+@tc.for_all(case=sampled_from([("z**3 - 3*z", 1.0), ("z**3 - 3*z", 0.25), ("max(z1, z2)", 1.0)]))
+def first_step(case):
+    """cos^2 of sum_i E[z_v | y_i] x_i with a trivial direction v tends to alpha lambda_1/(1 + alpha lambda_1)"""
+    link, alpha = case
+    strength = alpha * float(recovery_eigenvalue(link).exact({}))
+    value = strength / (1 + strength)
+    along = tc.ScalingPath(d=(32, 64, 128, 256, 512))
+    return tc.Limit(first_step_cos2(link, alpha), along, value=value, tolerance=0.02, rivals=[0, alpha / (1 + alpha)], correction=1)
 
 
 @tc.theorem("troiani2024/maximum-second", TROIANI2024)

@@ -20,7 +20,7 @@ from theoryck.theory.one_pass import (
     mean_gradient,
 )
 from theoryck.theory.one_pass.draws import HittingSampler, smoothed_slope
-from theoryck.theory.one_pass.limits import gradient, hermite_tensor, velocity
+from theoryck.theory.one_pass.limits import _gradient_of_tensors, gradient, hermite_tensor, velocity
 from theoryck.theory.weak_recovery import Link
 
 with (Path(__file__).parents[1] / "data" / "weak_sgd.csv").open() as lines:
@@ -108,6 +108,17 @@ def test_gradients_by_hand():
     energy = 4.5 + 2 * math.sqrt(2) * m[1] + 8 * m[0] ** 2 + 4 * m[1] ** 2
     ascent = gradient(Link("z1 + z1*z2"), LEAP_1, m)
     assert np.allclose(velocity(LEAP_1, m), 0.2 * (ascent - m * (m @ ascent)) - 0.02 * m * energy, atol=1e-12)
+
+
+def test_gradients_of_links_with_kinks():
+    """The tensors give what the smooth formula gives, on a polynomial; the sign by hand; degree 6 is refused."""
+    m = np.array([0.3, -0.5])
+    for sgd in (LEAP_1, LEAP_2):
+        assert np.allclose(_gradient_of_tensors(sgd.link, sgd, m), gradient(sgd.link, sgd, m), atol=1e-10)
+    sign = OnePass("sign(z1*z2)", "sqrt(2)*z", "0.2/d")
+    assert np.allclose(gradient(sign.link, sign, m), 2 / math.pi * math.sqrt(2) * m[::-1], atol=1e-9)
+    with pytest.raises(QuantityError, match="degree at most 5"):
+        gradient(sign.link, OnePass("sign(z1*z2)", "tanh(z)", "1/d"), m)
 
 
 def test_the_mean_gradient_is_that_of_the_draws():

@@ -125,18 +125,35 @@ def leap(link: Link | str) -> int:
 
 
 def gradient(link: Link, sgd: OnePass, overlaps: Array) -> Array:
-    """Return grad phi(m) = E grad f(Z) s'(z), (r,); f must be smooth.
+    """Return grad phi(m), (r,): E grad f(Z) s'(z), or for a link with kinks the sum over its Hermite tensors, s' of degree <= 5.
 
     >>> gradient(Link("z1*z2"), OnePass("z1*z2", "sqrt(2)*z", "1/d"), np.array([0.5, 0.25])).round(6).tolist()  # sqrt 2 m_1 m_2
     [0.353553, 0.707107]
     """
-    z, w, _ = _indices(link)
     if kink_arguments(link.expression):
-        raise QuantityError(f"the gradient of a link that is not smooth is not known, got {link}")
+        return _gradient_of_tensors(link, sgd, overlaps)
+    z, w, _ = _indices(link)
     slope = _mean_over_rest(sgd, z, overlaps, lambda values: values)
     columns = {symbol: z[:, j] for j, symbol in enumerate(link.symbols)}
     parts = [np.broadcast_to(evaluate(sympy.diff(link.expression, symbol), columns), len(z)) for symbol in link.symbols]
     return np.array([float((w * slope) @ part) for part in parts])
+
+
+def _gradient_of_tensors(link: Link, sgd: OnePass, overlaps: Array) -> Array:
+    """phi(m) = sum_p E f He_p m^p/p! E s^(|p|), and E s^(k) = E s' He_(k-1)."""
+    degree = sgd.slope_degree
+    if degree is None or degree >= HIGHEST:
+        raise QuantityError(f"{link} is not smooth: its gradient needs a slope of degree at most {HIGHEST - 1}, got {sgd.slope!r}")
+    node, weight = np.polynomial.hermite_e.hermegauss(24)
+    means = (weight * sgd.slopes(node)) @ np.polynomial.hermite_e.hermevander(node, HIGHEST) / math.sqrt(2 * math.pi)
+    found = np.zeros(link.indices)
+    for order in range(1, degree + 2):
+        for powers, value in hermite_tensor(link, order).items():
+            factor = value * means[order - 1] / math.prod(math.factorial(k) for k in powers)
+            for j, k in enumerate(powers):
+                if k:
+                    found[j] += factor * k * math.prod(float(m) ** (q - (i == j)) for i, (m, q) in enumerate(zip(overlaps, powers)))
+    return found
 
 
 def _mean_over_rest(sgd: OnePass, z: Array, overlaps: Array, function: Any) -> Array:

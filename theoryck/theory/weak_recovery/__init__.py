@@ -24,6 +24,7 @@ __all__, __getattr__, __dir__ = lazily(
         "model": ("Link",),
         "quantities": (
             "bessel_eigenvalue",
+            "first_step_cos2",
             "fixed_point",
             "full_recovery_threshold",
             "gamp_overlap",

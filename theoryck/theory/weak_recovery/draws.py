@@ -76,6 +76,30 @@ class ToldSampler:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstStepSampler:
+    """Draws of cos^2 between v, a trivial direction, and X^T T, T_i = E[z_v | y_i]: O(n) random numbers whatever d.
+
+    The components of X^T T along the w_k are sums over the samples, what is left is sqrt(sum_i T_i^2) times N(0, I_(d - r)).
+    """
+
+    link: Link
+    dimension: int
+    samples: int
+
+    def __call__(self, rng: np.random.Generator, draws: int) -> Array:
+        _, direction, told = TOLD[self.link.text]
+        v, r = np.array(direction), self.link.indices
+        found = np.empty(draws)
+        for place in range(draws):
+            z = rng.standard_normal((self.samples, r))
+            t = told(self.link.values(z))
+            along = t @ z
+            rest = (t @ t) * 2 * rng.standard_gamma((self.dimension - r) / 2)
+            found[place] = (along @ v) ** 2 / (along @ along + rest)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class SpectralSampler:
     """Draws of cos^2 between v and the top eigenvector of (1/n) sum_i T(y_i) x_i x_i^T, T = G/(1 + G), n = round(alpha d)."""
 

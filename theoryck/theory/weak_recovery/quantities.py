@@ -12,7 +12,7 @@ from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.quantities.exact import ExactQuantity
 from theoryck.records import Enclosure
 from theoryck.records.arguments import integer
-from theoryck.theory.weak_recovery.draws import TOLD, GampSampler, SpectralSampler, ToldSampler, UnfoldingSampler
+from theoryck.theory.weak_recovery.draws import TOLD, FirstStepSampler, GampSampler, SpectralSampler, ToldSampler, UnfoldingSampler
 from theoryck.theory.weak_recovery.limits.spectral import spectral_overlap
 from theoryck.theory.weak_recovery.limits.state_evolution import StateEvolution
 from theoryck.theory.weak_recovery.limits.thresholds import weak_recovery_threshold
@@ -194,6 +194,38 @@ class spectral_cos2(InDimension):
         """Return the time of one draw in units of random numbers: n d normals, their product, an eigenvector."""
         d = sizes["d"]
         return 2000 + 1.2 * self.alpha * d**2 + (0.0045 + 0.002 * self.alpha) * d**3
+
+
+@dataclass(frozen=True, repr=False)
+class first_step_cos2(InDimension):
+    """cos^2 between a trivial direction v and sum_i E[z_v | y_i] x_i, the first step of the best algorithm, n = round(alpha d),
+    drawn.
+
+    It tends to alpha lambda_1/(1 + alpha lambda_1).  ``link`` is z, z**3 - 3*z or max(z1, z2); size ``d``.  Raises QuantityError.
+
+    >>> import numpy as np
+    >>> draws = first_step_cos2("z**3 - 3*z", 1.0).draw(np.random.default_rng(0), 200, {"d": 400})
+    >>> bool(abs(draws.mean() - 0.4004) < 0.02)
+    True
+    """
+
+    title = "first_step_cos2({link}, alpha={alpha})"
+    link: Any
+    alpha: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "link", as_link(self.link))
+        object.__setattr__(self, "alpha", positive(self.alpha, "alpha"))
+        if self.link.text not in TOLD or not TOLD[self.link.text][0] or self.link.noise or self.link.flips:
+            able = ", ".join(text for text, (trivial, _, _) in TOLD.items() if trivial)
+            raise QuantityError(f"link must be one with a trivial direction in closed form ({able}), got {str(self.link)!r}")
+
+    def sampler(self, sizes: Sizes) -> FirstStepSampler:
+        d = self.dimension(sizes)
+        return FirstStepSampler(self.link, d, max(round(self.alpha * d), 1))
+
+    def cost(self, sizes: Sizes) -> float:
+        return 4000 + 12 * self.alpha * sizes["d"]
 
 
 @dataclass(frozen=True, repr=False)

@@ -86,7 +86,8 @@ def _densities(p: Array, t: Array, tilted: tuple[int, ...]) -> tuple[Array, Arra
 
     left, right = np.full(len(t), max(low, -1e6)), np.full(len(t), min(high, 1e6))
     for _ in range(60):
-        middle = np.where((left > -1) & (right > 1e3), np.sqrt((left + 2) * (right + 2)) - 2, (left + right) / 2)
+        far = np.sqrt(np.maximum((left + 2) * (right + 2), 0.0)) - 2  # of a wide interval the middle is a geometric one
+        middle = np.where((left > -1) & (right > 1e3), far, (left + right) / 2)
         below = slope(middle) < t
         left, right = np.where(below, middle, left), np.where(below, right, middle)
     c = (left + right) / 2
