@@ -16,7 +16,7 @@ def product_of_three_at_d_log_d(sign):
     """z1 z2 z3, or its sign: n = O(d log d), as for an exponent of 2"""
     along = tc.ScalingPath(d=(16, 22, 32, 45, 64))
     quantity = hitting_time(SIGN, "5.4*d**2") if sign else hitting_time(LEAP_3, "2.4*d**2")
-    return tc.Bound(quantity, rate="d*log(d)", along=along, correction=0.5, amplitude=0.2, share=0.2)
+    return tc.Bound(quantity, rate="d*log(d)", along=along, correction=0.5, amplitude=0.2, share=0.1)
 
 
 @tc.falsehood("abbe2023/product-at-d", ABBE2023)
@@ -39,7 +39,7 @@ def leap_1_at_d_log_d():
 def degree_decides():
     """z1 + z1 z2 z3 is of degree 3, hence n ~ d^2"""
     along = tc.ScalingPath(d=(24, 36, 54, 81, 121))
-    return tc.Scaling(hitting_time(STAIRCASE, "22*d*log(d)"), along, exponent=2, correction=0.5, amplitude=0.2, share=0.2)
+    return tc.Scaling(hitting_time(STAIRCASE, "22*d*log(d)"), along, exponent=2, correction=0.5, amplitude=0.2, share=0.1)
 
 
 @tc.falsehood("abbe2023/euclidean-gradient", ABBE2023)

@@ -26,4 +26,4 @@ def parity(r):
 def unfolding():
     """the error of tensor unfolding for sign(z1 z2 z3) decays with n = 8 d^(3/2), at least like d^(-1/8)"""
     along = tc.ScalingPath(d=(8, 12, 16, 24, 32), n="8*d**(3/2)")
-    return tc.Bound(unfolding_error(), rate="d**(-1/8)", along=along, rivals=["d**(-2)"], share=2)
+    return tc.Bound(unfolding_error(), rate="d**(-1/8)", along=along, rivals=["d**(-2)"])

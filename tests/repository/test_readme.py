@@ -165,6 +165,11 @@ def test_the_predictions_are_numbers():
     assert names["nngp"].shape == names["ntk"].shape == (2, 2)
 
 
+def test_the_threshold_of_a_link_of_ones_own():
+    found = executed("docs/proofs.md", 4)["found"]
+    assert (found.alpha, found.digits) == (pytest.approx(1 / (1 + (1 + 4 / np.pi**2) ** 0.5), rel=1e-12), 12)
+
+
 def test_every_folder_of_proofs_is_named():
     folders = [path.name for path in (ROOT / "proofs").iterdir() if (path / "__init__.py").is_file()]
     assert len(folders) >= 8
