@@ -155,6 +155,17 @@ def test_what_is_read_is_rendered(path, value):
     assert markdown.render(report)
 
 
+@pytest.mark.parametrize("value", [1e300, -1e300, ""])
+def test_extremes_anywhere_are_rendered(value):
+    for path in places(DATA):
+        try:
+            report = loads(json.dumps(damaged(path, value)))
+        except ReportFileError:
+            continue
+        assert terminal.render(report, verbose=True)
+        assert html.render(report)
+
+
 HEAD = '{"theoryck": "1.0", "schema": 1, "profile": "quick", "seed": 0, "results": '
 
 

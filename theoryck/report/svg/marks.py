@@ -17,6 +17,7 @@ ROUTES = ("exact", "montecarlo", "bracket-low", "bracket-high")
 NOISE_FLOOR = 5  # standard errors, below which a value is drawn hollow
 STEPS = 60  # sizes at which a curve is drawn, besides those measured
 FARTHEST = 1e100  # of a value: far outside the numeric domain, and no number of a picture
+FARTHEST_LOG = math.log(FARTHEST)
 GROWING = (Kind.BOUND, Kind.LAW, Kind.SCALING)
 
 
@@ -218,16 +219,18 @@ class Along:
         return "the smallest size" if self.toward is Toward.ZERO else "the largest size"
 
     def log_rate(self, size: float) -> float:
-        """The logarithm of the claimed rate; 0 where it is not known."""
-        return self.curves[0].log_rate(size) if self.curves else 0.0
+        """The logarithm of the claimed rate, within what a picture shows; 0 where it is not known."""
+        log = self.curves[0].log_rate(size) if self.curves else 0.0
+        return max(-FARTHEST_LOG, min(log, FARTHEST_LOG))
 
     def columns(self, curve: Curve) -> list[Line]:
         """The centre of a curve, the lower and the upper end of its band."""
         return [Line("", curve.sign, column) for column in zip(*(curve.heights(size) for size in self.grid))]
 
     def values(self, line: Line, *, ratio: bool = False) -> list[float]:
-        """A line on the grid, or its ratio to the claimed rate."""
-        return [line.sign * math.exp(log + (0.0 if ratio else self.log_rate(size))) for size, log in zip(self.grid, line.logs)]
+        """A line on the grid, or its ratio to the claimed rate; FARTHEST stands for what lies beyond it."""
+        logs = (log + (0.0 if ratio else self.log_rate(size)) for size, log in zip(self.grid, line.logs))
+        return [line.sign * math.exp(min(log, FARTHEST_LOG)) for log in logs]
 
 
 def growth(result: Result) -> Along | None:
@@ -251,7 +254,7 @@ def _with_claim(found: Along, result: Result, prediction: Prediction) -> Along:
     if prediction.kind is Kind.LIMIT and prediction.value is not None and within(prediction.value.midpoint):
         value = prediction.value.midpoint
         found = replace(found, subtracted=value, traces=tuple(trace.minus(value) for trace in found.traces))
-    rated = prediction.rate is not None or prediction.exponent is not None
+    rated = bool(prediction.rate) or prediction.exponent is not None
     if not (rated and found.curves and found.curves[0].log_rates):
         return found
     return _with_lines(replace(found, claims=True), result, prediction)
