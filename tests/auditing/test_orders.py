@@ -1,6 +1,7 @@
 """Orders of methods without noise: textbook tables, digits as printed, floors; what is wrong by a half falls."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -99,6 +100,33 @@ def test_a_fractional_order_is_not_taken_for_the_next_whole_one():
         found = tc.audit({"n": sizes}, [n**-order for n in sizes], rate="2", kind="order")
         assert found.verdict is not Verdict.SUPPORTED
         assert found.exponent.contains(-order)
+
+
+@pytest.mark.parametrize(
+    ("size", "rate", "truth"), [("h", "h**p", 3), ("n", "n**(-p)", 3), ("h", "h**(2*p)", 1.5), ("n", "2*n**(-p)/n", 2)]
+)
+def test_an_unknown_order_is_the_whole_order(size, rate, truth):
+    steps = [2.0**-i for i in range(1, 8)]
+    errors = [float(f"{0.8 * h**3 * (1 + 0.15 * h):.4e}") for h in steps]
+    found = tc.audit({size: steps if size == "h" else [1 / h for h in steps]}, errors, rate=rate, kind="order", digits=5)
+    shown, low, high = re.match(r"p = (\S+) \+/- \S+ at level 95%, in \[(\S+), (\S+)\]", found.reason).groups()
+    assert float(low) < float(shown) < float(high)
+    assert float(low) <= truth <= float(high)
+
+
+def test_sizes_are_read_as_fractions_and_powers(tmp_path):
+    rows = [(i, f"{0.3 * 4.0**-i:.3e}") for i in range(1, 7)]
+    verdicts = []
+    for form in ("1/{0}", "2^-{1}", "2**(-{1})", "{2}"):
+        text = "h,error\n" + "".join(f"{form.format(2**i, i, 2.0**-i)},{error}\n" for i, error in rows)
+        found = audit_rows(read(tmp_path, text), "2", "order")
+        verdicts.append((found.verdict, found.exponent))
+    assert verdicts == [verdicts[0]] * 4
+    assert verdicts[0][0] is Verdict.SUPPORTED
+    with pytest.raises(TableError, match="'1/0' is not a number"):
+        read(tmp_path, "h,error\n1/0,1\n")
+    with pytest.raises(TableError, match="'1/2' is not a number"):
+        read(tmp_path, "h,error\n1,1/2\n")
 
 
 def test_rows_of_one_size_that_differ_have_no_order():

@@ -344,6 +344,7 @@ def test_a_strict_audit_ends_with_1_where_nothing_is_decided(table):
     few.write_text("d,value,stderr\n16,0.25,0.0125\n32,0.18,0.009\n64,0.125,0.006\n", encoding="utf-8")
     assert run(few, "--rate", "d**(-1/2)").exit_code == 0
     assert run(few, "--rate", "d**(-1/2)", "--strict").exit_code == 1
-    unrated = run(few, "--strict")
-    assert unrated.exit_code == 2
-    assert "--strict needs --rate or --limit" in unrated.stderr
+    for rate in ((), ("--rate", "d**p")):
+        unrated = run(few, *rate, "--strict")
+        assert unrated.exit_code == 2
+        assert "--strict needs --rate or --limit" in unrated.stderr

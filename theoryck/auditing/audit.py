@@ -35,7 +35,7 @@ from theoryck.auditing.limits import (
     limit_statement,
     limit_template,
 )
-from theoryck.auditing.orders import ORDER, ORDER_AMPLITUDE, ORDER_CORRECTION, names_in, order_rate, without_noise
+from theoryck.auditing.orders import ORDER, ORDER_AMPLITUDE, ORDER_CORRECTION, beside, names_in, order_rate, without_noise
 from theoryck.auditing.points import Gathered, digits_flags, gather, grouped, place, reduced, same_scatter, with_scatter
 from theoryck.auditing.tables import Measurements
 from theoryck.fitting.fit import ENLARGED
@@ -43,7 +43,7 @@ from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge, rival_problem
 from theoryck.judging.case import Claimed
 from theoryck.judging.decisions import shifted
-from theoryck.judging.evidence import with_error
+from theoryck.judging.evidence import between, with_error
 from theoryck.judging.growth import EXCESS, EXTRAPOLATED
 from theoryck.montecarlo import MEAN, Statistic
 from theoryck.rates import PathError, Rate, RateError, ScalingPath
@@ -206,7 +206,7 @@ def audit_rows(
     if asked is not None:
         known = audit_rows(
             measured,
-            str(asked.known),
+            beside(asked, kind),
             kind if kind == ORDER else Kind.SCALING,
             correction=correction,
             amplitude=amplitude,
@@ -299,7 +299,7 @@ def _solved(found: Result, asked: Unknown, rate: str, value_name: str) -> Result
     if relative is not None:
         value = asked.solved(shifted(relative, -(judgement.claimed_exponent or 0.0)))
         shown = f"{with_error(value.estimate, value.half_width)} at level {100 * value.level:g}%"
-        reason = f"{asked.name} = {shown}, in [{value.low:.4g}, {value.high:.4g}]: it is measured, and nothing is judged"
+        reason = f"{asked.name} = {shown}, in {between(value)}: it is measured, and nothing is judged"
     routes = tuple(replace(route, verdict=Verdict.INCONCLUSIVE, reason="") for route in judgement.routes)
     flags = tuple(flag for flag in judgement.flags if flag not in (EXCESS, EXTRAPOLATED))
     judgement = replace(judgement, verdict=Verdict.INCONCLUSIVE, reason=reason, routes=routes, flags=flags, settled=True)

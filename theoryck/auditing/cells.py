@@ -1,8 +1,8 @@
 """How numbers are written in the cells of a table: what can be read one way only is read and said, all else is refused.
 
-Read: plain numbers, exponents written with D, ``1.2x10^-3``, decimal commas, thousands in groups of three, percent (every cell; as
-fractions), and ``0.123(4)`` or ``0.123 +/- 0.004``, whose error is taken for a standard error.  A column is written one way:
-``1,024`` may be 1024 or 1.024, and is refused unless another cell of the column says which.
+Read: plain numbers, exponents written with D, ``1.2x10^-3``, decimal commas, sizes as ``1/8`` or ``2^-3``, thousands in groups of
+three, percent (every cell; as fractions), and ``0.123(4)`` or ``0.123 +/- 0.004``, whose error is taken for a standard error.  A
+column is written one way: ``1,024`` may be 1024 or 1.024, and is refused unless another cell of the column says which.
 
 A written number is known to half a unit of its last digit.  Some formats drop zeros at its end: where no cell shows one, and those
 that were dropped may be no more than chance makes (one digit in ten is a zero), a cell has the digits of the longest cell of its
@@ -35,6 +35,7 @@ MISSING = {"", "na", "n/a", "null", "none", "-", "--", "---", "\u2013", "\u2014"
 _PARENTHESES = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))\((\d+\.?\d*|\.\d+)\)(e[+-]?\d+)?", re.IGNORECASE)
 _PLUS_MINUS = re.compile(r"(\(?)(.+?)\s*(?:±|\+/-|\+-|\\pm)\s*([^()]+?)(?:\)((?:e[+-]?\d+)?))?", re.IGNORECASE)
 _TIMES_TEN = re.compile(r"\s*(?:[×x·*]|\\times|\\cdot)\s*10\s*(?:\^|\*\*)\s*[{(]?([+-]?\d+)[})]?", re.IGNORECASE)
+_FRACTION = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*(/|\^|\*\*)\s*[{(]?([+-]?\d+)[})]?\s*")
 _D_EXPONENT = re.compile(r"(?<=[\d.])d(?=[+-]?\d)", re.IGNORECASE)
 _GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(?:[ '_\u00a0\u202f\u2009]\d{3})+(?:[.,]\d*)?")
 _COMMA_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
@@ -124,6 +125,8 @@ class ColumnReader:
                 )
             texts, scale, form = [text[:-1].rstrip().removesuffix("\\") for text in texts], 0.01, "percent"
             self._said["percent, read as fractions"] = None
+        if not self._digits:  # a size is exact, also where it is written as a fraction or a power
+            texts = [self._written_out(text) for text in texts]
         split = [_with_error(text) for text in texts]
         errors: Array | None = None
         if any(parts is not None for parts in split):
@@ -148,6 +151,19 @@ class ColumnReader:
             texts = self._separators(texts, lines)
         self._same_form(form, lines)
         return texts, errors, scale
+
+    def _written_out(self, text: str) -> str:
+        """Return a fraction such as 1/8 or a power such as 2^-3 as a number; other texts as they are."""
+        parts = _FRACTION.fullmatch(text)
+        if parts is None:
+            return text
+        first, last = float(parts[1]), int(parts[3])
+        try:
+            number = first / last if parts[2] == "/" else first**last
+        except (ZeroDivisionError, OverflowError):
+            return text
+        self._said["fractions and powers, written out"] = None
+        return repr(number)
 
     def _same_form(self, form: str, lines: Sequence[int]) -> None:
         """A column is written one way from its first chunk of rows to its last."""

@@ -46,6 +46,12 @@ def names_in(rate: str | None, kind: str) -> tuple[str, ...]:
     return Rate.parse(rate).names if asked is None else tuple(sorted({*asked.known.names, asked.size}))
 
 
+def beside(asked: Unknown, kind: str) -> str:
+    """Return what is known beside an unknown exponent as a rate, which of an order must name a size: a number would be one."""
+    known = str(asked.known)
+    return f"{known}*{asked.size}**0" if kind == ORDER and _number(known) is not None else known
+
+
 def _number(text: str) -> Fraction | None:
     try:
         return to_fraction(text, "an order")

@@ -121,14 +121,16 @@ def command(
     undecided; 2 wrong usage.
     """
     from theoryck import __version__
+    from theoryck.rates.unknown import Unknown
     from theoryck.records import Report
     from theoryck.report.audits import render, summary
 
     _check_outputs(data, json_path, plot)
-    judged = rate is not None or options["against"] is not None or options["limit"] is not None or options["kind"] == "loss-law"
-    if strict and not judged:
-        raise Usage("--strict needs --rate or --limit: without one the exponent is measured and nothing is decided")
     try:
+        claimed = rate is not None and Unknown.of(rate) is None
+        judged = claimed or (rate is None and options["against"] is not None) or options["limit"] is not None
+        if strict and not judged and options["kind"] != "loss-law":
+            raise Usage("--strict needs --rate or --limit: where the exponent is measured nothing is decided")
         audited = _audited(data, rate, format_, options)
     except ValueError as error:
         raise Usage(str(error)) from error

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 from theoryck.rates.directions import Axis
 from theoryck.rates.rate import Rate
-from theoryck.records import Bracket, Enclosure, Estimate, Point, Size
+from theoryck.records import Bracket, Enclosure, Estimate, Interval, Point, Size
 from theoryck.records.arguments import LARGEST, LEAST
 from theoryck.records.values import size_text
 
@@ -375,6 +375,18 @@ def telling_names(sizes: Sequence[Mapping[str, Size]]) -> tuple[str, ...]:
 def _sizes_text(sizes: Mapping[str, Size], names: Sequence[str] | None = None) -> str:
     shown = sizes if names is None else {name: size for name, size in sizes.items() if name in names}
     return ", ".join(f"{name} = {size_text(size)}" for name, size in shown.items()) or "its one instance"
+
+
+def between(interval: Interval, digits: int = 4) -> str:
+    """Return ``[low, high]`` with as many digits as tell the ends apart to a tenth of the width, and at least so many.
+
+    >>> between(Interval(1.99985, 1.9996, 2.00009, 0.95)), between(Interval(0.5, 0.38, 0.62, 0.95))
+    ('[1.9996, 2.00009]', '[0.38, 0.62]')
+    """
+    width, largest = interval.high - interval.low, max(abs(interval.low), abs(interval.high))
+    if 0 < width < math.inf and largest > 0:
+        digits = min(max(digits, 2 + math.ceil(math.log10(largest / width))), 15)
+    return f"[{interval.low:.{digits}g}, {interval.high:.{digits}g}]"
 
 
 def with_error(value: float, error: float) -> str:

@@ -24,7 +24,7 @@ from theoryck.judging.decisions import (
     two_sided,
     worst_of,
 )
-from theoryck.judging.evidence import Series, log_rates, with_error
+from theoryck.judging.evidence import Series, between, log_rates, with_error
 from theoryck.judging.ratios import (
     Growth,
     closing,
@@ -407,7 +407,7 @@ def _shown(case: Case, growth: Growth) -> str:
     """Return the growth of the ratio, as ``d^(0.02 +/- 0.01)``; where the fit is poor, as an interval that need not be centred."""
     interval = growth.fit.interval(case.contract.level)
     if growth.fit.explanations:
-        return f"{case.axis.text}^e with e in [{interval.low:.3g}, {interval.high:.3g}]"
+        return f"{case.axis.text}^e with e in {between(interval, 3)}"
     return f"{case.axis.text}^({with_error(growth.excess, interval.half_width)})"
 
 
