@@ -492,6 +492,15 @@ def test_a_rate_that_is_no_power_has_no_exponent_for_each_size():
     assert fit_grid(points, Prediction(Kind.BOUND, "Q", rate="1/n + 1/d"), Contract(), 15, {}).exponents == {}
 
 
+@pytest.mark.parametrize(("exponent", "rival", "hint"), [(-0.5, "0.5", "-0.5"), (0.5, "-0.6", "0.6"), (-0.5, "3/4", "-3/4")])
+def test_a_rival_of_the_other_sign_is_refused(exponent, rival, hint):
+    values = [d**exponent for d in D]
+    with pytest.raises(ValueError, match=rf"the exponent {rival} of d, of the opposite sign .*: write {hint} or"):
+        audit({"d": D}, values, 0.01, f"d**({exponent})", "scaling", rivals=[rival])
+    found = audit({"d": D}, values, [0.01 * v for v in values], f"d**({exponent})", "scaling", rivals=["0", f"d**({-exponent})"])
+    assert [each.rejected for each in found.rivals] == [True, True]  # 0, and what is written as a rate, are meant
+
+
 def test_rivals_on_a_grid_are_put_where_they_can_be_rejected():
     sizes, values, stderr = grid(-0.5, -1.0)
     found = audit(sizes, values, stderr, "d**(-1/2)/n", correction=1, rivals=["d**(-3/4)/n", "d**(-1/2)/n**(3/2)"])

@@ -91,6 +91,11 @@ def test_assumptions_leave_instances_out():
     assert never.instances(8) == []
 
 
+def test_a_rival_that_is_minus_the_exponent_is_a_slip():
+    with pytest.raises(ClaimError, match="'1/2' is minus the claimed exponent '-1/2'"):
+        tc.Scaling(squared_mean, path(), "-1/2", rivals=["1/2"]).prediction({})
+
+
 def test_parameters_are_substituted_exactly():
     statement = tc.Bound(squared_mean, rate="d**(-k/2)", along=path(), rivals=["d**(-(k+1)/2)"])
     prediction = statement.prediction({"k": 3, "phi": tc.Activation("tanh")})

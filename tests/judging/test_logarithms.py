@@ -111,6 +111,31 @@ def test_a_true_power_is_not_taken_for_one_with_a_logarithm(first: float, relati
     assert not any("would fit better" in flag for flag in found.flags)
 
 
+SCATTERED = {  # 0.8 N^-1/2 with Gaussian noise of 3%; and of 1.5%, where chance alone makes log(N)^(-1/2) fit
+    "ten times": (0.00297, [0.08241614, 0.03674661, 0.01886659, 0.00994757, 0.00493667, 0.00251602, 0.00125815]),
+    "five times": (0.006, [0.0801, 0.03965, 0.01953, 0.00992, 0.005, 0.002479, 0.001299]),
+}
+
+
+@pytest.mark.parametrize(("relative", "values"), SCATTERED.values(), ids=SCATTERED)
+def test_noise_beyond_the_stated_errors_is_not_read_as_a_logarithm(relative: float, values: list[float]) -> None:
+    points = [Point({"N": 100 * 4**i}, Estimate(v, relative * v, 2)) for i, v in enumerate(values)]
+    claim = Prediction(Kind.SCALING, "q", base="N", exponent=-0.5)
+    found = judge(claim, points, Contract(0.01, 0.025, 0.05), drawn=False, stated=True)
+    assert found.verdict is Verdict.SUPPORTED
+    assert "log(" not in found.reason
+
+
+def test_a_logarithm_is_told_from_a_power_beside_stated_errors() -> None:
+    # n/log(n) to 1e-6: n^0.9 needs errors hundreds of times as large, the logarithm none.
+    points = [Point({"n": n}, Estimate(n / math.log(n), 1e-6 * n, 2)) for n in SCALED]
+    found = judge(
+        Prediction(Kind.SCALING, "q", base="n", exponent=0.9), points, Contract(0.01, 0.025, 0.05), drawn=False, stated=True
+    )
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "with a factor log(n)^(-1) explains the values" in found.reason
+
+
 def test_flags_of_logarithms_are_worked_out_where_they_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr(growth, "_hidden_log", lambda case, series: asked.append(series) or ())

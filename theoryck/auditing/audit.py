@@ -376,6 +376,7 @@ def _judged(
     points = coarsest_first(gathered.points, toward)
     by_size = template.constant is not None and template.kind is Kind.BOUND
     path, lines = _lines(points, toward)
+    _check_signs(template, lines)
     if not lines and not (by_size and not gathered.without_errors):
         return Judgement(Verdict.INCONCLUSIVE, _no_lines(points, template)), _measured(template), points
     if gathered.without_errors:
@@ -489,6 +490,28 @@ def _written_rate(rival: str, direction: Direction) -> Rate:
     except RateError:
         return Rate.parse(rival)
     return Rate.parse(f"{direction.base}**({rival})")
+
+
+def _check_signs(template: Prediction, lines: Sequence[Direction]) -> None:
+    """Raise RateError for a rival of a scaling, an exponent, whose sign is opposite to that of the claim along every line.
+
+    Whatever the data, it would be rejected: a success that is empty, of a sign that was forgotten.
+    """
+    rate = Claimed.of(template).rate
+    if template.kind is not Kind.SCALING or rate is None or rate.exact_power is None or not lines:
+        return
+    claimed = [_exponent(rate, line) for line in lines]
+    for rival in template.rivals:
+        try:
+            exponent = to_fraction(rival, "a rival")
+        except RateError:
+            continue
+        if all(exponent * each < 0 for each in claimed):
+            of, meant = lines[0].base, f"{'-' if exponent > 0 else ''}{rival.strip().lstrip('+-')}"
+            raise RateError(
+                f"the rival {rival!r} is the exponent {rival} of {of}, of the opposite sign to the claimed {float(claimed[0]):g}; "
+                f"any data would reject it: write {meant} or, as a rate, {of}**({meant})"
+            )
 
 
 def _rival_exponent(rival: str, direction: Direction) -> Fraction:

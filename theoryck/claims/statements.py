@@ -264,7 +264,7 @@ class Scaling(_Along):
     exact quantity, not judged if None; ``tolerance``, that of the constant, relative: by default the constant must be known to 5%
     and agree, while one that is declared belongs to the claim, so that a constant found to differ by less is supported; ``rivals``,
     other exponents or rates; ``correction``, ``amplitude``, ``within``, ``share`` as in :class:`theoryck.claims.Statement`.  Raises
-    ClaimError.
+    ClaimError, also for a rival that is minus the exponent.
 
     >>> import theoryck as tc
     >>> path = tc.ScalingPath(d=tc.doubling(16, 256), width="d", input_dim="d")
@@ -308,11 +308,19 @@ class Scaling(_Along):
 
     def prediction(self, parameters: Mapping[str, Any], digits: int = 30) -> Prediction:
         """Return the prediction as data."""
-        claimed: dict[str, Any] = {
-            "exponent": self._exponent(self.exponent, parameters) if self.rate is None else None,
-            "rivals": tuple(str(self._exponent(rival, parameters)) for rival in self.rivals) if self.rate is None else (),
-        }
-        if self.rate is not None:
+        if self.rate is None:
+            exponent, rivals = (
+                self._exponent(self.exponent, parameters),
+                tuple(str(self._exponent(r, parameters)) for r in self.rivals),
+            )
+            for rival, written in zip(rivals, self.rivals):
+                if exponent and float(rival) == -exponent:
+                    raise ClaimError(
+                        f"rivals: {written!r} is minus the claimed exponent {self.exponent!r}, which any evidence rejects: "
+                        "was its sign forgotten? give another exponent"
+                    )
+            claimed: dict[str, Any] = {"exponent": exponent, "rivals": rivals}
+        else:
             rivals = tuple(self._rival(rival, parameters) for rival in self.rivals)
             claimed = {"rate": checked_rate(self.rate, self._path(), parameters), "rivals": rivals}
         return Prediction(

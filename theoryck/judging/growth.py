@@ -183,8 +183,8 @@ def _hidden_log(case: Case, series: Series) -> tuple[str, ...]:
 def _likelier_log(case: Case, series: Series, growth: Growth) -> tuple[str, ...]:
     """Say where another power beside a logarithm explains the values better than the power that a scaling claims.
 
-    Better by 1 in chi2: d^0.9 and d/log(d) differ by 1.1 on d = 16..2048 at errors of 1%, by 2.8 at 0.1%.  Which of the two it is
-    the values do not say then, unless the difference is that of :func:`_log_instead`.
+    Better by 1 (:func:`_gain`): d^0.9 and d/log(d) differ by 1.1 on d = 16..2048 at errors of 1%, by 2.8 at 0.1%.  Which of the two
+    it is the values do not say then, unless the difference is that of :func:`_log_instead`.
     """
     found = _best_log(case, series, growth) if case.prediction.kind is Kind.SCALING else None
     if found is None:
@@ -195,14 +195,30 @@ def _likelier_log(case: Case, series: Series, growth: Growth) -> tuple[str, ...]
 
 
 def _best_log(case: Case, series: Series, growth: Growth) -> tuple[str, Growth] | None:
-    """Return the fit with a logarithm that explains the values best, if it lowers chi2 by 1 and has another exponent."""
+    """Return the fit with a logarithm that explains the values best, if its gain is 1 and it has another exponent."""
     if not growth.fit.identifiable or growth.fit.chi2 < 1 or min(series.base(case.base)) < 2:
         return None
     fits = [(shown, _with_log(case, series, power)) for power, shown in LOG_POWERS]
     shown, other = min(fits, key=lambda entry: entry[1].fit.chi2)
-    if not other.fit.identifiable or growth.fit.chi2 - other.fit.chi2 < 1:
+    if not other.fit.identifiable or _gain(series, growth, other) < 1:
         return None
     return None if other.fit.interval(case.contract.level).contains(0.0) else (shown, other)
+
+
+def _gain(series: Series, growth: Growth, other: Growth) -> float:
+    """Return twice the logarithm of how much likelier the other fit makes the values: by how much it lowers chi2.
+
+    Errors that somebody stated may all be too small by one factor, and each fit takes the likeliest, chi2 / dof if that is above 1:
+    of values that scatter ten times as much as stated, chi2 differs by hundreds between fits of which neither explains them.
+    """
+    if not series.stated:
+        return growth.fit.chi2 - other.fit.chi2
+
+    def surprise(fit: RateFit) -> float:
+        square = max(fit.chi2 / fit.dof, 1.0) if fit.dof else 1.0
+        return fit.chi2 / square + fit.dof * math.log(square)
+
+    return surprise(growth.fit) - surprise(other.fit)
 
 
 def _log(case: Case) -> str:
@@ -218,14 +234,15 @@ def _log_instead(case: Case, series: Series, growth: Growth) -> str:
 
     It explains them with the corrections that are allowed for, where the claimed one needs larger ones or does not explain them at
     all; or it is 100 times likelier, to which a true power falls in fewer than 1 run in 100 for each logarithm (by Markov's
-    inequality).
+    inequality).  Beside errors that somebody stated only the latter counts: they may be too small.
     """
     found = _best_log(case, series, growth)
     if found is None or abs(found[1].excess) <= case.within:
         return ""
     shown, other = found
     larger = growth.fit.family.size > WIDENED * other.fit.family.size or growth.fit.p_value < POOR_FIT
-    if not (larger and other.fit.p_value >= POOR_FIT) and growth.fit.chi2 - other.fit.chi2 < LIKELIER:
+    explained = larger and other.fit.p_value >= POOR_FIT and not series.stated
+    if not explained and _gain(series, growth, other) < LIKELIER:
         return ""
     power = case.exponent(other.fit.interval(case.contract.level))
     return (
