@@ -134,6 +134,59 @@ def test_rows_of_one_size_that_differ_have_no_order():
         tc.audit({"n": [4, 8, 8, 16]}, [1, 0.25, 0.26, 0.06], rate="2", kind="order")
 
 
+# -- scatter between meshes, and orders that are not seen yet ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [5, 6, 7])
+@pytest.mark.parametrize("wobble", [0.02, 0.05, 0.1])
+def test_errors_that_wobble_from_mesh_to_mesh_refute_no_true_order_and_support_no_false_one(count, wobble):
+    """At 1% and 2.5%, 10 true and 20 false claims are judged wrongly 0.6 times, and 3 times in 1 case of 40."""
+    steps, wrong, decided = 0.2 * 0.5 ** np.arange(count), [], 0
+    for seed in range(10):
+        rng = np.random.default_rng([seed, count, round(100 * wobble)])
+        errors = [float(f"{e:.3e}") for e in 1.5 * steps**2 * (1 + wobble * rng.uniform(-1, 1, count))]
+        found = {order: tc.audit({"h": steps}, errors, rate=order, kind="order", digits=4) for order in ("2", "3/2", "5/2")}
+        wrong += [(seed, found["2"].reason)] * (found["2"].verdict is Verdict.REFUTED)
+        wrong += [(seed, order, each.reason) for order, each in found.items() if order != "2" and each.verdict is Verdict.SUPPORTED]
+        decided += sum(each.verdict is not Verdict.INCONCLUSIVE for each in found.values())
+    assert len(wrong) <= 2, wrong
+    assert decided >= 3  # the check is about something
+
+
+def test_the_order_of_scattered_errors_is_that_of_their_line():
+    steps = [0.2 * 0.5**i for i in range(7)]
+    errors = [5.850e-02, 1.567e-02, 3.633e-03, 9.074e-04, 2.309e-04, 5.701e-05, 1.490e-05]  # 1.5 h^2, 5% up and down
+    found = tc.audit({"h": steps}, errors, rate="2", kind="order", digits=4)
+    assert found.verdict is Verdict.SUPPORTED
+    assert found.exponent.contains(2)
+    assert any("the values scatter by" in flag for flag in found.judgement.flags)
+
+
+def test_two_orders_mixed_support_none_and_leave_the_interval_open():
+    steps = [0.5**i for i in range(1, 7)]
+    errors = [float(f"{0.3 * h + 30 * h * h:.4e}") for h in steps]  # local orders from 1.97 to 1.69
+    for order in ("3/2", "1", "2"):
+        found = tc.audit({"h": steps}, errors, rate=order, kind="order", digits=5)
+        assert found.verdict is Verdict.INCONCLUSIVE, order
+        assert found.exponent is None or found.exponent.contains(1)
+        assert "not yet asymptotic" in found.reason
+        assert "nan" not in found.reason
+        assert "inf" not in found.reason
+    far = tc.audit({"h": steps}, errors, rate="3", kind="order", digits=5)
+    assert far.verdict is Verdict.REFUTED  # no local order is near it, and they move away
+    assert Result.from_json(far.to_json()) == far
+
+
+def test_odd_and_even_sizes_that_alternate_are_named():
+    sizes = range(3, 41)
+    errors = [float(f"{(1 + (-1) ** n / 2) / n**2:.4e}") for n in sizes]
+    found = tc.audit({"n": sizes}, errors, rate="2", kind="order", digits=5)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "the values alternate from size to size" in found.reason
+    assert found.exponent.contains(-2)
+    assert found.exponent.half_width < 1
+
+
 # -- floors --------------------------------------------------------------------------------------------------------------------
 
 
@@ -154,6 +207,15 @@ def test_a_floor_of_rounding_is_found_and_named_and_the_order_is_that_before_it(
     assert 512 <= start <= 4096
     for order in ("3", "7/2", "9/2", "5"):
         assert tc.audit({"n": sizes}, errors, rate=order, kind="order").verdict is Verdict.REFUTED
+
+
+def test_a_last_row_that_rounding_holds_up_is_named():
+    sizes = [10 * 2**i for i in range(9)]
+    errors = [float(f"{2.3 * n**-4.0 * (1 + 2 / n) + 3e-14:.4e}") for n in sizes]
+    found = tc.audit({"n": sizes}, errors, rate="4", kind="order", digits=5)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "declare a floor (floor 8" in found.reason
+    assert tc.audit({"n": sizes}, errors, rate="4", kind="order", digits=5, floor=1e-13).verdict is Verdict.SUPPORTED
 
 
 @pytest.mark.parametrize("stderr", [None, 0])

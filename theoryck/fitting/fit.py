@@ -17,7 +17,7 @@ import numpy as np
 import scipy.special
 
 from theoryck.fitting.corrections import CorrectionFamily
-from theoryck.fitting.data import MIN_SIZES, Data
+from theoryck.fitting.data import MIN_SIZES, Array, Data
 from theoryck.fitting.optimise import System, maximise, residuals
 from theoryck.fitting.result import LocalSlope, Profile, RateFit, quantile, signed
 from theoryck.fitting.scatter import LARGEST_RELATIVE, Enlargement
@@ -31,6 +31,11 @@ EXACT = 1e-9  # relative errors below which values were computed, not measured
 CONSTANT_TAIL = 0.005
 POOR = "poor-fit"
 ENLARGED = "stated errors enlarged"
+NOT_ASYMPTOTIC = "not yet asymptotic"
+SURE = 3.0  # standard errors beyond which a change of slopes is none of digits
+SHRINKING = (
+    0.75  # from one change of slopes to the next, of corrections that a window sees die out: d**-1/2 gives 0.71 at doubled sizes
+)
 TELLING = 100.0  # how many times as likely as the other an explanation must be to stand alone
 WORTH_SAYING = 1.1  # of a factor in the errors
 WIDENINGS = tuple(2 ** (step / 2) for step in range(1, 7))
@@ -49,6 +54,7 @@ def fit_rate(
     trusted: bool = False,
     shown: Sequence[str] = (),
     stated: bool = False,
+    computed: bool = False,
 ) -> RateFit:
     """Fit ``Q = A d**s (1 + corrections)`` to values with standard errors and return s with an honest interval.
 
@@ -57,8 +63,9 @@ def fit_rate(
     :mod:`theoryck.fitting.corrections`), ``exponent`` fixes s and leaves the constant to be fitted.  With ``log_values`` the
     values are log Q (for Q beyond the range of floats) and the stderrs relative ones.  ``trusted`` says that the stderrs cannot
     be too small, so that misfit means larger corrections; ``stated`` that somebody stated them, so that all may be too small by
-    one factor, as far as the scatter about the fit allows (:class:`theoryck.fitting.scatter.Enlargement`); ``shown`` are the
-    sizes as messages write them.  With fewer than three sizes, a change of sign or nothing above the noise the interval is
+    one factor, as far as the scatter about the fit allows (:class:`theoryck.fitting.scatter.Enlargement`); ``computed`` that they
+    are printed digits alone, so that misfit means larger corrections or a scatter from mesh to mesh; ``shown`` are the sizes as
+    messages write them.  With fewer than three sizes, a change of sign or nothing above the noise the interval is
     infinite and ``reason`` says why.  Raises ValueError, naming the entry, on sizes that are not positive, NaN, infinite values,
     and negative stderrs.
 
@@ -82,7 +89,9 @@ def fit_rate(
         fit = RateFit(nothing, nothing, math.inf, math.nan, 0, math.nan, data.window, sign, family, reason=reason)
     else:
         fit = _attempt(data, sign, options)
-        if fit.p_value < POOR_FIT:
+        if fit.p_value < POOR_FIT and computed and not stated and exponent is None:
+            fit = _computed(data, sign, options, fit)
+        elif fit.p_value < POOR_FIT:
             fit = _reconcile(data, sign, options, fit, stated)
         elif stated:
             fit = _Wider.of(data, sign, options, 1.0, fit).shown(fit)
@@ -211,6 +220,82 @@ def _reconcile(data: Data, sign: int, options: _Options, first: RateFit, stated:
         fit = wider.shown(first)
         return replace(fit, flags=(POOR, *fit.flags))
     return _hull(first, (curved.shown(first), wider.shown(first)), options)
+
+
+def _computed(data: Data, sign: int, options: _Options, first: RateFit) -> RateFit:
+    """Allow for what makes values without noise contradict the model: corrections larger than assumed, or scatter between meshes.
+
+    Slopes that move one way from size to size are corrections, of which the end is not seen; those that turn back and forth are
+    scatter; those that turn once may be either.
+    """
+    changes, errors = _changes(data)
+    signs = np.sign(changes[np.abs(changes) > SURE * errors])
+    turns = int((signs[1:] != signs[:-1]).sum())
+    scattered = _scattered(data, sign, options)
+    if turns > 1:
+        return scattered
+    larger = first
+    for widening in WIDENINGS:
+        larger = _attempt(data, sign, options, widening, birge=True)
+        if larger.p_value >= GOOD_FIT:
+            break
+    flag, reach = f"corrections {widening:.2g} times larger than assumed", _reach(data, changes, errors)
+    flag = flag if math.isfinite(reach[1] - reach[0]) else f"{NOT_ASYMPTOTIC}: {flag}"
+    larger = replace(_with_profile(larger, data, options), flags=(flag,), reach=reach)
+    larger = replace(larger, exponent=larger.interval(options.level))
+    if turns == 0:
+        return larger
+    fit = _hull(first, (larger, scattered), options)
+    return fit if fit.reason else replace(fit, flags=(flag, *scattered.flags))
+
+
+def _changes(data: Data) -> tuple[Array, Array]:
+    """Return by how much the slopes of the logarithm change at every size between two others, and the standard errors of that."""
+    _, first = np.unique(data.x, return_index=True)
+    x, y, relative = data.x[first], data.log_size[first], np.exp(data.log_stderr[first] - data.log_size[first])
+    gaps = np.diff(x)
+    slopes = np.diff(y) / gaps
+    middle = relative[1:-1] * (1 / gaps[1:] + 1 / gaps[:-1])
+    return np.diff(slopes), np.hypot(middle, np.hypot(relative[2:] / gaps[1:], relative[:-2] / gaps[:-1]))
+
+
+def _reach(data: Data, changes: Array, errors: Array) -> tuple[float, float]:
+    """Return between which exponents the slopes may go on to move: without end, unless their changes are seen to die out.
+
+    Changes that shrink by a factor r go on to add up to r/(1 - r) of the last one, which is doubled here; a last one within its
+    error may be as large as that on either side.
+    """
+    last = [each for each in _local_slopes(data) if each.slope is not None and each.stderr is not None][-1]
+    assert last.slope is not None
+    assert last.stderr is not None
+    end, error = last.slope, SURE * last.stderr
+    sizes = np.abs(changes)
+    largest = float(sizes[-1] + SURE * errors[-1])
+    if sizes[-1] <= SURE * errors[-1]:
+        return end - error - 2 * largest, end + error + 2 * largest
+    ratio = max(largest / float(sizes[-2]), float(sizes[-2] / sizes[-3])) if len(sizes) > 2 else math.inf
+    rest = 2 * largest * ratio / (1 - ratio) if ratio <= SHRINKING else math.inf
+    return (end - error, end + error + rest) if changes[-1] > 0 else (end - error - rest, end + error)
+
+
+def _scattered(data: Data, sign: int, options: _Options) -> RateFit:
+    """Fit with one relative noise in all values, as large as their scatter about the corrections that are allowed for.
+
+    The smallest noise that explains the values is where the law of errors that may be larger starts.
+    """
+    relative, largest = math.exp(float(np.min(data.log_stderr - data.log_size))), LARGEST_RELATIVE
+    fit, noise = _attempt(data, sign, options), data
+    while fit.p_value < POOR_FIT and relative < 1:
+        relative *= 1.5 if relative > EXACT else 1e3
+        noise = replace(data, log_stderr=np.logaddexp(2 * data.log_stderr, 2 * (data.log_size + math.log(relative))) / 2)
+        fit = _attempt(noise, sign, options)
+    fit = _Wider.of(noise, sign, options, 1.0, fit).shown(fit)
+    if fit.reason:
+        reason = (
+            f"the values scatter about every smooth curve, from size to size by up to more than {largest:.0%}: no order is seen"
+        )
+        return replace(fit, reason=reason, factor=1.0)
+    return replace(fit, factor=1.0, flags=(f"the values scatter by {relative * fit.factor:.1%} from size to size",))
 
 
 def _hull(first: RateFit, both: tuple[RateFit, RateFit], options: _Options) -> RateFit:

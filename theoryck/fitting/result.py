@@ -49,8 +49,8 @@ class RateFit:
 
     ``stderr`` is that of the exponent and contains corrections; ``constant`` is the prefactor A of ``A d**s`` (the fitted curve
     inside the window is :meth:`value_at`); ``sign`` is +1 or -1.  ``factor`` says how many times larger than stated the errors were
-    taken, at the level shown; ``wider`` are the fits for limits at other error rates, and ``explanations`` those of data that fit
-    poorly, of which the limits are the hull.
+    taken, at the level shown; ``wider`` are the fits for limits at other error rates, ``explanations`` those of data that fit
+    poorly, of which the limits are the hull, and ``reach`` is what no limit lies inside, whatever its error rate.
 
     >>> from theoryck.fitting.fit import fit_rate
     >>> sizes = [16, 32, 64, 128, 256]
@@ -81,6 +81,7 @@ class RateFit:
     skewed: Profile | None = field(default=None, repr=False, compare=False)
     explanations: tuple[RateFit, ...] = field(default=(), repr=False, compare=False)
     factor: float = 1.0
+    reach: tuple[float, float] | None = field(default=None, repr=False, compare=False)
     wider: Callable[[float], RateFit] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -173,8 +174,10 @@ class RateFit:
             return self.wider(error_rate)._limit(error_rate, side)
         z = quantile(1 - error_rate)
         if self.skewed is None:
-            return self.exponent.estimate + side * z * self.stderr
-        return self.skewed.limit(self.exponent.estimate, self.stderr, z, side)
+            limit = self.exponent.estimate + side * z * self.stderr
+        else:
+            limit = self.skewed.limit(self.exponent.estimate, self.stderr, z, side)
+        return limit if self.reach is None else max(limit, self.reach[1]) if side > 0 else min(limit, self.reach[0])
 
     def enlargement(self, error_rate: float) -> float:
         """Return how many times larger than stated the errors are taken for limits at ``error_rate``."""

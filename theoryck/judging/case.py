@@ -422,7 +422,12 @@ class Case:
             amplitude=self.prediction.amplitude,
             level=self.contract.level,
             exponent=exponent,
+            computed=self.computed(series),
         )
+
+    def computed(self, series: Series) -> bool:
+        """Whether the errors of a series are those of its digits alone."""
+        return not self.noisy and not series.stated and self.prediction.kind is Kind.SCALING
 
     def log_rate(self, sizes: Mapping[str, Size]) -> float:
         """Return the logarithm of what is claimed, at sizes."""

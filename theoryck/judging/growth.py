@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from theoryck.fitting.data import MIN_SIZES
-from theoryck.fitting.fit import POOR_FIT, RateFit
+from theoryck.fitting.fit import NOT_ASYMPTOTIC, POOR_FIT, SURE, RateFit
 from theoryck.judging.case import CONSTANT_TOLERANCE, Case
 from theoryck.judging.decisions import (
     INSIDE,
@@ -73,11 +73,13 @@ def grown(case: Case, series: Series) -> Outcome:
         constant, decision, apart = _scaling_constant(case, series)
         decisions.append(decision)
         excess = excess or apart
+    if case.computed(series) and (unseen := _unseen(case, growth, decisions[0].verdict)):
+        decisions, extrapolated = [Decision(Verdict.INCONCLUSIVE, unseen)], True
     decision = worst_of(decisions)
     faced = [_faced(case, series, growth, rival) for rival in prediction.rivals]
     claimed = case.claimed_exponent
     interval = fit.interval(level)
-    finite = fit.identifiable
+    finite = fit.identifiable and math.isfinite(interval.high - interval.low)
     slack = Interval(-interval.estimate, -interval.high, -interval.low, level)
     return Outcome(
         name=series.route,
@@ -198,6 +200,8 @@ def _best_log(case: Case, series: Series, growth: Growth) -> tuple[str, Growth] 
     """Return the fit with a logarithm that explains the values best, if its gain is 1 and it has another exponent."""
     if not growth.fit.identifiable or growth.fit.chi2 < 1 or min(series.base(case.base)) < 2:
         return None
+    if case.computed(series) and growth.fit.wider is not None:
+        return None  # each fit has a noise of its own
     fits = [(shown, _with_log(case, series, power)) for power, shown in LOG_POWERS]
     shown, other = min(fits, key=lambda entry: entry[1].fit.chi2)
     if not other.fit.identifiable or _gain(series, growth, other) < 1:
@@ -420,10 +424,36 @@ def _seen_otherwise(case: Case, growth: Growth) -> str:
     )
 
 
+def _unseen(case: Case, growth: Growth, verdict: Verdict) -> str:
+    """Say that a verdict on values without noise rests on corrections that were not assumed, or on slopes that no size has shown.
+
+    Those of the further half of the sizes count, where they are known to ``within``: what is refuted lies outside their range by
+    more than that, and what is supported does not.
+    """
+    early, within = any(flag.startswith(NOT_ASYMPTOTIC) for flag in growth.fit.flags), case.within
+    slopes = [each.slope for each in growth.fit.local_slopes if each.slope is not None and SURE * (each.stderr or 0.0) < within]
+    if not growth.fit.identifiable or not slopes:
+        return ""
+    low, high = min(seen := slopes[len(slopes) // 2 :]), max(seen)
+    outside = low > within or high < -within
+    if not (early if verdict is not Verdict.REFUTED else not outside) and not (verdict in INSIDE and outside):
+        return ""
+    orders = [case.axis.sign * (slope + case.axis.sign * (case.claimed_exponent or 0.0)) for slope in (seen[0], seen[-1])]
+    shown = f"from size to size the values follow {case.base}^({orders[0]:.3g}) to {case.base}^({orders[1]:.3g})"
+    if early:
+        shown = f"{NOT_ASYMPTOTIC}: {shown}, which takes corrections larger than assumed, and where that ends is not seen"
+    else:
+        shown = f"{shown} over the {case.axis.further} half of the sizes, and what the fit says beyond is extrapolated, not seen"
+    return f"{shown}: take {case.axis.further} sizes, or declare correction and amplitude"
+
+
 def _shown(case: Case, growth: Growth) -> str:
     """Return the growth of the ratio, as ``d^(0.02 +/- 0.01)``; where the fit is poor, as an interval that need not be centred."""
     interval = growth.fit.interval(case.contract.level)
-    if growth.fit.explanations:
+    if math.isinf(interval.high) or math.isinf(interval.low):
+        end = f"at least {interval.low:.3g}" if math.isinf(interval.high) else f"at most {interval.high:.3g}"
+        return f"{case.axis.text}^e with e {end if math.isfinite(max(interval.low, -interval.high)) else 'unknown'}"
+    if growth.fit.explanations or growth.fit.reach:
         return f"{case.axis.text}^e with e in {between(interval, 3)}"
     return f"{case.axis.text}^({with_error(growth.excess, interval.half_width)})"
 

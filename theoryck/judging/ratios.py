@@ -60,6 +60,7 @@ def fit_growth(
     amplitude: float | None,
     level: float,
     exponent: float | None = None,
+    computed: bool = False,
 ) -> Growth:
     """Fit the ratio of the series to the rate, size by size: the rate's own curvature cancels."""
     values, errors, scale = series.over(log_rates)
@@ -75,6 +76,7 @@ def fit_growth(
         trusted=series.trusted,
         shown=series.shown(base),
         stated=series.stated,
+        computed=computed,
     )
     return Growth(fit, scale, max(sizes))
 
