@@ -767,3 +767,51 @@ def test_the_limit_of_values_that_scatter_beyond_their_errors_is_not_refuted():
     calm = tc.audit({"d": sizes}, curve, 0.001 * curve, rate="1/sqrt(d)", limit=2)
     assert calm.points[0].estimate.stderr < 1.6 * 0.001 * curve[0]
     assert calm.judgement.limit.contains(2)
+
+
+def test_a_bound_of_values_that_oscillate_is_one_on_their_size():
+    sizes = [4 * 2**i for i in range(10)]
+    values = [(-1) ** i / n for i, n in enumerate(sizes)]
+    errors = [0.01 / n for n in sizes]
+    found = audit({"n": sizes}, values, errors, "1/n")
+    assert (found.verdict, found.tightness) == (Verdict.SUPPORTED, Tightness.TIGHT)
+    assert (
+        "the values change sign from size to size by more than their errors: the bound is judged on |value|"
+        in found.judgement.flags
+    )
+    assert [point.estimate.value for point in found.points] == values
+    assert audit({"n": sizes}, values, errors, "n**(-3/2)").verdict is Verdict.REFUTED
+    # A scaling has a sign; what is near 0 has no size of its own; and a curve that crosses 0 is no power law near it.
+    assert "change sign" in audit({"n": sizes}, values, errors, "1/n", "scaling").reason
+    assert audit({"n": sizes}, values, [0.3 / n for n in sizes], "1/n").verdict is Verdict.INCONCLUSIVE
+    crossing = [(1 - 20 / n) / n for n in sizes]
+    assert "change sign" in audit({"n": sizes}, crossing, errors, "1/n").reason
+
+
+@pytest.mark.parametrize("limit", [2.71, 2.7182])
+def test_values_that_cross_a_claimed_limit_are_said_to(limit):
+    sizes = [4 * 2**i for i in range(14)]
+    found = audit({"n": sizes}, [(1 + 1 / n) ** n for n in sizes], rate="1/n", limit=limit)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "and below it at n = 4, so that what is left of it follows no power law: if they tend to another limit" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("rate", "columns", "hint"),
+    [
+        ("E + A/N**a + B/D**b", "ND", "are kind loss-law without a rate"),
+        ("E + A/N**a", "N", "measured without a rate, with limit unknown"),
+        ("exp(-alpha*n)", "n", "an unknown geometric rate is not measured"),
+        ("rho**n", "n", r"rho is unknown, .* as in 2\*\*\(-n\)"),
+    ],
+)
+def test_rates_that_are_not_measured_say_what_is(rate, columns, hint):
+    with pytest.raises(ValueError, match=hint):
+        audit({name: [4, 8, 16, 32] for name in columns}, [4.0, 3.0, 2.5, 2.25], 0.01, rate)
+
+
+def test_a_run_that_did_not_end_is_not_to_be_left_out():
+    with pytest.raises(TableError, match="write 1e29 rather than leave it out"):
+        audit({"n": [4, 8]}, [1.0, math.inf], rate="n", statistic="median")
+    with pytest.raises(TableError, match=r"remove the row$"):
+        audit({"n": [4, 8]}, [1.0, math.nan], rate="n", statistic="median")

@@ -6,6 +6,7 @@ of a grid.  Support needs every path, so its error rate is not divided.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections import Counter
@@ -117,7 +118,8 @@ def audit(
     times are read once, and rows of one size that are all equal are one row, not an exact value.
 
     A bound without ``constant`` is ``|value| = O(rate)``: it says how fast the size of the values may grow, whatever their
-    sign.  With ``constant`` it is ``value <= constant * rate`` at every size, with the sign: negative values satisfy it.  The
+    sign; values that oscillate, each beyond its error, are judged by their absolute values, and values that cross 0 once are
+    left open.  With ``constant`` it is ``value <= constant * rate`` at every size, with the sign: negative values satisfy it.  The
     constant of the result is the value over the rate at the largest size, also where the values decay faster than the rate
     (LOOSE).
 
@@ -147,7 +149,7 @@ def audit(
     check_contract(false_refute_rate, false_support_rate, within, level)
     text = None if rate is None else str(rate.text or rate) if isinstance(rate, Rate) else rate
     text = "1" if text is None and against is not None else text
-    needed = names_in(text, kind)
+    needed = names_in(text, kind, list(sizes) if isinstance(sizes, Mapping) or hasattr(sizes, "columns") else ())
     measured = measurements(sizes, values, stderr, size=size, needed=needed, digits=digits, replicate=replicate)
     if against is not None:
         names = list(measured.sizes)
@@ -437,7 +439,10 @@ def _along(
     points = direction.points
     prediction = _prediction(direction, template)
     if template.rate is not None:
-        found = judge(prediction, points, contract, drawn=False, noisy=noisy, stated=stated)
+        sized = _oscillating(points) if template.kind is Kind.BOUND and template.constant is None else None
+        found = judge(prediction, sized or points, contract, drawn=False, noisy=noisy, stated=stated)
+        if sized is not None:
+            found = replace(found, flags=(OSCILLATING, *found.flags))
         # The rivals of a scaling are judged as exponents, and shown as they were written.
         rivals = tuple(Rival(text, rival.rejected) for text, rival in zip(template.rivals, found.rivals))
         written = dict(zip(prediction.rivals, template.rivals))
@@ -453,6 +458,20 @@ def _along(
     reason = f"{NO_RATE}{trouble}"
     found = replace(found, verdict=Verdict.INCONCLUSIVE, reason=reason, claimed_exponent=None, constant=None, routes=routes)
     return replace(found, settled=True), replace(prediction, exponent=None)
+
+
+OSCILLATING = "the values change sign from size to size by more than their errors: the bound is judged on |value|"
+TURNS = 3  # of the sign: a smooth curve that crosses 0 does so once or twice on a window, and near it |value| is no power law
+SEEN = 5.0  # errors: the absolute value of what is nearer to 0 is larger on average than that of its mean
+
+
+def _oscillating(points: Sequence[Point]) -> tuple[Point, ...] | None:
+    """Return the points of values that oscillate with their absolute values, which is what a bound is about; else None."""
+    estimates = [point.estimate for point in points if point.estimate is not None]
+    turns = sum(a.value * b.value < 0 for a, b in itertools.pairwise(estimates))
+    if turns < TURNS or any(abs(each.value) < SEEN * each.stderr or not each.value for each in estimates):
+        return None
+    return tuple(replace(p, estimate=replace(p.estimate, value=abs(p.estimate.value))) for p in points if p.estimate is not None)
 
 
 def _prediction(direction: Direction, template: Prediction) -> Prediction:

@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 IN_FULL = 15  # digits that a float written in full has, but for one in a hundred
 CHANCE = 0.01  # what happens so rarely by chance is taken for more than chance
 DECIMAL_COMMAS = "decimal commas"
+CENSORED = "; a run that did not end belongs to a median: write 1e29 rather than leave it out"
 FLOAT_ROUNDING = 2.0**-53
 MISSING = {"", "na", "n/a", "null", "none", "-", "--", "---", "\u2013", "\u2014"}
 
@@ -235,6 +236,7 @@ class ColumnReader:
         if not math.isfinite(number):
             written = re.fullmatch(r"[+-]?[0-9.]+(e\+?[0-9]+)?", text, re.IGNORECASE)
             what = f"outside {LEAST:g}..{LARGEST:g}: rescale the column" if written else "not finite: correct or remove the row"
+            what += CENSORED if "inf" in text.lower() else ""
             raise TableError(f"{self._where(line)}: {text[:60]} is {what}")
         if number == 0 and re.search("[1-9]", re.split("e", text, flags=re.IGNORECASE)[0]):
             raise TableError(f"{self._where(line)}: {text[:60]} is outside {LEAST:g}..{LARGEST:g}: rescale the column")

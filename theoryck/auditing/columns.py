@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from theoryck.auditing.cells import Array, TableError, significant
+from theoryck.auditing.cells import CENSORED, Array, TableError, significant
 from theoryck.auditing.selecting import check_replicates
 from theoryck.auditing.tables import (
     Measurements,
@@ -173,7 +173,8 @@ def column(name: str, data: Any) -> Array:
     numbers = _converted(name, given) if given.dtype.kind == "O" or given.dtype.itemsize > 8 else given.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if len(bad):
-        raise TableError(f"{name}, entry {bad[0]}: {numbers[bad[0]]} is not finite: correct or remove the row")
+        hint = CENSORED if np.isinf(numbers[bad[0]]) else ""
+        raise TableError(f"{name}, entry {bad[0]}: {numbers[bad[0]]} is not finite: correct or remove the row{hint}")
     return numbers
 
 

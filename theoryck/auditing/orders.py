@@ -38,11 +38,19 @@ def without_noise(measured: Measurements) -> Measurements:
     return replace(measured, stderr=np.zeros(len(measured)))
 
 
-def names_in(rate: str | None, kind: str) -> tuple[str, ...]:
-    """Return the sizes that a rate names; an order that is given as a number names none."""
+def names_in(rate: str | None, kind: str, columns: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the sizes that a rate names; an order that is given as a number names none.
+
+    Raises RateError for an unknown number to the power of a column.
+    """
     if rate is None or (kind == ORDER and _number(rate) is not None):
         return ()
     asked = Unknown.of(rate)
+    if asked is not None and asked.name in columns and asked.size not in columns:
+        raise RateError(
+            f"rate {rate!r}: {asked.size} is unknown, and an unknown geometric rate is not measured: give it as a number, as in "
+            f"2**(-{asked.name}), or measure an exponent, as in {asked.name}**(-alpha)"
+        )
     return Rate.parse(rate).names if asked is None else tuple(sorted({*asked.known.names, asked.size}))
 
 

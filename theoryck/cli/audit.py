@@ -193,7 +193,7 @@ def _audited(data: str, rate: str | None, format_: str | None, options: dict[str
                 size=options["size"],
                 value=value,
                 stderr=stderr,
-                needed=names_in(rate, options["kind"]),
+                needed=names_in(rate, options["kind"], header),
                 source=_source(data),
                 interval=options["interval"] or None,
                 level=options["interval_level"],

@@ -474,7 +474,7 @@ def _excess_clause(case: Case, growth: Growth) -> str:
 def _growth_clause(case: Case, series: Series, growth: Growth, verdict: Verdict, excess: bool) -> str:
     fit, threshold = growth.fit, _threshold(case)
     if not fit.identifiable:
-        return fit.reason
+        return _on_both_sides(case, series, fit) or fit.reason
     two_sides = case.prediction.kind is Kind.SCALING
     against = f"rate {case.rate}" if case.rate is not None else f"claimed {case.base}^({case.claimed_exponent:g})"
     what = f"relative to the {against} it grows like {_shown(case, growth)}"
@@ -496,6 +496,23 @@ def _growth_clause(case: Case, series: Series, growth: Growth, verdict: Verdict,
     edge = f"the tolerated +-{threshold:g}" if two_sides else f"the tolerated {threshold:g}"
     relation = f"which is told from 0 but not from {edge}" if excess else f"which is not told from {edge}"
     return f"{what}, {relation}: {_budget(case, series, growth)}"
+
+
+def _on_both_sides(case: Case, series: Series, fit: RateFit) -> str:
+    """Say that values lie on both sides of a claimed limit, each beyond its error, so that no rate of approach is seen."""
+    if case.prediction.kind is not Kind.LIMIT or fit.sign:
+        return ""
+    beyond = [
+        (value, size) for value, error, size in zip(series.values, series.errors, series.shown(case.base)) if abs(value) > error
+    ]
+    above, below = ([size for value, size in beyond if side * value > 0] for side in (1, -1))
+    if not (above and below):
+        return ""
+    return (
+        f"the values lie above the claimed limit at {case.base} = {above[0]} and below it at {case.base} = {below[0]}, so that "
+        "what is left of it follows no power law: if they tend to another limit, claim that one; if they oscillate about this one, "
+        "audit |value - limit| as a bound"
+    )
 
 
 def _budget(case: Case, series: Series, growth: Growth) -> str:

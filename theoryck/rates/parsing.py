@@ -242,7 +242,10 @@ class _Walker:
         if name == "exp":
             linear = self._linear(argument, depth)
             if linear is None or linear[1]:
-                raise RateError("exp() takes a multiple of a size, as in exp(-n/2): write other factors before it")
+                raise RateError(
+                    "exp() takes a known multiple of a size, as in exp(-n/2): write other factors before it; an unknown geometric "
+                    "rate is not measured"
+                )
             return _exponential("e", linear[0], 1)
         logarithm = self._log(argument, depth)
         if name in ("log2", "log10"):  # in units of the logarithm of its base

@@ -44,13 +44,18 @@ class Unknown:
             return None
         if len(names) > 1:
             unknown = ", ".join(sorted({name for _, name in names}))
-            raise RateError(f"rate {shown(text)}: {unknown} are unknown: measure one exponent of one size at a time")
+            law = "; a limit and a power of each size, E + A/N**a + B/D**b, are kind loss-law without a rate"
+            hint = law if len({size for size, _ in names}) > 1 else ""
+            raise RateError(f"rate {shown(text)}: {unknown} are unknown: measure one exponent of one size at a time{hint}")
         ((size, name),) = names
         first, second, third = (Rate.parse(text, **{name: value}) for value in (1, 2, 3))
         slope = _power(second, size) - _power(first, size)
         # What is linear in the exponent on three values, in every term, is a factor of the whole.
         if not slope or _times(first, size, slope) != second or _times(second, size, slope) != third:
-            raise RateError(f"rate {shown(text)}: the unknown power must be a factor of the whole, as in n**(-alpha)*log(n)")
+            raise RateError(
+                f"rate {shown(text)}: the unknown power must be a factor of the whole, as in n**(-alpha)*log(n); beside a limit it "
+                "is measured without a rate, with limit unknown"
+            )
         return cls(name, size, slope, _times(first, size, -slope))
 
     def solved(self, exponent: Interval) -> Interval:
