@@ -204,6 +204,9 @@ class Enlargement:
     @classmethod
     def of(cls, design: Array, relative: Array, target: Array, flat: int) -> Enlargement:
         """Take the law of the last of ``flat`` unknowns of ``target = design theta + relative noise``, rows being logarithms."""
+        if len(target) < flat:  # the other values have the sign that the fit does not have: none are left to scatter about it
+            one = np.ones(1)
+            return cls(one, one, one, one)
         # Beside errors a million times as large, those of exact rows need not be known, and QR keeps its digits.
         relative = np.maximum(relative, SMALLEST_SHARE * relative.max())
         largest = max(LARGEST_NOISE / float(relative.min()), 2 * OFTEN_WRONG)
@@ -215,6 +218,8 @@ class Enlargement:
 
     def at(self, error_rate: float) -> float:
         """Return the factor for one-sided limits at ``error_rate``."""
+        if len(self.factors) == 1:
+            return 1.0
         return _matching(self.factors, self.centres, self.errors, self.weights, min(error_rate, 1 - error_rate))
 
 

@@ -15,7 +15,6 @@ from theoryck.judging.decisions import (
     Fitted,
     Outcome,
     equal_within,
-    least_excess,
     pointwise,
     same_number,
     shifted,
@@ -29,6 +28,7 @@ from theoryck.rates import Rate
 from theoryck.records import Interval, Verdict
 
 ONE = Rate.parse("1")
+LEAST_DIFFERENCE = 1e-3  # by which 2 log(d)/d, on d = 16..1024, moves a limit fitted to exact values with corrections in powers
 
 
 def number(case: Case, series: Series) -> Outcome:
@@ -134,7 +134,7 @@ def _limit_decision(case: Case, series: Series, fit: LimitFit | ApproachFit, apa
             Verdict.INCONCLUSIVE,
             f"a difference of {found} from {claimed} is established, smaller than the default tolerance {tolerance:.2g}: another "
             f"limit would look like this (as would corrections larger than assumed): {case.axis.further} sizes tell them apart; if "
-            "a limit near that value is claimed, declare tolerance=",
+            f"a limit near that value is claimed, {'declare tolerance=' if case.drawn else 'claim it with more digits'}",
         )
     relation = {Verdict.SUPPORTED: "within", Verdict.REFUTED: "outside"}.get(verdict, "not told from")
     if apart and verdict is not Verdict.REFUTED:
@@ -248,14 +248,14 @@ def difference_established(case: Case, series: Series, fit: LimitFit | ApproachF
     """Whether the evidence excludes the claimed limit itself, be it by less than the tolerance; an end only from its own side.
 
     As for exponents: the interval at the level shown, made to hold at every truth of the correction family, misses the value, by
-    more than :func:`theoryck.judging.decisions.least_excess` relative to it.  Noise is a larger part of the error of a limit than
+    more than :data:`LEAST_DIFFERENCE` relative to it.  Noise is a larger part of the error of a limit than
     of an exponent, so that both of its ends share the tail that an end of the exponent has: a true claim falls at most as often.
     """
     if fit.reason or fit.estimate * side_of(series.route) < 0:
         return False
     tail = (0.5 - case.contract.level / 2) / 2
     missed = fit.decision_lower(tail) > 0 or fit.decision_upper(tail) < 0
-    return missed and abs(fit.estimate) > least_excess(case.within) * limit_scale(case, series)
+    return missed and abs(fit.estimate) > LEAST_DIFFERENCE * limit_scale(case, series)
 
 
 def fit_gaps(case: Case, series: Series, gaps: Series) -> LimitFit | ApproachFit:
