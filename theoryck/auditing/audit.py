@@ -149,7 +149,8 @@ def audit(
     check_contract(false_refute_rate, false_support_rate, within, level)
     text = None if rate is None else str(rate.text or rate) if isinstance(rate, Rate) else rate
     text = "1" if text is None and against is not None else text
-    needed = names_in(text, kind, list(sizes) if isinstance(sizes, Mapping) or hasattr(sizes, "columns") else ())
+    columns = getattr(sizes, "columns", sizes if isinstance(sizes, Mapping) else ())
+    needed = names_in(text, kind, [str(each) for each in columns])
     measured = measurements(sizes, values, stderr, size=size, needed=needed, digits=digits, replicate=replicate)
     if against is not None:
         names = list(measured.sizes)

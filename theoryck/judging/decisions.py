@@ -77,8 +77,8 @@ def excess_established(fit: RateFit, level: float, within: float, both_sides: bo
 def least_excess(within: float) -> float:
     """Return below which an exponent, or a relative difference between numbers, is left alone: no correction family is complete.
 
-    Exact values have errors of 1e-7, and a correction ``2 log(d)/d``, which is in no family, moves a constant fitted on d = 16..1024
-    by 0.1% for exact values, by 0.8% at errors of 0.1% and by 1.4%, less than its error, at 0.5%.
+    Exact values have errors of 1e-7, and a correction ``2 log(d)/d``, which is in no family, moves a constant on d = 16..1024 by
+    0.1% for exact values, by 0.8% at errors of 0.1% and by 1.4%, less than its error, at 0.5%.
     """
     return min(LEAST_EXCESS, within / 5)
 
