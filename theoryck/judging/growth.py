@@ -79,7 +79,7 @@ def grown(case: Case, series: Series) -> Outcome:
     faced = [_faced(case, series, growth, rival) for rival in prediction.rivals]
     claimed = case.claimed_exponent
     interval = fit.interval(level)
-    finite = fit.identifiable and math.isfinite(interval.high - interval.low)
+    finite = fit.identifiable and not (case.computed(series) and math.isinf(interval.high - interval.low))
     slack = Interval(-interval.estimate, -interval.high, -interval.low, level)
     return Outcome(
         name=series.route,
@@ -450,7 +450,7 @@ def _unseen(case: Case, growth: Growth, verdict: Verdict) -> str:
 def _shown(case: Case, growth: Growth) -> str:
     """Return the growth of the ratio, as ``d^(0.02 +/- 0.01)``; where the fit is poor, as an interval that need not be centred."""
     interval = growth.fit.interval(case.contract.level)
-    if math.isinf(interval.high) or math.isinf(interval.low):
+    if not case.noisy and (math.isinf(interval.high) or math.isinf(interval.low)):
         end = f"at least {interval.low:.3g}" if math.isinf(interval.high) else f"at most {interval.high:.3g}"
         return f"{case.axis.text}^e with e {end if math.isfinite(max(interval.low, -interval.high)) else 'unknown'}"
     if growth.fit.explanations or growth.fit.reach:
