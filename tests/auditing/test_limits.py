@@ -128,3 +128,40 @@ def test_the_command(tmp_path, capsys):
     assert left.value.code == 0
     assert "SUPPORTED: audit/grids" in text
     assert "constant of the approach 1.5" in text
+
+
+def test_a_sequence_that_diverges_has_no_limit():
+    """Harmonic numbers: what curves about the declared approach is no scatter of values without errors."""
+    sizes = [2**j for j in range(2, 16)]
+    values = [sum(1 / k for k in range(1, n + 1)) for n in sizes]
+    for options in ({"limit": "unknown", "rate": "n**(-0.1)"}, {"limit": 20, "rate": "n**(-0.1)", "rivals": ["30"]}):
+        found = tc.audit({"n": sizes}, values, **options)
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "growth without limit, like log(n)" in found.reason
+        assert found.judgement.limit is None
+        assert not any(rival.rejected for rival in found.rivals)
+    measured = tc.audit({"n": sizes}, values, limit="unknown")
+    assert measured.judgement.limit is None
+    assert measured.exponent is None
+    assert measured.constant is None
+    assert "no limit is seen" in measured.reason
+    with_errors = tc.audit({"n": sizes}, values, 1e-3, limit="unknown", rate="n**(-0.1)")
+    assert with_errors.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_rival_beyond_a_claimed_limit_is_not_rejected_where_slower_approaches_reach_it():
+    """1 + 3/log n at errors of 0.1%: 1.15 with n^(-1/5) explains the values, and so does 1."""
+    rng, sizes = np.random.default_rng(4), [2**j for j in range(4, 18)]
+    values = [(1 + 3 / np.log(n)) * (1 + 2e-4 * rng.standard_normal()) for n in sizes]
+    found = tc.audit({"n": sizes}, values, limit="1.15", rate="n**(-0.2)", rivals=["1"])
+    assert found.verdict is not Verdict.SUPPORTED
+    assert not found.rivals[0].rejected
+
+
+def test_a_rate_that_is_refuted_gives_no_limit():
+    """1 + 0.64 h + 0.4 h^2: the limit is that of the values, not the one of order 2."""
+    h = [2.0**-j for j in range(1, 7)]
+    found = tc.audit({"h": h}, [round(1 + 0.64 * x + 0.4 * x**2, 5) for x in h], rate="2", kind="order", limit="unknown")
+    assert found.verdict is Verdict.REFUTED
+    assert found.judgement.limit.contains(1.0)
+    assert found.constant is None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import Decimal
 
 import numpy as np
 import pytest
 
-from theoryck.fitting.approach import fit_approach
+from theoryck.fitting.approach import fit_approach, slower_approaches
 from theoryck.judging import judge
 from theoryck.records import Contract, Enclosure, Estimate, Judgement, Kind, Point, Prediction, Verdict
 
@@ -77,3 +78,51 @@ def test_a_rate_that_does_not_fall_says_nothing_of_an_approach() -> None:
     found = measured(lambda n: 1 + 1 / n, rate="1")
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "does not fall" in found.reason
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        lambda n: sum(1 / k for k in range(1, n + 1)),
+        lambda n: math.log(math.log(n)),
+        lambda n: (n / 1e5) ** -0.05,
+        lambda n: n**-0.03,
+        lambda n: 1 + 3 / math.log(n),
+    ],
+    ids=["harmonic", "log log", "-0.05", "-0.03", "1/log"],
+)
+def test_a_faster_rate_than_the_true_one_is_not_supported_nor_gives_a_limit(curve: Callable[[int], float]) -> None:
+    """The limit that n^(-1/5) would imply is false for every one of these; no limit is shown and no rival rejected."""
+    sizes = [2**j for j in range(4, 16)]
+    points = [Point({"n": n}, Estimate(round(curve(n), 5), 3e-6, 1)) for n in sizes]
+    found = judge(Prediction(Kind.LIMIT, "q", base="n", rate="n**(-1/5)", rivals=("0", "1")), points, CONTRACT, drawn=False)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.limit is None
+    assert not any(rival.rejected for rival in found.rivals)
+    assert "the values still move and no limit is seen" in found.reason
+    assert "inf" not in found.reason
+    assert "nan" not in found.reason
+
+
+def test_the_true_rate_is_told_from_slower_ones() -> None:
+    for power, noise in ((0.5, 1e-5), (0.25, 1e-6), (1.0, 1e-6)):
+        sizes = [2**j for j in range(4, 14)]
+        points = [Point({"n": n}, Estimate(2 - 1.7 * n**-power, noise, 1)) for n in sizes]
+        found = judge(Prediction(Kind.LIMIT, "q", base="n", rate=f"n**(-{power})", rivals=("1.8", "2.2")), points, CONTRACT)
+        assert found.verdict is Verdict.SUPPORTED
+        assert found.limit is not None
+        assert found.limit.contains(2.0)
+
+
+def test_slower_approaches_and_growth_are_named() -> None:
+    sizes = [2.0**j for j in range(2, 16)]
+    options = {"within": 0.05, "log_rates": [-0.2 * math.log(n) for n in sizes]}
+    grows = slower_approaches(sizes, [math.log(n) + 1 / n for n in sizes], [1e-6] * 14, 2.0, **options)
+    assert grows.grows
+    assert not slower_approaches(sizes, [1 + 3 * n**-0.2 for n in sizes], [1e-6] * 14, 2.0, **options)
+    coarse = slower_approaches(sizes, [1 + 3 * n**-0.2 for n in sizes], [1e-2] * 14, 2.0, **options)
+    assert coarse
+    assert coarse.low <= 1.0
+    # An exponent that may be as slow as the family has it is open on that side, down to 0.
+    slow = fit_approach(sizes, [math.log(n) for n in sizes], [0.1] * 14)
+    assert slow.exponents()[0].low == 0.0

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import scipy.special
@@ -42,20 +43,37 @@ FACTOR_STEP = 0.2  # of the logarithm of a factor in the errors
 STANDS_OUT = 4.0  # standard errors, for a difference whose sign is seen
 LEAST_SWING = 0.01  # of the range of the values
 LEAST_SWINGS = 4  # differences that alternate and shrink, all of them
+SLOWER = 0.75  # times a declared exponent: what is called slower where the tolerance of the exponent is no less
+GROWN = ((-0.05, 0.05), (-0.15, 0.0), (-0.3, -0.1), (-0.6, -0.2), (-1.2, -0.5))  # powers of d about a logarithm, and that grow
+LOG_POWERS = ((0.5, 1.0), (0.25, 0.75), (0.0, 0.5), (-0.25, 0.25), (-0.5, 0.0), (-1.0, -0.4), (-2.0, -0.8))
+DEFAULT_LOG = math.log(2)  # the least logarithm of a size that a power of it is counted from
+REGULAR = 3.0  # times the scatter about any approach: what about the declared one is no scatter but a curve
 LEAST_DECAY = 0.05  # of the logarithm of a rate over the window
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(7)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Approaches ``r(d) d**-w`` with w between ``low`` and ``high``; ``log`` is one by ``1/log d``."""
+    """Approaches ``r(d) d**-w`` with w between ``low`` and ``high``; ``log`` is one by ``1/log d``.
+
+    What is ``slow`` is of one of two families that go over into growth without limit: ``d**-w`` for "d", ``(log d)**-w`` for
+    "log d", as ``1 + (d**-w - 1)/w``, which at w = 0 is a logarithm.
+    """
 
     low: float
     high: float
     log: bool = False
+    slow: str = ""
 
     def shape(self, x: Array, first: float, log_rates: Array) -> tuple[Array, Array]:
         """Return the mean over the cell at log sizes x, 1 at the first one, and the deviations from it as columns."""
+        if self.slow:
+            scale = max(first, DEFAULT_LOG)
+            steps = x - first if self.slow == "d" else np.log1p((x - first) / scale)
+            powers = -0.5 * (self.low + self.high) - 0.5 * (self.high - self.low) * _NODES
+            columns = 1 + steps[:, None] * scipy.special.exprel(powers * steps[:, None])
+            mean = columns @ _WEIGHTS / 2
+            return mean, (columns - mean[:, None]) * np.sqrt(_WEIGHTS / 2)
         base = np.exp(log_rates) * (first / x if self.log else 1.0)
         if self.high == self.low:
             mean = base * np.exp(-self.low * (x - first))
@@ -171,9 +189,9 @@ class _Scan:
         allowance = SLOW_ALLOWANCE if fastest <= SLOW else LOG_ALLOWANCE
         return np.where(log, z * z + self.chi2[self.best] - (more - np.clip(more, 0.0, allowance)), room)
 
-    def ends(self, z: float) -> tuple[float, float]:
-        """Return the smallest and the largest L within the limits at z: of the ellipses of all rows, cut to their amplitudes."""
-        room = self.room(z)
+    def ends(self, z: float, rows: Any = True) -> tuple[float, float]:
+        """Return the smallest and the largest L within the limits at z: of the ellipses of the rows, cut to their amplitudes."""
+        room = np.where(rows, self.room(z), -math.inf)
         rest = np.maximum(room - self.floor, 0.0)
         determinant = np.maximum(self.a * self.c - self.b**2, 1e-13 * self.a * self.c)
         reach = np.sqrt(rest * self.c / determinant)
@@ -290,6 +308,8 @@ class ApproachFit:
         else:
             powers = free.exponents(level)[0]
             kept = scan.kept(z) & np.array([not scan.cells[int(index)].log for index in scan.cell])
+            if not math.isfinite(powers.half_width):
+                return Interval(math.nan, -math.inf, math.inf, level)
             factors = (math.exp(powers.low * first), math.exp(powers.high * first))
         if not kept.any():
             return Interval(math.nan, -math.inf, math.inf, level)
@@ -305,19 +325,22 @@ class ApproachFit:
         if self.setting is None or self.scan is None:
             return Interval(math.nan, -math.inf, math.inf, level), False
         z, scan = NormalDist().inv_cdf(0.5 + level / 2), self.scan
-        log = any(scan.cells[int(index)].log for index in scan.cell[scan.kept(z)])
+        log, edge = any(scan.cells[int(index)].log for index in scan.cell[scan.kept(z)]), None
         for _ in range(12):
             powers = [scan.cells[int(index)] for index in scan.cell[scan.kept(z)]]
-            powers = [cell for cell in powers if not cell.log]
+            powers = [cell for cell in powers if not cell.log and not cell.slow]
             if not powers:
                 return Interval(math.nan, -math.inf, math.inf, level), log
             low, high = min(cell.low for cell in powers), max(cell.high for cell in powers)
+            edge = edge if edge is not None else min((c.low for c in scan.cells if not c.log and not c.slow), default=low)
             cut = np.linspace(low, high, 13)
             if max(cell.high - cell.low for cell in powers) <= 0.2 * (high - low):
                 break
             scan = _Scan.of(self.setting, [Cell(*pair) for pair in zip(cut[:-2].tolist(), cut[2:].tolist())])
         best = scan.cells[int(scan.cell[scan.best])]
-        return Interval(0.5 * (best.low + best.high), low, high, level), log
+        # An interval that reaches the slowest approach of the family is open there.
+        centre = min(max(0.5 * (best.low + best.high), low), high)  # what fits best may be a logarithm
+        return Interval(centre, 0.0 if edge is not None and low <= edge else low, high, level), log
 
 
 def fit_approach(
@@ -329,8 +352,11 @@ def fit_approach(
     logs: bool = False,
     correction: float | None = None,
     amplitude: float | None = None,
+    slow: bool = False,
 ) -> ApproachFit:
     """Fit the limit of values that approach it at a rate given by its logarithms, or as slowly as ``d**-1/10`` without one.
+
+    ``slow`` adds slower approaches and growth without limit, of which the curve has a meaning and the limit has none.
 
     ``logs`` says that the rate has a logarithm of a size, whose corrections are powers of ``1/log d``; ``correction`` and
     ``amplitude`` are of the corrections relative to the approach.  Values of any sign are allowed.  Values that alternate beyond
@@ -365,7 +391,7 @@ def fit_approach(
     reason = _unfit(d, v, e, rates, log_rates is not None)
     if reason:
         return replace(nothing, reason=reason)
-    cells = _cells(first, log_rates is not None)
+    cells = [*_cells(first, log_rates is not None), *(_slow_cells() if slow else [])]
     setting = _Setting(np.log(d), v, e, rates, logs and first >= 2, family)
     dof = max(len(d) - 2, 1)
     scan = first_scan = _Scan.of(setting, cells)
@@ -400,6 +426,7 @@ def scatter_about_approach(
     logs: bool = False,
     correction: float | None = None,
     amplitude: float | None = None,
+    slow: bool = False,
 ) -> float:
     """Return the standard error of each value, one for all, that makes chi2 of :func:`fit_approach` its degrees of freedom.
 
@@ -414,7 +441,8 @@ def scatter_about_approach(
     def misfit(error: float) -> float:
         """Return chi2 over its degrees of freedom if all errors were this: infinite where values turn by more than that."""
         errors = [error] * len(values)
-        fit = fit_approach(sizes, values, errors, log_rates=log_rates, logs=logs, correction=correction, amplitude=amplitude)
+        options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude, "slow": slow}
+        fit = fit_approach(sizes, values, errors, **options)  # type: ignore[arg-type]
         return math.inf if fit.reason else fit.chi2 / fit.dof
 
     steps = np.diff(np.asarray(values, dtype=float)[np.argsort(np.asarray(sizes, dtype=float), kind="stable")])
@@ -446,6 +474,7 @@ def enlargement_about_approach(
     logs: bool = False,
     correction: float | None = None,
     amplitude: float | None = None,
+    slow: bool = False,
 ) -> float:
     """Return how many times larger than stated errors must be for limits at ``error_rate``, by their scatter about the approach.
 
@@ -458,7 +487,7 @@ def enlargement_about_approach(
     >>> right < 2 < small
     True
     """
-    options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude}
+    options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude, "slow": slow}
     fit = fit_approach(sizes, values, stderrs, **options)  # type: ignore[arg-type]
     if fit.setting is None or fit.scan is None:
         return 1.0
@@ -484,6 +513,93 @@ def _cells(first: float, declared: bool) -> list[Cell]:
         cells.append(Cell(centre / STEP, centre * STEP))
         centre *= STEP  # half of the next cell is in this one: an exponent at the edge of one is well inside another
     return [*cells, Cell(0.0, 0.0, log=True)] if not declared and first >= 2 else cells
+
+
+def _slow_cells() -> list[Cell]:
+    """Approaches slower than ``d**-SLOWEST`` and than ``1/log d``, down to growth."""
+    powers = [Cell(SLOWEST / STEP ** (k + 1), SLOWEST / STEP ** (k - 1)) for k in range(1, 13)]
+    return [*powers, *(Cell(*pair, slow="d") for pair in GROWN), *(Cell(*pair, slow="log d") for pair in LOG_POWERS)]
+
+
+@dataclass(frozen=True)
+class Slower:
+    """What explains the values besides a declared rate: powers of the size, those of its logarithm, growth without limit.
+
+    ``power`` is the largest of the slower powers, nan if there is none; limits from ``low`` to ``high`` belong to what is slower.
+    """
+
+    power: float = math.nan
+    log: bool = False
+    grows: bool = False
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __bool__(self) -> bool:
+        return self.log or self.grows or math.isfinite(self.power)
+
+
+def slower_than(exponent: float, within: float) -> float:
+    """Return the exponent below which an approach is called slower than one of the declared exponent."""
+    return max(exponent - within, SLOWER * exponent)
+
+
+def slower_approaches(
+    sizes: Sequence[float],
+    values: Sequence[float],
+    stderrs: Sequence[float],
+    z: float,
+    *,
+    within: float,
+    log_rates: Sequence[float] | None = None,
+    logs: bool = False,
+    correction: float | None = None,
+    amplitude: float | None = None,
+    better: bool = False,
+) -> Slower:
+    """Return what is slower than a rate, by more than ``within`` or a quarter of its exponent, and explains the values as well.
+
+    Without a rate: what is slower than ``d**-SLOWEST`` and ``1/log d``.  As well is within the limits at z of the best approach of
+    all; ``better`` is beyond those of the declared rate (or of every approach that is no slower) with all its corrections.  Misfit
+    is never taken for noise here.  Arguments and errors are those of :func:`fit_approach`.
+
+    >>> sizes = [2.0**j for j in range(2, 14)]
+    >>> slower_approaches(sizes, [math.log(n) + 1 / n for n in sizes], [1e-6] * 12, 2.0, within=0.05).grows
+    True
+    >>> bool(slower_approaches(sizes, [1 + 1 / n for n in sizes], [1e-6] * 12, 2.0, within=0.05))
+    False
+    """
+    told: dict[str, Any] = {"correction": correction, "amplitude": amplitude}
+    free = fit_approach(sizes, values, stderrs, slow=True, **told)
+    declared = fit_approach(sizes, values, stderrs, log_rates=log_rates, logs=logs, **told)
+    if free.setting is None or free.scan is None:
+        return Slower()
+    order = np.argsort(np.asarray(sizes, dtype=float), kind="stable")
+    scale = max(float(np.abs(free.setting.values).max()), float(np.ptp(free.setting.values))) or 1.0
+    errors = np.maximum(np.asarray(stderrs, dtype=float)[order], RESOLVED * scale)
+    scan = _Scan.of(replace(free.setting, errors=errors), free.scan.cells)
+    than, log_power = SLOWEST, 1.0
+    if log_rates is not None:
+        rates = np.asarray(log_rates, dtype=float)[order]
+        x = free.setting.x
+        exponent = -float((rates[-1] - rates[-2]) / (x[-1] - x[-2])) if x[-1] > x[-2] else SLOWEST
+        than = slower_than(exponent, within)
+        log_power = exponent * float(x[-1]) if logs else math.inf
+    rooms = scan.room(z)
+    if better:
+        if declared.setting is None or declared.scan is None:
+            return Slower()
+        other = _Scan.of(replace(declared.setting, errors=errors), declared.scan.cells)
+        rooms = float((other.chi2 + other.charge).min()) - z * z - scan.charge
+    kept = scan.chi2 <= rooms
+    found = {int(index): scan.cells[int(index)] for index in scan.cell[kept]}
+    powers = {i: c for i, c in found.items() if not c.log and not c.slow and c.high <= than * (1 + RESOLVED)}
+    by_log = {i for i, c in found.items() if c.log and log_power > 1.5}
+    grows = any(c.slow and c.low + c.high <= 0 for c in found.values())
+    slow = any(c.slow == "log d" and 0 < c.low + c.high < 2 * SLOWER * log_power for c in found.values())
+    power = max((math.sqrt(c.low * c.high) for c in powers.values()), default=math.nan)
+    if grows or slow or better or not (powers or by_log):
+        return Slower(power, bool(by_log) or slow, grows)
+    return Slower(power, bool(by_log), False, *scan.ends(z, np.isin(scan.cell, [*powers, *by_log])))
 
 
 def _unfit(d: Array, v: Array, e: Array, rates: Array, declared: bool) -> str:

@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
+from statistics import NormalDist
+from typing import Any
 
-from theoryck.fitting.approach import SLOWEST, STANDS_OUT, ApproachFit, fit_approach
+from theoryck.fitting.approach import SLOWEST, STANDS_OUT, STEP, ApproachFit, Slower, fit_approach, slower_approaches, slower_than
 from theoryck.fitting.limit import LimitFit, fit_limit
 from theoryck.judging.case import CONSTANT_TOLERANCE, Case
 from theoryck.judging.decisions import (
@@ -72,8 +74,27 @@ def limiting(case: Case, series: Series) -> Outcome:
     elif not case.drawn and isinstance(fit, ApproachFit) and not fit.reason:  # a table is asked for what it shows of the approach
         level = case.contract.level
         outcome = replace(outcome, exponent=_of_base(case, fit.exponents(level)[0]), constant=fit.coefficient(level, fit))
+    # Beside a limit that is known the gap is seen to decay; a slower approach must explain a table better to speak against it.
+    judged = case.rate is not None and not case.drawn
+    slower = _slower(case, series, gaps, better=True) if judged else Slower()
+    beyond = _beyond(case, series, fit) if judged else ()
+    if slower:
+        clause = f"the values do not show this limit and this rate: {_said(case, slower)} explains them better"
+        decisions.append(Decision(Verdict.INCONCLUSIVE, clause))
+    elif any(beyond):
+        other = _slower(case, series, gaps, better=False)
+        value = float(prediction.value.midpoint)
+        reached = (bool(other) and other.low <= float(number) - value <= other.high for number in _numbers(case))
+        beyond = tuple(far and near for far, near in zip(beyond, reached))
+        if any(beyond):
+            clause = f"{_said(case, other)} explains the values as well as the rate {case.rate}, towards"
+            decisions.append(Decision(Verdict.INCONCLUSIVE, f"{clause} the rival {case.prediction.rivals[beyond.index(True)]}"))
     decision = worst_of(decisions)
     excluded = _excluded(case, fit, prediction.value.midpoint, side)
+    if slower:  # what the rate implies of the limit is not seen in the values
+        excluded = (False,) * len(excluded)
+    elif any(beyond):
+        excluded = tuple(out and not far for out, far in zip(excluded, beyond))
     return replace(
         outcome,
         verdict=decision.verdict,
@@ -81,7 +102,7 @@ def limiting(case: Case, series: Series) -> Outcome:
         rejected=excluded,
         left_open=_left_open(case, series, fit, prediction.value.midpoint, excluded),
         improvable=series.route != "exact" and draws_can_help(fit),
-        limit=None if fit.reason else shifted(fit.interval(case.contract.level), float(prediction.value)),
+        limit=None if fit.reason or slower else shifted(fit.interval(case.contract.level), float(prediction.value)),
         correction=fit.family,
         approach=_approaches(case, fit),
         window=case.ends(series),
@@ -152,7 +173,10 @@ def _undeclared(case: Case, fit: LimitFit | ApproachFit) -> str:
     if isinstance(fit, LimitFit) or fit.declared:
         return ""
     powers, log = fit.exponents(case.contract.level)
-    fast, slow = (_power(case, f"{power:.2g}") for power in (powers.high, powers.low))
+    fast, slow = (_power(case, f"{power:.2g}") for power in (powers.high, powers.low or SLOWEST / STEP))
+    if not math.isfinite(powers.half_width):
+        slowest = f"1/log({case.axis.text.strip('()')})"
+        return f"only approaches as slow as {slowest} are compatible with the values: declare the one that is claimed; or "
     if log and powers.low > SLOWEST:
         slow = f"1/log({case.axis.text.strip('()')})"
     seen = "the values still move" if fit.moving > STANDS_OUT else "the values move no more than their errors"
@@ -181,7 +205,8 @@ def _measured_limit(case: Case, series: Series) -> Outcome:
     The exponent of the approach is measured without the rate, the limit with it.  SUPPORTED if the values approach their limit as
     fast as that, up to ``within``, and the limit is known to the tolerance and excludes every rival.
     """
-    free = fit_approach(*_columns(case, series), correction=case.prediction.correction, amplitude=case.prediction.amplitude)
+    told: dict[str, Any] = {"correction": case.prediction.correction, "amplitude": case.prediction.amplitude}
+    free = fit_approach(*_columns(case, series), **told)
     fit = free if case.rate is None else fit_gaps(case, series, series)
     refute, support = case.rates
     excluded = _excluded(case, fit, Decimal(0), side_of(series.route))
@@ -198,42 +223,102 @@ def _measured_limit(case: Case, series: Series) -> Outcome:
             limits=(Fitted(series, fit),),
         )
     level = case.contract.level
-    found, (powers, _) = fit.interval(level), free.exponents(level)
-    tolerance = case.tolerance(case.within * max(abs(found.estimate), 1e-6 * abs(float(series.values[0]))))
-    clause = f"the limit is {with_error(found.estimate, found.half_width)}"
-    verdict = Verdict.SUPPORTED
-    if case.rate is not None and case.claimed_exponent is not None:
+    # What is measured and not judged rests on the approaches that are said, unless slower ones explain the values better.
+    judged = case.rate is not None or bool(case.prediction.rivals)
+    moves = free.moving > STANDS_OUT
+    slower = _slower(case, series, series, better=not judged) if moves or case.rate is not None else Slower()
+    wide = fit_approach(*_columns(case, series), **told, slow=True)
+    powers = wide.exponents(level)[0]
+    verdict, clause = Verdict.SUPPORTED, ""
+    if case.rate is not None and case.claimed_exponent is not None and math.isfinite(powers.half_width):
         claimed = -case.axis.sign * case.claimed_exponent
-        slowest, fastest = free.exponents(1 - 2 * support)[0].low, free.exponents(1 - 2 * refute)[0].high
+        slowest, fastest = wide.exponents(1 - 2 * support)[0].low, wide.exponents(1 - 2 * refute)[0].high
         relation = "as claimed"
-        if fastest < claimed - case.within:
+        if fastest < claimed - case.within and not slower.log and not slower.grows:
             verdict, relation = Verdict.REFUTED, "slower than"
-        elif slowest < claimed - case.within:
+        elif slowest < slower_than(claimed, case.within):
             verdict, relation = Verdict.INCONCLUSIVE, "which is not told from slower ones than"
-        clause += f", approached like {_power(case, f'({with_error(powers.estimate, powers.half_width)})')}, {relation} {case.rate}"
-    kept = [rival for rival, out in zip(case.prediction.rivals, excluded) if not out]
-    narrow = fit.decision_upper(support) - fit.decision_lower(support) <= 2 * tolerance
-    if kept and verdict is not Verdict.REFUTED:
-        verdict, clause = Verdict.INCONCLUSIVE, f"{clause}; it is not told from the rival {kept[0]}"
-    elif not narrow and verdict is not Verdict.REFUTED:
-        verdict, clause = Verdict.INCONCLUSIVE, f"{clause}; it is not known to the tolerance {tolerance:.2g}"
-    if verdict is Verdict.INCONCLUSIVE and case.final:
-        advice = case.advice(series, [closing(fit.stderr_with, support)], tolerance)
-        clause = f"{clause}: {_undeclared(case, fit)}{advice}"
+        clause = f", approached like {_power(case, f'({with_error(powers.estimate, powers.half_width)})')}, {relation} {case.rate}"
+    if slower and verdict is not Verdict.REFUTED:
+        verdict = Verdict.INCONCLUSIVE
+    # A rate that the values do not show says nothing of their limit.
+    seen = fit if verdict is Verdict.SUPPORTED else free
+    if seen is not fit:
+        excluded = _excluded(case, seen, Decimal(0), side_of(series.route))
+    hidden = moves and (slower.grows or slower.log or slower.power < SLOWEST)
+    found = None if hidden else seen.interval(level)
+    if slower and verdict is Verdict.INCONCLUSIVE and moves:
+        compared = ("as well" if judged else "better") + (f" as the rate {case.rate}" if case.rate is not None else "")
+        excluded = (False,) * len(excluded)
+        clause = f"the values still move and no limit is seen: {_said(case, slower)} explains them {compared}"
+        if case.final:
+            clause += f"; {case.axis.further} sizes may tell them apart"
+    else:
+        shown = seen.interval(level)
+        if slower and not clause and case.rate is not None:
+            clause = f", and its approach is not told from slower ones than {case.rate}"
+        clause = f"the limit is {with_error(shown.estimate, shown.half_width)}{clause}"
+        tolerance = case.tolerance(case.within * max(abs(shown.estimate), 1e-6 * abs(float(series.values[0]))))
+        kept = [rival for rival, out in zip(case.prediction.rivals, excluded) if not out]
+        narrow = seen.decision_upper(support) - seen.decision_lower(support) <= 2 * tolerance
+        if kept and verdict is not Verdict.REFUTED:
+            verdict, clause = Verdict.INCONCLUSIVE, f"{clause}; it is not told from the rival {kept[0]}"
+        elif not narrow and verdict is not Verdict.REFUTED:
+            verdict, clause = Verdict.INCONCLUSIVE, f"{clause}; it is not known to the tolerance {tolerance:.2g}"
+        if verdict is Verdict.INCONCLUSIVE and case.final:
+            advice = case.advice(series, [closing(seen.stderr_with, support)], tolerance)
+            clause = f"{clause}: {_undeclared(case, seen)}{advice}"
+    constant = None if hidden or (seen is free and case.rate is not None) else seen.coefficient(level, free)
     return Outcome(
         series.route,
         verdict,
         reason=case.sentence(series, clause),
         rejected=excluded,
-        exponent=_of_base(case, powers),
-        constant=fit.coefficient(level, free) if case.rate is None or fit.declared else None,
+        exponent=None if slower.grows or slower.log else _of_base(case, powers),
+        constant=None if constant is None or not math.isfinite(constant.half_width) else constant,
         limit=found,
-        improvable=series.route != "exact" and draws_can_help(fit),
-        correction=fit.family,
-        approach=_approaches(case, fit),
+        improvable=series.route != "exact" and draws_can_help(seen),
+        correction=seen.family,
+        approach=_approaches(case, seen),
         window=case.ends(series),
-        flags=fit.flags,
-        limits=(Fitted(series, fit),),
+        flags=seen.flags,
+        limits=(Fitted(series, seen),),
+    )
+
+
+def _beyond(case: Case, series: Series, fit: LimitFit | ApproachFit) -> tuple[bool, ...]:
+    """Say which rivals lie beyond the claimed limit as seen from the last value, where slower approaches lead."""
+    if fit.reason or isinstance(fit, LimitFit) or fit.moving <= STANDS_OUT or case.prediction.value is None:
+        return (False,) * len(case.prediction.rivals)
+    value = float(case.prediction.value.midpoint)
+    ahead = value - float(series.values[-1])
+    return tuple((float(number) - value) * ahead > 0 for number in _numbers(case))
+
+
+def _slower(case: Case, series: Series, gaps: Series, better: bool) -> Slower:
+    """Return what is slower than the declared rate, or than every approach that is assumed without one, and explains the values."""
+    rate = case.rate
+    return slower_approaches(
+        *_columns(case, gaps),
+        NormalDist().inv_cdf(1 - case.rates[1]),
+        within=case.within,
+        log_rates=None if rate is None else case.log_rates(series),
+        logs=rate is not None and any(term.logs for term in rate.terms),
+        correction=case.prediction.correction,
+        amplitude=case.prediction.amplitude,
+        better=better,
+    )
+
+
+def _said(case: Case, slower: Slower) -> str:
+    """Name the slowest of what explains the values."""
+    log = f"log({case.axis.text.strip('()')})"
+    if slower.grows:
+        return f"growth without limit, like {log},"
+    return (
+        f"a slower approach, like a power of 1/{log},"
+        if slower.log
+        else f"a slower approach, like {_power(case, f'{slower.power:.2g}')},"
     )
 
 
