@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from theoryck.auditing.directions import as_path, coarsest_first
 from theoryck.auditing.points import Gathered, student_factor
-from theoryck.fitting.approach import REGULAR, enlargement_about_approach, scatter_about_approach
+from theoryck.fitting.approach import enlargement_about_approach, scatter_about_approach
 from theoryck.fitting.fit import WORTH_SAYING, enlarged_flag
 from theoryck.fitting.loss import LossFit, fit_loss_law
 from theoryck.fitting.scatter import NO_STDERR
@@ -22,6 +23,8 @@ from theoryck.records import Contract, Enclosure, Interval, Judgement, Kind, Poi
 
 UNKNOWN = "unknown"
 LOSS_LAW = "loss-law"
+REGULAR = 3.0  # times the scatter about any approach: what about the declared one is no scatter but a curve
+BY_CHANCE, LEAST_REST = 1e-4, 4
 MEASURED = "no limit is claimed: it is measured, and nothing is judged"
 Judged = tuple[Judgement, Prediction, tuple[Point, ...]]
 
@@ -80,36 +83,41 @@ def _enlarged(
 ) -> tuple[tuple[Point, ...], tuple[str, ...]]:
     """Return the points with stated errors as large as their scatter about the approach allows, and what has to be said."""
     estimates = [point.estimate for point in points if point.estimate is not None]
-    stderrs = [estimate.stderr for estimate in estimates]
-
-    def enlargement(sizes: list[float], values: list[float], **approach: Any) -> float:
-        return enlargement_about_approach(sizes, values, stderrs, tail, **approach)
-
-    factor = _no_curve(enlargement, points, prediction, axis)
+    sizes, values, told, approach = _approach(points, prediction, axis)
+    factor = enlargement_about_approach(sizes, values, [estimate.stderr for estimate in estimates], tail, **told, **approach)
     larger = [replace(estimate, stderr=factor * estimate.stderr) for estimate in estimates]
     flags = (enlarged_flag(factor),) if factor >= WORTH_SAYING else ()
     return tuple(replace(point, estimate=estimate) for point, estimate in zip(points, larger, strict=True)), flags
 
 
 def _with_scatter(points: Sequence[Point], prediction: Prediction, axis: Axis, tail: float) -> tuple[Point, ...]:
-    """Return the points with the error that their scatter about the approach shows, as honest as its degrees of freedom allow."""
-    error = _no_curve(scatter_about_approach, points, prediction, axis) * student_factor(max(len(points) - 2, 1), tail)
+    """Return the points with the error that their scatter shows, as honest as its degrees of freedom allow.
+
+    It is that about the declared approach or, where that is mostly a curve, about any, growth included: a misfit that another
+    approach explains is evidence against the one declared, and no noise.
+    """
+    sizes, values, told, approach = _approach(points, prediction, axis)
+    error = scatter_about_approach(sizes, values, **told, **approach)
+    rest = len(set(sizes)) - 4  # degrees of freedom about L + A r(d), and those that the shape of r takes: two or so
+    if rest >= LEAST_REST:
+        about_any = scatter_about_approach(sizes, values, slow=True, **told)
+        # Of noise, two more degrees of freedom leave less than a share P^(2/rest) with probability P (the F distribution).
+        least = max(REGULAR, BY_CHANCE ** (-1 / rest) * math.sqrt(rest / (rest + 2)))
+        error = about_any if least * about_any < error else error
+    error *= student_factor(max(len(points) - 2, 1), tail)
     return tuple(replace(p, estimate=replace(p.estimate, stderr=error)) for p in points if p.estimate is not None)
 
 
-def _no_curve(scatter: Callable[..., float], points: Sequence[Point], prediction: Prediction, axis: Axis) -> float:
-    """Return the scatter about the declared approach or, where that is mostly a curve, about any, growth included.
-
-    A misfit that another approach explains is evidence against the one declared, and no noise.
-    """
+def _approach(
+    points: Sequence[Point], prediction: Prediction, axis: Axis
+) -> tuple[list[float], list[float], dict[str, Any], dict[str, Any]]:
+    """Return sizes and values, what is declared of corrections, and of the rate of the approach."""
+    rate = None if prediction.rate is None else Rate.parse(prediction.rate)
     sizes = [float(axis.large(point.sizes[prediction.base or ""])) for point in points]
     values = [point.estimate.value for point in points if point.estimate is not None]
-    rate = None if prediction.rate is None else Rate.parse(prediction.rate)
     told: dict[str, Any] = {"correction": prediction.correction, "amplitude": axis.amplitude(prediction.amplitude)}
     log_rates = None if rate is None else [rate.log_value(point.sizes) for point in points]
-    declared = scatter(sizes, values, log_rates=log_rates, logs=rate is not None and any(t.logs for t in rate.terms), **told)
-    about_any = scatter(sizes, values, slow=True, **told)
-    return about_any if REGULAR * about_any < declared else declared
+    return sizes, values, told, {"log_rates": log_rates, "logs": rate is not None and any(term.logs for term in rate.terms)}
 
 
 def judge_loss_law(gathered: Gathered, template: Prediction, contract: Contract) -> Judged:

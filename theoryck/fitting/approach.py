@@ -47,7 +47,6 @@ SLOWER = 0.75  # times a declared exponent: what is called slower where the tole
 GROWN = ((-0.05, 0.05), (-0.15, 0.0), (-0.3, -0.1), (-0.6, -0.2), (-1.2, -0.5))  # powers of d about a logarithm, and that grow
 LOG_POWERS = ((0.5, 1.0), (0.25, 0.75), (0.0, 0.5), (-0.25, 0.25), (-0.5, 0.0), (-1.0, -0.4), (-2.0, -0.8))
 DEFAULT_LOG = math.log(2)  # the least logarithm of a size that a power of it is counted from
-REGULAR = 3.0  # times the scatter about any approach: what about the declared one is no scatter but a curve
 LEAST_DECAY = 0.05  # of the logarithm of a rate over the window
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(7)
 
@@ -474,7 +473,6 @@ def enlargement_about_approach(
     logs: bool = False,
     correction: float | None = None,
     amplitude: float | None = None,
-    slow: bool = False,
 ) -> float:
     """Return how many times larger than stated errors must be for limits at ``error_rate``, by their scatter about the approach.
 
@@ -487,7 +485,7 @@ def enlargement_about_approach(
     >>> right < 2 < small
     True
     """
-    options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude, "slow": slow}
+    options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude}
     fit = fit_approach(sizes, values, stderrs, **options)  # type: ignore[arg-type]
     if fit.setting is None or fit.scan is None:
         return 1.0
