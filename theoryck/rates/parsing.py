@@ -243,7 +243,7 @@ class _Walker:
             linear = self._linear(argument, depth)
             if linear is None or linear[1]:
                 raise RateError(
-                    "exp() takes a known multiple of a size, as in exp(-n/2): write other factors before it; an unknown geometric "
+                    "exp() takes a multiple of a size, as in exp(-n/2): write other factors before it; an unknown geometric "
                     "rate is not measured"
                 )
             return _exponential("e", linear[0], 1)
