@@ -89,7 +89,8 @@ def fit_rate(
         fit = RateFit(nothing, nothing, math.inf, math.nan, 0, math.nan, data.window, sign, family, reason=reason)
     else:
         fit = _attempt(data, sign, options)
-        if fit.p_value < POOR_FIT and computed and not stated and exponent is None:
+        computed = computed and not stated and exponent is None
+        if computed and (fit.p_value < POOR_FIT or _turns(data) > 1):
             fit = _computed(data, sign, options, fit)
         elif fit.p_value < POOR_FIT:
             fit = _reconcile(data, sign, options, fit, stated)
@@ -229,9 +230,8 @@ def _computed(data: Data, sign: int, options: _Options, first: RateFit) -> RateF
     scatter; those that turn once may be either.
     """
     changes, errors = _changes(data)
-    signs = np.sign(changes[np.abs(changes) > SURE * errors])
-    turns = int((signs[1:] != signs[:-1]).sum())
-    scattered = _scattered(data, sign, options)
+    turns = _turns(data)
+    scattered = _scattered(data, sign, options, share=0.1 if turns > 1 else 1.0)
     if turns > 1:
         return scattered
     larger = first
@@ -247,6 +247,13 @@ def _computed(data: Data, sign: int, options: _Options, first: RateFit) -> RateF
         return larger
     fit = _hull(first, (larger, scattered), options)
     return fit if fit.reason else replace(fit, flags=(flag, *scattered.flags))
+
+
+def _turns(data: Data) -> int:
+    """Return how often slopes that move one way from size to size turn back, beyond their errors: two corrections do so once."""
+    changes, errors = _changes(data)
+    signs = np.sign(changes[np.abs(changes) > SURE * errors])
+    return int((signs[1:] != signs[:-1]).sum())
 
 
 def _changes(data: Data) -> tuple[Array, Array]:
@@ -278,17 +285,20 @@ def _reach(data: Data, changes: Array, errors: Array) -> tuple[float, float]:
     return (end - error, end + error + rest) if changes[-1] > 0 else (end - error - rest, end + error)
 
 
-def _scattered(data: Data, sign: int, options: _Options) -> RateFit:
+def _scattered(data: Data, sign: int, options: _Options, share: float) -> RateFit:
     """Fit with one relative noise in all values, as large as their scatter about the corrections that are allowed for.
 
-    The smallest noise that explains the values is where the law of errors that may be larger starts.
+    The smallest noise that explains the values with a ``share`` of the corrections, which few sizes do not tell from it, is where
+    the law of errors that may be larger starts.
     """
     relative, largest = math.exp(float(np.min(data.log_stderr - data.log_size))), LARGEST_RELATIVE
-    fit, noise = _attempt(data, sign, options), data
+    small = replace(options, amplitude=None if options.amplitude is None else share * options.amplitude)
+    fit, noise = _attempt(data, sign, small), data
     while fit.p_value < POOR_FIT and relative < 1:
         relative *= 1.5 if relative > EXACT else 1e3
         noise = replace(data, log_stderr=np.logaddexp(2 * data.log_stderr, 2 * (data.log_size + math.log(relative))) / 2)
-        fit = _attempt(noise, sign, options)
+        fit = _attempt(noise, sign, small)
+    fit = _attempt(noise, sign, options)
     fit = _Wider.of(noise, sign, options, 1.0, fit).shown(fit)
     if fit.reason:
         reason = (
