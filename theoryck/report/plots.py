@@ -59,7 +59,7 @@ def traces(result: Result) -> list[Trace]:
 
     >>> import theoryck as tc
     >>> sizes = [16, 32, 64, 128]
-    >>> (trace,) = traces(tc.audit({"d": sizes}, [3 / d for d in sizes], 0.01, rate="1/d"))
+    >>> (trace,) = traces(tc.audit({"d": sizes}, [3 / d for d in sizes], 1e-4, rate="1/d"))
     >>> len(trace.sizes) == len(trace.centre), trace.low[0] < trace.centre[0] < trace.high[0]
     (True, True)
     >>> round(trace.claimed[0] * trace.sizes[0], 1)
