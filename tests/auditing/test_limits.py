@@ -165,3 +165,12 @@ def test_a_rate_that_is_refuted_gives_no_limit():
     assert found.verdict is Verdict.REFUTED
     assert found.judgement.limit.contains(1.0)
     assert found.constant is None
+
+
+def test_few_values_without_errors_show_no_limit():
+    """Noise of 1% on 1.41 + A n^-p: four parameters pass through any four values, whose scatter says nothing."""
+    sizes, values = [8, 16, 32, 64, 128], [2.201, 2.132, 2.046, 1.998, 1.94]
+    for count in (4, 5):
+        found = tc.audit({"n": sizes[:count]}, values[:count], limit=1.41).judgement
+        assert found.verdict is Verdict.INCONCLUSIVE and found.limit is None
+        assert f"{count} sizes without standard errors" in found.reason

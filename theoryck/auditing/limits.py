@@ -26,6 +26,8 @@ LOSS_LAW = "loss-law"
 REGULAR = 3.0  # times the scatter about any approach: what about the declared one is no scatter but a curve
 BY_CHANCE, LEAST_REST = 1e-4, 4
 MEASURED = "no limit is claimed: it is measured, and nothing is judged"
+APPROACH = 4  # numbers that describe an approach before its scatter is seen: limit, amplitude, exponent, first correction
+LEAST_SCATTERED = APPROACH + 2  # with one degree of freedom 6 of 250 true limits fell, at a declared 1%; with two 1 of 250
 Judged = tuple[Judgement, Prediction, tuple[Point, ...]]
 
 
@@ -65,6 +67,12 @@ def judge_limit(gathered: Gathered, template: Prediction, contract: Contract, ta
         )
     prediction = replace(template, base=path.base, path=path.description, toward=path.toward)
     flags: tuple[str, ...] = ()
+    if gathered.without_errors and len(points) < LEAST_SCATTERED:
+        reason = (
+            f"{len(points)} sizes without standard errors cannot show noise beside a limit and its approach: give standard errors or "
+            f"replicates, or measure at least {LEAST_SCATTERED} sizes, better 8; for values without noise take kind 'order'"
+        )
+        return Judgement(Verdict.INCONCLUSIVE, reason, flags=(NO_STDERR,)), prediction, tuple(points)
     if gathered.without_errors:
         points, flags = gathered.rounded(_with_scatter(points, prediction, path.axis(Claimed.of(prediction)), tail)), (NO_STDERR,)
     elif gathered.stated:
@@ -98,13 +106,13 @@ def _with_scatter(points: Sequence[Point], prediction: Prediction, axis: Axis, t
     """
     sizes, values, told, approach = _approach(points, prediction, axis)
     error = scatter_about_approach(sizes, values, **told, **approach)
-    rest = len(set(sizes)) - 4  # degrees of freedom about L + A r(d), and those that the shape of r takes: two or so
+    rest = len(set(sizes)) - APPROACH  # degrees of freedom about L + A r(d), and those that the shape of r takes: two or so
     if rest >= LEAST_REST:
         about_any = scatter_about_approach(sizes, values, slow=True, **told)
         # Of noise, two more degrees of freedom leave less than a share P^(2/rest) with probability P (the F distribution).
         least = max(REGULAR, BY_CHANCE ** (-1 / rest) * math.sqrt(rest / (rest + 2)))
         error = about_any if least * about_any < error else error
-    error *= student_factor(max(len(points) - 2, 1), tail)
+    error *= student_factor(len(points) - APPROACH, tail)
     return tuple(replace(p, estimate=replace(p.estimate, stderr=error)) for p in points if p.estimate is not None)
 
 
