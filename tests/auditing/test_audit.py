@@ -776,7 +776,7 @@ def test_a_bound_of_values_that_oscillate_is_one_on_their_size():
     found = audit({"n": sizes}, values, errors, "1/n")
     assert (found.verdict, found.tightness) == (Verdict.SUPPORTED, Tightness.TIGHT)
     assert (
-        "the values change sign from size to size by more than their errors: the bound is judged on |value|"
+        "the values change sign from size to size by more than their errors: the bound is one on their size"
         in found.judgement.flags
     )
     assert [point.estimate.value for point in found.points] == values

@@ -172,5 +172,6 @@ def test_few_values_without_errors_show_no_limit():
     sizes, values = [8, 16, 32, 64, 128], [2.201, 2.132, 2.046, 1.998, 1.94]
     for count in (4, 5):
         found = tc.audit({"n": sizes[:count]}, values[:count], limit=1.41).judgement
-        assert found.verdict is Verdict.INCONCLUSIVE and found.limit is None
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert found.limit is None
         assert f"{count} sizes without standard errors" in found.reason

@@ -461,7 +461,7 @@ def _along(
     return replace(found, settled=True), replace(prediction, exponent=None)
 
 
-OSCILLATING = "the values change sign from size to size by more than their errors: the bound is judged on |value|"
+OSCILLATING = "the values change sign from size to size by more than their errors: the bound is one on their size"
 TURNS = 3  # of the sign: a smooth curve that crosses 0 does so once or twice on a window, and near it |value| is no power law
 SEEN = 5.0  # errors: the absolute value of what is nearer to 0 is larger on average than that of its mean
 

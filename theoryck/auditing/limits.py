@@ -69,8 +69,8 @@ def judge_limit(gathered: Gathered, template: Prediction, contract: Contract, ta
     flags: tuple[str, ...] = ()
     if gathered.without_errors and len(points) < LEAST_SCATTERED:
         reason = (
-            f"{len(points)} sizes without standard errors cannot show noise beside a limit and its approach: give standard errors or "
-            f"replicates, or measure at least {LEAST_SCATTERED} sizes, better 8; for values without noise take kind 'order'"
+            f"{len(points)} sizes without standard errors cannot show noise beside a limit and its approach: give standard errors "
+            f"or replicates, or measure at least {LEAST_SCATTERED} sizes, better 8; for values without noise take kind 'order'"
         )
         return Judgement(Verdict.INCONCLUSIVE, reason, flags=(NO_STDERR,)), prediction, tuple(points)
     if gathered.without_errors:

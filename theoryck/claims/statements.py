@@ -264,7 +264,7 @@ class Scaling(_Along):
     exact quantity, not judged if None; ``tolerance``, that of the constant, relative: by default the constant must be known to 5%
     and agree, while one that is declared belongs to the claim, so that a constant found to differ by less is supported; ``rivals``,
     other exponents or rates; ``correction``, ``amplitude``, ``within``, ``share`` as in :class:`theoryck.claims.Statement`.  Raises
-    ClaimError, also for a rival that is minus the exponent.
+    ClaimError.
 
     >>> import theoryck as tc
     >>> path = tc.ScalingPath(d=tc.doubling(16, 256), width="d", input_dim="d")
@@ -307,7 +307,7 @@ class Scaling(_Along):
         return checked_rate(text, path, parameters)
 
     def prediction(self, parameters: Mapping[str, Any], digits: int = 30) -> Prediction:
-        """Return the prediction as data."""
+        """Return the prediction as data; ClaimError for a rival that is minus the exponent."""
         if self.rate is None:
             exponent, rivals = (
                 self._exponent(self.exponent, parameters),
