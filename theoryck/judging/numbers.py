@@ -297,13 +297,11 @@ def _beyond(case: Case, series: Series, fit: LimitFit | ApproachFit) -> tuple[bo
 
 def _slower(case: Case, series: Series, gaps: Series, better: bool) -> Slower:
     """Return what is slower than the declared rate, or than every approach that is assumed without one, and explains the values."""
-    rate = case.rate
     return slower_approaches(
         *_columns(case, gaps),
         NormalDist().inv_cdf(1 - case.rates[1]),
         within=case.within,
-        log_rates=None if rate is None else case.log_rates(series),
-        logs=rate is not None and any(term.logs for term in rate.terms),
+        **_declared(case, series),
         correction=case.prediction.correction,
         amplitude=case.prediction.amplitude,
         better=better,
@@ -351,15 +349,21 @@ def fit_gaps(case: Case, series: Series, gaps: Series) -> LimitFit | ApproachFit
     prediction, columns = case.prediction, _columns(case, gaps)
     correction, amplitude = prediction.correction, prediction.amplitude
     if case.rate is not None:
-        varying = {name for name in case.rate.names if len({sizes[name] for sizes in series.sizes}) > 1}
-        logs = any(name in varying for term in case.rate.terms for name, _ in term.logs)
-        rates = case.log_rates(series)
-        return fit_approach(*columns, log_rates=rates, logs=logs, correction=correction, amplitude=amplitude)
+        return fit_approach(*columns, **_declared(case, series), correction=correction, amplitude=amplitude)
     if correction is None or prediction.value is None:
         return fit_approach(*columns, correction=correction, amplitude=amplitude)
     value, first = abs(float(prediction.value)), abs(float(series.values[0]))
     scale = max(value, first, abs(float(gaps.values[0]))) or 1.0
     return fit_limit(*columns, scale=scale, correction=correction, amplitude=amplitude)
+
+
+def _declared(case: Case, series: Series) -> dict[str, Any]:
+    """What is declared of the approach: the logarithms of its rate, and whether a logarithm in it moves along the series."""
+    if case.rate is None:
+        return {}
+    varying = {name for name in case.rate.names if len({sizes[name] for sizes in series.sizes}) > 1}
+    logs = any(name in varying for term in case.rate.terms for name, _ in term.logs)
+    return {"log_rates": case.log_rates(series), "logs": logs}
 
 
 def gaps_of(case: Case, series: Series) -> Series:

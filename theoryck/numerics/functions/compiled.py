@@ -26,7 +26,7 @@ BLOCK_BYTES = 262144
 FLOATS: tuple[np.dtype[Any], ...] = (np.dtype(np.float32), np.dtype(np.float64))
 """The types of array that are evaluated without conversion."""
 
-_UFUNCS: dict[Any, Any] = {
+UFUNCS: dict[Any, Any] = {
     sympy.sin: np.sin,
     sympy.cos: np.cos,
     sympy.tan: np.tan,
@@ -41,6 +41,7 @@ _UFUNCS: dict[Any, Any] = {
     sympy.Abs: np.abs,
     sympy.sign: np.sign,
 }
+"""Functions of one argument as numpy evaluates them."""
 
 Value = int | float
 """Inside the compiler an int is the number of a computed array, a float is a constant."""
@@ -87,7 +88,7 @@ class _Emitter:
             return self.emit(np.heaviside, self.compile(e.args[0]), 0.5)
         if isinstance(e, sympy.Max | sympy.Min):
             return self.extremum(e)
-        return self.emit(_UFUNCS[type(e)], self.compile(e.args[0]))
+        return self.emit(UFUNCS[type(e)], self.compile(e.args[0]))
 
     def extremum(self, e: Any) -> Value:
         ufunc = np.maximum if isinstance(e, sympy.Max) else np.minimum

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.special
 import sympy
 from numpy.typing import NDArray
 
+from theoryck.numerics.functions.compiled import UFUNCS
 from theoryck.numerics.functions.expression import KINKED, ExpressionError, read_text
 from theoryck.quantities.arguments import positive
 from theoryck.quantities.base import QuantityError
@@ -22,22 +22,11 @@ Array = NDArray[np.float64]
 
 MOST_INDICES = 8
 
-_UFUNCS: dict[Any, Callable[..., Any]] = {
-    sympy.sin: np.sin,
-    sympy.cos: np.cos,
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **UFUNCS,
     sympy.tan: np.tan,
-    sympy.sinh: np.sinh,
-    sympy.cosh: np.cosh,
-    sympy.tanh: np.tanh,
     sympy.sech: lambda value: 1 / np.cosh(value),
-    sympy.exp: np.exp,
     sympy.log: np.log,
-    sympy.atan: np.arctan,
-    sympy.asinh: np.arcsinh,
-    sympy.erf: scipy.special.erf,
-    sympy.erfc: scipy.special.erfc,
-    sympy.Abs: np.abs,
-    sympy.sign: np.sign,
     sympy.Heaviside: lambda value, half=0.5: np.heaviside(value, half),
     sympy.Add: lambda *parts: functools.reduce(np.add, parts),
     sympy.Mul: lambda *parts: functools.reduce(np.multiply, parts),
@@ -150,7 +139,7 @@ def evaluate(e: Any, columns: dict[Any, Array]) -> Any:
         return np.sqrt(evaluate(e.base, columns))
     if e.is_Pow and e.exp.is_Integer:
         return evaluate(e.base, columns) ** int(e.exp)  # integer powers of negative numbers are real
-    return _UFUNCS[e.func](*(evaluate(part, columns) for part in e.args))
+    return _FUNCTIONS[e.func](*(evaluate(part, columns) for part in e.args))
 
 
 def kink_arguments(e: Any) -> list[Any]:
