@@ -20,6 +20,7 @@ The engine, for anyone with a table or a sampler; it knows no network:
     quantities     What can be measured: the base, samplers of users, formulas, exact values, fingerprints
     claims         Identity, Bound, Scaling, Limit, Law; theorem, conjecture, falsehood; finding claims in files
     ledger         Draws that are kept in a file
+    proving        Certificates that hold for every size, and the one module that has to be trusted of them
     checking       Where claims meet measurement: profiles, budgets, sessions, hunts
     auditing       Tables of other people's measurements against a rate
 

@@ -43,6 +43,7 @@ TURNED = {
     "a report sees records": ("theoryck.report.text", "theoryck.fitting.fit"),
     "an audit sees a table": ("theoryck.auditing.audit", "theoryck.claims.statements"),
     "who checks and who collects computes nothing": ("theoryck.checking.check", "theoryck.numerics.gaussian"),
+    "a checker trusts no finder": ("theoryck.proving.checker", "theoryck.numerics.proved"),
     "balls belong to the mathematics": ("theoryck.report.text", "flint"),
     "draws know no limit and no proved value": ("theoryck.theory.networks.draws", "theoryck.theory.networks.limits"),
 }
