@@ -10,13 +10,14 @@ user          ``@quantity``: a user's own sampler as a quantity
 """
 
 from theoryck._lazy import unknown
-from theoryck.quantities.base import Quantity, QuantityError
+from theoryck.quantities.base import NoCertificate, Quantity, QuantityError
 from theoryck.quantities.exact import ExactQuantity, closed_form, gaussian_mean, kernel
 from theoryck.quantities.formulas import formula
 from theoryck.quantities.user import UserQuantity, quantity
 
 __all__ = [
     "ExactQuantity",
+    "NoCertificate",
     "Quantity",
     "QuantityError",
     "UserQuantity",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,23 @@ class QuantityError(ValueError):
     """
 
 
+class NoCertificate(QuantityError):
+    """A bound has no certificate for every size: the message says which inequality fails and what would do.
+
+    ``breaks`` is a size at which the exact value exceeds the bound, None where none is known; ``start`` the size from which the
+    method would do, None where it would not.
+
+    >>> raise NoCertificate("at d = 64 the value is 0.03, above 1 * d**(-1): take a larger constant", breaks=64)
+    Traceback (most recent call last):
+        ...
+    theoryck.quantities.base.NoCertificate: at d = 64 the value is 0.03, above 1 * d**(-1): take a larger constant
+    """
+
+    def __init__(self, message: str, *, breaks: int | None = None, start: int | None = None) -> None:
+        super().__init__(message)
+        self.breaks, self.start = breaks, start
+
+
 class Quantity:
     """A number that depends on sizes, offered by Monte Carlo (``sampler``), exactly (``exact``) or both.
 
@@ -69,7 +88,6 @@ class Quantity:
     ...         return lambda rng, draws: rng.random((draws, sizes["d"])).mean(axis=1) ** self.power
     ...     def exact(self, sizes, digits=20):
     ...         from theoryck.numerics.proved.arithmetic import enclose
-    ...         from fractions import Fraction
     ...         return enclose(Fraction(1, 4) + Fraction(1, 12 * sizes["d"]), digits) if self.power == 2 else None
     ...     def cost(self, sizes):
     ...         return sizes["d"]
@@ -81,6 +99,11 @@ class Quantity:
     (0.27, 0.27)
     >>> quantity.block_draws({"d": 4}), quantity.exact_cost({"d": 4}), Quantity().exact({})
     (65536, None, None)
+    >>> quantity.for_every_size(Fraction(-1))
+    Traceback (most recent call last):
+        ...
+    theoryck.quantities.base.NoCertificate: uniform_mean(power=2) has no proof for every size: theoryck check measures it at the
+    sizes of a path
     """
 
     title: str = ""
@@ -152,6 +175,23 @@ class Quantity:
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure | Bracket | None:
         """Return the value at ``sizes`` with about ``digits`` digits, or None when it has no exact route here."""
         return None
+
+    @property
+    def certified_sizes(self) -> tuple[str, ...]:
+        """The sizes, as texts in the names of a path, of whose smallest :meth:`for_every_size` speaks; () where there is none."""
+        return ()
+
+    def certificate_cost(self) -> float | None:
+        """Return roughly the seconds that :meth:`for_every_size` and its check take (None where it has nothing to say)."""
+        return None
+
+    def for_every_size(self, rate: Fraction, *, constant: Decimal | None = None, start: int = 1) -> Any:
+        """Return a certificate (a record) that the quantity is at most ``C d**rate`` for every d >= ``start`` and all sizes >= d.
+
+        ``rate`` is the exponent, negative for decay; with a ``constant`` C is at most that, else the smallest that is proved.
+        Raises NoCertificate where that is false, cannot be proved, or no proof is offered.
+        """
+        raise NoCertificate(f"{self.name} has no proof for every size: theoryck check measures it at the sizes of a path")
 
     def cost(self, sizes: Sizes) -> float | None:
         """Return the random numbers one draw takes (None when unknown)."""

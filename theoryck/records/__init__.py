@@ -12,7 +12,7 @@ schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact 
 """
 
 from theoryck.records.reports import SCHEMA_VERSION, About, Report, gathered
-from theoryck.records.results import Contract, Curve, Judgement, Prediction, Result, Rival, Route
+from theoryck.records.results import Contract, Curve, Judgement, Prediction, Result, Rival, Route, Scope
 from theoryck.records.values import (
     Bracket,
     Counts,
@@ -46,6 +46,7 @@ __all__ = [
     "Result",
     "Rival",
     "Route",
+    "Scope",
     "Size",
     "Status",
     "Tightness",

@@ -1,6 +1,7 @@
 """Predictions, contracts, judgements and results: what is claimed of one instance, what was decided, and on which evidence.
 
-Curves: what the judge fitted along a path, evaluated where a picture needs it.
+Curves: what the judge fitted along a path, evaluated where a picture needs it.  Scopes: the sizes beyond those measured for which a
+bound is proved.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from theoryck._renderers import show
@@ -217,6 +219,28 @@ class Route(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class Scope(Record):
+    """Every ``base`` >= ``start``: the sizes for which a certificate proves ``quantity <= constant * rate``, that of the claim.
+
+    The certificate was found by one program and checked by another that shares no code with it; ``method`` is its own word for
+    how.  Where it has two sides the quantity is at least ``least`` times the rate, which is then attained.  ``limit`` is what the
+    ratio to the rate tends to, where that is known, and ``largest`` the largest ratio that was measured.
+
+    >>> scope = Scope("d", 1024, Decimal("2.31"), method="localised", limit=1.65, largest=1.72)
+    >>> Scope.from_json(scope.to_json()) == scope, scope.to_json()["constant"]
+    (True, '2.31')
+    """
+
+    base: str
+    start: Size
+    constant: Decimal
+    least: Decimal | None = field(default=None, metadata=SPARE)
+    method: str = field(default="", metadata=SPARE)
+    limit: float | None = field(default=None, metadata=SPARE)
+    largest: float | None = field(default=None, metadata=SPARE)
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement(Record):
     """A verdict with its reason and everything a reader needs to weigh it; what :func:`theoryck.judging.judge` returns.
 
@@ -225,7 +249,8 @@ class Judgement(Record):
     ``curves`` are what was fitted: of a LIMIT the approach to it first, then growth, for brackets either end, and of a grid
     every line, the one that decided first; empty where nothing was fitted, and in older files.  ``correction`` is the power w of
     the corrections O(d^-w) for which the intervals allow, ``power_of`` what exponents are powers of, if that is not the base:
-    exp(l) for a rate such as 2**(-l).
+    exp(l) for a rate such as 2**(-l).  ``scope`` is that of a certificate: what is CERTIFIED without one is so at the sizes of the
+    instance.
 
     >>> found = Judgement(Verdict.INCONCLUSIVE, "about 40 times the draws would decide", settled=False)
     >>> found.verdict.value, found.slack
@@ -250,6 +275,7 @@ class Judgement(Record):
     curves: tuple[Curve, ...] = field(default=(), metadata=SPARE)
     correction: float | None = field(default=None, metadata=SPARE)
     power_of: str = field(default="", metadata=SPARE)
+    scope: Scope | None = field(default=None, metadata=SPARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +354,11 @@ class Result(Record):
     def rivals(self) -> tuple[Rival, ...]:
         """The rivals and whether they were rejected."""
         return self.judgement.rivals
+
+    @property
+    def scope(self) -> Scope | None:
+        """The sizes beyond those measured for which the claim is proved, or None."""
+        return self.judgement.scope
 
     @property
     def curve(self) -> Curve | None:

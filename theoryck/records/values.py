@@ -18,7 +18,8 @@ Size = int | float
 class Verdict(StrEnum):
     """What the evidence says about a statement: a text that is one of five words.
 
-    CERTIFIED: decided rigorously at this instance (exact equality, or enclosures that lie on the claimed side).
+    CERTIFIED: decided rigorously: at the sizes of this instance (exact equality, or enclosures that lie on the claimed side) or,
+    with a scope, at every size from one on (a certificate).
     SUPPORTED: an equivalence test passed; the whole interval lies within what is tolerated (for bounds on one side).
     INCONCLUSIVE: neither; the reason names the budget that would decide.
     REFUTED: the whole interval lies outside, on the window and under the corrections that are named with it.

@@ -76,6 +76,11 @@ class NetworkMoment(Quantity):
         """Return the moment from the exact room, whose errors pass."""
         raise NotImplementedError
 
+    @property
+    def certified_sizes(self) -> tuple[str, ...]:
+        """The widths."""
+        return self.network.pattern
+
     def cost(self, sizes: Sizes) -> float:
         """Return the random numbers one draw takes."""
         return float(self.inputs * layers_of(self.network, sizes).numbers)
