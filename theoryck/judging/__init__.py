@@ -45,9 +45,11 @@ two routes disagree": it means a bug in one of them, so it must fail the run, an
     numbers    one route of a LIMIT, an IDENTITY or a bound of one number
     curves     what was fitted, as the record keeps it
     verdict    judge: from the prediction to the judgement
+    certified  what a certificate for every size adds to a judgement
 """
 
 from theoryck.judging.case import rival_problem, tolerated
+from theoryck.judging.certified import certified
 from theoryck.judging.verdict import judge
 
-__all__ = ["judge", "rival_problem", "tolerated"]
+__all__ = ["certified", "judge", "rival_problem", "tolerated"]

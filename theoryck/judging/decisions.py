@@ -159,7 +159,7 @@ def pointwise(
     with localcontext() as context:
         context.prec = 2 * DIGITS  # sums of a midpoint and a radius are exact
         for sizes, value, error in zip(series.sizes, series.values, series.errors):
-            low, high = _bound(rate, constant, sizes)
+            low, high = bound_at(rate, constant, sizes)
             if series.route == "exact":
                 shown = reach = error * (1 if series.rigorous else MANY_RADII)
                 verdict, factor = _side(value + reach <= low, value - reach > high), math.inf
@@ -223,7 +223,7 @@ def _side(below: bool, above: bool) -> Verdict:
     return Verdict.SUPPORTED if below else Verdict.INCONCLUSIVE
 
 
-def _bound(rate: Rate, constant: float, sizes: Mapping[str, Size]) -> tuple[Decimal, Decimal]:
+def bound_at(rate: Rate, constant: float | Decimal, sizes: Mapping[str, Size]) -> tuple[Decimal, Decimal]:
     """Return a lower and an upper end for ``constant * rate``: equal where the rate is rational."""
     exact = rate.exact(sizes)
     if exact is not None:

@@ -289,8 +289,8 @@ class Result(Record):
     >>> import theoryck as tc
     >>> sizes = [16, 32, 64, 128, 256]
     >>> result = tc.audit({"d": sizes}, [2 / d for d in sizes], [0.01 / d for d in sizes], rate="1/sqrt(d)", rivals=["d**(-2)"])
-    >>> result.verdict.value, result.tightness.value, result.ok
-    ('SUPPORTED', 'LOOSE', True)
+    >>> result.verdict.value, result.tightness.value, result.ok, result.scope  # no certificate: on these sizes
+    ('SUPPORTED', 'LOOSE', True, None)
     >>> round(result.exponent.estimate, 2), round(result.slack.estimate, 2), result.rivals[0].rejected
     (-1.0, 0.5, True)
     >>> print(result.reason)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -80,6 +80,17 @@ class NetworkMoment(Quantity):
     def certified_sizes(self) -> tuple[str, ...]:
         """The widths."""
         return self.network.pattern
+
+    def limiting_constant(self, ratios: Sequence[Fraction]) -> float | None:
+        from theoryck.numerics.errors import ExactError
+
+        try:
+            return float(self._limit(ratios))
+        except ExactError:
+            return None
+
+    def _limit(self, ratios: Sequence[Fraction]) -> Enclosure:
+        raise NotImplementedError
 
     def cost(self, sizes: Sizes) -> float:
         """Return the random numbers one draw takes."""
@@ -182,6 +193,11 @@ class norm_deviation(NetworkMoment):
         centre = limit_norm(self.network.activation, self.network.depth) if self.centre is None else self.centre.value
         return NormSampler(layers, centre, self.power)
 
+    def _limit(self, ratios: Sequence[Fraction]) -> Enclosure:
+        from theoryck.theory.networks.limits import norm_moment_limit
+
+        return norm_moment_limit(self.network.activation, ratios, self.power)
+
     def _linear_moment(self, widths: tuple[int, ...], power: int) -> Fraction:
         from theoryck.theory.networks.proved.closed_forms import linear_norm_moment
 
@@ -233,6 +249,11 @@ class overlap_moment(NetworkMoment):
     def sampler(self, sizes: Sizes) -> OverlapSampler:
         """Return the sampler at ``sizes``; errors of the widths name the size that is missing."""
         return OverlapSampler(layers_of(self.network, sizes), self.power)
+
+    def _limit(self, ratios: Sequence[Fraction]) -> Enclosure:
+        from theoryck.theory.networks.limits import overlap_moment_limit
+
+        return overlap_moment_limit(self.network.activation, ratios, self.power)
 
     def _linear_moment(self, widths: tuple[int, ...], power: int) -> Fraction:
         from theoryck.theory.networks.proved.closed_forms import linear_overlap_moment
