@@ -4,13 +4,15 @@ Nothing here imports another room of theoryck or a numerical library, so a recor
 again years later without measuring anything.  ``to_json`` gives plain ``dict``/``list``/``str``/``float`` data that follow the
 schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact values travel as decimal strings.
 
-    plain      records as JSON data, field by field
-    values     verdicts and kinds, intervals, estimates, enclosures, brackets, measured points
-    results    predictions, contracts, fitted curves, judgements and results of one instance
-    reports    all results of a session, with what is written about their claims
-    arguments  what functions of every room ask of their arguments; the numeric domain
+    plain         records as JSON data, field by field
+    values        verdicts and kinds, intervals, estimates, enclosures, brackets, measured points
+    results       predictions, contracts, fitted curves, judgements and results of one instance
+    reports       all results of a session, with what is written about their claims
+    certificates  proofs of bounds for every size: the format, and what each of its inequalities asserts
+    arguments     what functions of every room ask of their arguments; the numeric domain
 """
 
+from theoryck.records.certificates import Certificate
 from theoryck.records.reports import SCHEMA_VERSION, About, Report, gathered
 from theoryck.records.results import Contract, Curve, Judgement, Prediction, Result, Rival, Route, Scope
 from theoryck.records.values import (
@@ -32,6 +34,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "About",
     "Bracket",
+    "Certificate",
     "Contract",
     "Counts",
     "Curve",
