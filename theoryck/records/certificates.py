@@ -41,10 +41,11 @@ copies of Y, so that
     chord       Lambda:  |f(s) - f(sigma_l)| <= Lambda |s - sigma_l|
     deviation   n:       nu(sigma_l) <= n
     growth      delta:   nu(s) <= nu(sigma_l) + delta |s - sigma_l|
-    cells       [i, j], integers i <= 0 <= j: where the three inequalities for every s were proved, see 2.4 (no bound; a reader may
-                use it or not)
+    cells       [i, j], integers -60 <= i <= 0 <= j <= 60: where the three inequalities for every s were proved, see 2.4 (no bound)
 
-alpha, B, Lambda, n, delta are each at least 1e-9 (a smaller one is written as 1e-9).
+alpha, B, Lambda, n, delta are each at least 1e-9 (a smaller one is written as 1e-9).  R and these five are each at most 1.005 times the
+least number for which the inequality holds, for B, Lambda and delta the least one that it holds with and that the arguments of 2.4
+near 0 and far out need with these cells: so that a number made 1% smaller is no longer proved.
 
 2.3 ``top``: an even integer K >= k; ``moments``: L + 1 lists.  Entry i (i = 1, 2, ...) of list l is a number H_(l,2i) with
 
@@ -85,7 +86,7 @@ List l has K/2 entries for l < L; the last one has ceil(k/2) entries.  They foll
     Result.   C >= h_k of the last list: H_(L,k) for even k, sqrt(H_(L,k-1) H_(L,k+1)) for odd k (with H_(L,0) = 1).
 
 Each stated H and C is at least the number that these formulas give from the *stated* numbers before it (of the list before it, the
-layer, R, K and N), and at most 1.005 times that number.
+layer, R, K and N), and at most 1.000001 times that number: it can be computed from them, and so 1% of N is seen too.
 
 2.4 One way to prove the inequalities for every s (another one is as good).  F is phi^2 (then M = R) or phi^4 (M = R^2).
 
