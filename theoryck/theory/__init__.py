@@ -13,6 +13,7 @@ A subject is any folder here; its public names are loaded on first use, from ``t
     one_pass      One-pass SGD of a neuron: the chain of its overlaps, medians of hitting times, their limits
     projections   One-dimensional projections of generated data, and the errors of students on them
     regressogram  Regression of a Hoelder function of one variable: the regressogram from above, a prior on bumps from below
+    renormalisation  Bayesian networks of finite widths: effective action, saddle and predictor; linear networks exactly
     ridge         Ridge regression with kernels and random features: deterministic equivalents, power laws, the sphere
     spectra       Spectra of Wishart matrices and conjugate kernels: laws, resolvents, deterministic equivalents
     weak_recovery  Weak recovery of multi-index models by the best algorithm: thresholds, state evolution, the spectral method
