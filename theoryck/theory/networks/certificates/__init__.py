@@ -1,0 +1,11 @@
+"""Bounds of moments of norms that are proved for every size: the search for the numbers of a certificate, and their proofs.
+
+The format, with the lemmas that lead from one number to the next, is that of :mod:`theoryck.records.certificates`.
+
+cells     The variance map of a layer as power series on cells that cover the half-line, and inequalities proved on all of them
+decimals  Decimal numbers of a certificate, rounded up
+layers    The numbers of one layer: searched in floats, proved in balls
+moments   From the numbers of the layers to bounds of moments
+norms     Certificates of norm deviations
+ranges    How large the square of an activation is: a bound for every real x
+"""

@@ -1,0 +1,34 @@
+"""Decimal numbers of a certificate: rounded up to few digits, so that what was proved of a ball holds of what is written."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+
+from flint import arb, fmpq
+
+LEAST = Decimal("1e-9")
+"""No bound is written below this: a smaller one says nothing that is used."""
+
+
+def rounded_up(value: arb | float, digits: int = 6) -> Decimal:
+    """Return a decimal number of ``digits`` digits that is at least ``value`` and at least 1e-9.
+
+    >>> rounded_up(2 / 3, 4), rounded_up(arb(0))
+    (Decimal('0.6667'), Decimal('1E-9'))
+    """
+    end = arb(value).upper()
+    mantissa, exponent = (int(part) for part in end.man_exp())
+    exact = Fraction(mantissa) * Fraction(2) ** exponent
+    context = Context(prec=digits, rounding=ROUND_CEILING)
+    return max(context.divide(Decimal(exact.numerator), Decimal(exact.denominator)), LEAST)
+
+
+def ball(number: Decimal | Fraction | int) -> arb:
+    """Return the ball of an exact number at the current precision.
+
+    >>> ball(Decimal("0.5")) == arb(1) / 2
+    True
+    """
+    exact = Fraction(number)
+    return arb(fmpq(exact.numerator, exact.denominator))

@@ -1,0 +1,128 @@
+"""From the numbers of the layers to bounds of moments: E X_l^j <= H_(l,j) d^(-j/2) for every d >= N and all widths >= d.
+
+The recursion and its lemmas are those of :mod:`theoryck.records.certificates`, section 2.3.  It is evaluated in balls from the
+numbers as they are written, and what is written of a moment is rounded up: each line follows from the lines before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from math import comb, factorial
+
+from flint import arb
+
+from theoryck.numerics.balls import maximum
+from theoryck.theory.networks.certificates.decimals import ball, rounded_up
+from theoryck.theory.networks.certificates.layers import LayerBounds
+
+Moments = list[Decimal]
+"""Bounds H_2, H_4, ..."""
+
+
+@cache
+def partition_count(size: int, parts: int) -> int:
+    """Return the partitions of a set of ``size`` elements into ``parts`` blocks of at least two: sum of c(pi) over pi.
+
+    The last element joins a block of a partition of the others, or makes a block with one of them.
+
+    >>> [partition_count(6, parts) for parts in (1, 2, 3)]
+    [1, 25, 15]
+    """
+    if size == 0 or parts == 0:
+        return int(size == parts)
+    return 0 if size < 2 * parts else parts * partition_count(size - 1, parts) + (size - 1) * partition_count(size - 2, parts - 1)
+
+
+def input_moments(start: int, top: int) -> Moments:
+    """Return H_(0,j), j = 2, 4, ..., top: d^(j/2) E(chi^2_d/d - 1)^j at d = ``start``, from the cumulants 2^(a-1) (a-1)! d^(1-a).
+
+    It decreases in d: a sum of c(pi) d^(m - j/2) prod 2^(a-1)(a-1)! with m <= j/2.
+
+    >>> input_moments(4, 4)
+    [Decimal('2'), Decimal('24')]
+    """
+    moments = [Fraction(1)]
+    cumulants = [Fraction(2 ** (a - 1) * factorial(a - 1), start ** (a - 1)) if a > 1 else Fraction(0) for a in range(top + 1)]
+    for j in range(1, top + 1):
+        moments.append(sum((comb(j - 1, a - 1) * cumulants[a] * moments[j - a] for a in range(2, j + 1)), Fraction(0)))
+    return [_written(ball(moments[j] * start ** (j // 2))) for j in range(2, top + 1, 2)]
+
+
+def _written(value: arb) -> Decimal:
+    return rounded_up(value, 7)
+
+
+def absolute(moments: Sequence[Decimal]) -> list[arb]:
+    """Return h_0, ..., h_K: even moments as they are, odd ones by Cauchy-Schwarz from their neighbours."""
+    even = [arb(1), *(ball(number) for number in moments)]
+    found = [even[0]]
+    for left, right in pairwise(even):
+        found += [(left * right).sqrt(), right]
+    return found
+
+
+def next_moments(layer: LayerBounds, before: Sequence[Decimal], start: int, largest: Decimal, top: int) -> Moments:
+    """Return the moments of orders 2, 4, ..., ``top`` after a layer from those of orders up to K before it."""
+    h = absolute(before)
+    small = 1 / arb(start).sqrt()
+    gamma = _mapped(layer, h, small)
+    noise = _Noise(layer, h, gamma, small, ball(largest))
+    return [_written(noise.moment(j, start)) for j in range(2, top + 1, 2)]
+
+
+def _mapped(layer: LayerBounds, h: Sequence[arb], small: arb) -> list[arb]:
+    """Return gamma_r, E|g(X)|^r <= gamma_r d^(-r/2)."""
+    chord, slope, curvature = ball(layer.chord), ball(layer.slope), ball(layer.curvature)
+    gamma = [arb(1)]
+    for r in range(1, len(h)):
+        bound = chord**r * h[r]
+        if 2 * r < len(h):
+            bound = bound.min((slope * h[r].root(r) + curvature * h[2 * r].root(r) * small) ** r)
+        gamma.append(bound)
+    return gamma
+
+
+class _Noise:
+    """The mean of independent terms that a layer adds."""
+
+    def __init__(self, layer: LayerBounds, h: Sequence[arb], gamma: Sequence[arb], small: arb, largest: arb) -> None:
+        self.h, self.gamma, self.largest = h, gamma, largest
+        self.deviation, self.growth = ball(layer.deviation), ball(layer.growth) * small
+        self._mixed: dict[tuple[int, int], arb] = {}
+
+    def moment(self, j: int, start: int) -> arb:
+        """Return the bound of d^(j/2) E X^j."""
+        total = self.gamma[j]
+        for i in range(2, j + 1):
+            for m in range(1, i // 2 + 1):
+                weight = comb(j, i) * partition_count(i, m) * arb(start) ** m / arb(start).sqrt() ** i
+                total += weight * self.largest ** (i - 2 * m) * self.mixed(j - i, m)
+        return total
+
+    def mixed(self, p: int, m: int) -> arb:
+        """Return w_(p,m), E |g|^p nu^(2m) <= w_(p,m) d^(-p/2)."""
+        if (p, m) not in self._mixed:
+            near = arb(0)
+            for u in range(2 * m + 1):
+                weight = comb(2 * m, u) * self.deviation ** (2 * m - u) * self.growth**u
+                near += weight * self._product(p, u)
+            self._mixed[p, m] = near.min((self.largest / 2) ** (2 * m) * self.gamma[p])
+        return self._mixed[p, m]
+
+    def _product(self, p: int, u: int) -> arb:
+        """E |g|^p |X|^u by Hoelder's inequality."""
+        if u == 0:
+            return self.gamma[p]
+        if p == 0:
+            return self.h[u]
+        whole = p + u
+        return self.gamma[whole].root(whole) ** p * self.h[whole].root(whole) ** u
+
+
+def bound_of_power(moments: Sequence[Decimal], power: int) -> arb:
+    """Return the bound of d^(k/2) E|X|^k for any k >= 1 up to the order of the last moment (rounded up to even)."""
+    return maximum(absolute(moments)[power])

@@ -1,0 +1,83 @@
+"""Certificates of norm deviations: E| |x_L|^2 - sigma_L |^k <= C d^(-k/2) for every d >= N and all widths >= d."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import lru_cache
+
+from flint import arb
+
+from theoryck.numerics.balls import precision
+from theoryck.numerics.functions.activation import Activation
+from theoryck.records import Certificate
+from theoryck.theory.networks.certificates.cells import BITS
+from theoryck.theory.networks.certificates.decimals import rounded_up
+from theoryck.theory.networks.certificates.layers import Layer, LayerBounds, layer_bounds, plain_text
+from theoryck.theory.networks.certificates.moments import Moments, bound_of_power, input_moments, next_moments
+from theoryck.theory.networks.certificates.ranges import largest_square
+
+LARGEST_POWER = 8
+_TOPS = (1, 2, 4)
+"""The largest moments tried, as multiples of the power."""
+
+_WORTH = 1.005
+"""Moments up to twice the order are stated where they lower the constant by this factor."""
+
+
+@lru_cache(maxsize=128)
+def layers(activation: Activation, depth: int) -> tuple[LayerBounds, ...]:
+    """Return the proved numbers of the layers after sigma_0, ..., sigma_(depth-1); NoCertificate where one has none."""
+    largest = largest_square(activation.expression)
+    found, centre = [], arb(1)
+    with precision(BITS):
+        for _ in range(depth):
+            layer = Layer(activation.expression, centre, largest)
+            found.append(layer_bounds(layer))
+            centre = layer.image
+    return tuple(found)
+
+
+def norm_certificate(activation: Activation, depth: int, power: int, start: int = 1) -> Certificate:
+    """Return the certificate of method "comparison" with the least constant that it finds, for a bounded phi.
+
+    >>> found = norm_certificate(Activation("tanh"), depth=2, power=2, start=4096)
+    >>> found.constant, found.proof["layers"][0]["slope"]  # the limit of d E X^2 is 0.07748
+    ('0.0800...', '0.181797689')
+    """
+    largest = largest_square(activation.expression)
+    bounds = layers(activation, depth)
+    even = power + power % 2
+    best: tuple[list[Moments], Decimal] | None = None
+    with precision(BITS):
+        for top in (factor * even for factor in _TOPS):
+            moments = _moments(bounds, even, start, largest, top)
+            constant = rounded_up(bound_of_power(moments[-1], power), 7)
+            if best is None or constant * Decimal(_WORTH) < best[1]:
+                best = moments, constant
+    assert best is not None
+    moments, constant = best
+    proof = {
+        "range": plain_text(largest),
+        "top": 2 * len(moments[0]),
+        "layers": [bound.to_json() for bound in bounds],
+        "moments": [[plain_text(number) for number in row] for row in moments],
+    }
+    return Certificate(
+        quantity="norm-deviation",
+        activation=activation.text,
+        depth=depth,
+        power=power,
+        start=start,
+        constant=plain_text(constant),
+        method="comparison",
+        proof=proof,
+    )
+
+
+def _moments(bounds: Sequence[LayerBounds], even: int, start: int, largest: Decimal, top: int) -> list[Moments]:
+    """Return the moments of every layer, of the last one only those that are needed."""
+    found = [input_moments(start, top if bounds else even)]
+    for index, bound in enumerate(bounds):
+        found.append(next_moments(bound, found[-1], start, largest, even if index == len(bounds) - 1 else top))
+    return found

@@ -1,0 +1,263 @@
+"""How large the square of an activation is: a bound for every real x.
+
+On [-X, X] by subdivision; beyond, each step e of the tree of phi has, for x = +t or x = -t, t >= X, bounds by monomials,
+
+    least(t) <= |e| <= most(t),   both of the form c t^p exp(b t + q t^2),
+
+read off the tree: a sum is bounded by its largest monomial times what the others add at X, a negative power by ``least``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy
+from flint import arb, fmpq
+from sympy import Expr
+
+from theoryck.numerics.balls import maximum, plus_minus, precision
+from theoryck.numerics.functions.calculus import derivative
+from theoryck.numerics.functions.expression import x
+from theoryck.numerics.functions.ranges import enclose
+from theoryck.numerics.functions.trees import REAL, Instruction, constant_ball, tree_of
+from theoryck.quantities.base import NoCertificate
+from theoryck.theory.networks.certificates.decimals import ball, rounded_up
+
+_BITS = 64
+_EDGES = (4, 8, 16, 64, 1024, 2**20)
+_MARGIN = 1.001
+_HALVINGS = 24
+_ZERO = arb(0)
+_RISING = ("tanh", "erf", "atan", "asinh")
+
+
+@dataclass(frozen=True, slots=True)
+class _Monomial:
+    """c t^p exp(b t + q t^2), c >= 0."""
+
+    c: arb
+    p: Fraction = Fraction(0)
+    b: arb = _ZERO
+    q: arb = _ZERO
+
+    def __mul__(self, other: _Monomial) -> _Monomial:
+        return _Monomial(self.c * other.c, self.p + other.p, self.b + other.b, self.q + other.q)
+
+    def power(self, r: Fraction) -> _Monomial:
+        """Return the power, r of either sign."""
+        exponent = arb(fmpq(r.numerator, r.denominator))
+        return _Monomial((exponent * self.c.log()).exp(), self.p * r, self.b * exponent, self.q * exponent)
+
+    def falls(self, edge: arb) -> bool:
+        """Whether it does not increase beyond ``edge``: p/t + b + 2 q t is <= 0 there, and falls or has no term > 0."""
+        p = arb(fmpq(self.p.numerator, self.p.denominator))
+        slope = p / edge + self.b + 2 * self.q * edge
+        return bool(self.q <= 0 and (slope <= 0 and (self.p >= 0 or self.b <= 0)))
+
+    @property
+    def grows(self) -> bool:
+        """Whether it tends to infinity."""
+        return bool(self.q > 0 or (self.q == 0 and (self.b > 0 or (self.b == 0 and self.p > 0))))
+
+    def at(self, edge: arb) -> arb:
+        """Return the value at ``edge``."""
+        p = arb(fmpq(self.p.numerator, self.p.denominator))
+        return self.c * (p * edge.log() + self.b * edge + self.q * edge * edge).exp()
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """|e| between two monomials; ``sign`` is that of e where it is certain, else 0 (then ``least`` is None)."""
+
+    most: _Monomial | None
+    least: _Monomial | None = None
+    sign: int = 0
+
+
+class _Beyond:
+    """Sizes for x = side t, t >= edge."""
+
+    def __init__(self, edge: int, side: int) -> None:
+        self.edge, self.side = arb(edge), side
+        self.domain = (float(edge), math.inf) if side > 0 else (-math.inf, -float(edge))
+
+    def bound(self, expression: Expr) -> arb:
+        """Return a bound of |expression|, infinite where none is found."""
+        tree = tree_of((expression,))
+        found: list[_Size] = []
+        for instruction, constant in zip(tree.instructions, tree.constants()):
+            if constant is not None:
+                sign = 1 if constant > 0 else -1 if constant < 0 else 0
+                size = abs(constant)
+                found.append(_Size(_Monomial(arb(size.upper())), _Monomial(arb(size.lower())) if sign else None, sign))
+            else:
+                parts = [found[place] for place in instruction.args]
+                found.append(self._sharpened(self._size(instruction, parts), instruction, parts))
+        return self._top(found[tree.outputs[0]])
+
+    def _top(self, size: _Size) -> arb:
+        return arb("inf") if size.most is None or not size.most.falls(self.edge) else size.most.at(self.edge)
+
+    def _ends(self, size: _Size) -> tuple[arb, arb]:
+        """Return bounds of the step itself, with its sign."""
+        top = self._top(size)
+        rises = size.least is not None and size.least.power(Fraction(-1)).falls(self.edge)
+        low = size.least.at(self.edge) if rises and size.least is not None else arb(0)
+        return (-top, top) if not size.sign else (low, top) if size.sign > 0 else (-top, -low)
+
+    def _sharpened(self, size: _Size, instruction: Instruction, parts: Sequence[_Size]) -> _Size:
+        """Constant bounds from the ranges of the step and of its parts, where they are better than those of the rules."""
+        low, high = (arb(end) for end in enclose(instruction.expression, self.domain))
+        ends = [self._ends(part) for part in parts]
+        if instruction.kind == "add":
+            low, high = low.max(sum((end[0] for end in ends), arb(0))), high.min(sum((end[1] for end in ends), arb(0)))
+        if instruction.kind in _RISING:
+            low, high = (
+                getattr(arb, instruction.kind)(end) if end.is_finite() else other for end, other in zip(ends[0], (low, high))
+            )
+        most, least, sign = size.most, size.least, size.sign
+        far = abs(low).max(abs(high))
+        if far.is_finite() and not far >= self._top(size) and (most is None or not most.power(Fraction(-1)).grows):
+            most = _Monomial(arb(far.upper()))
+        if low > 0 or high < 0:
+            near, sign = (low, 1) if low > 0 else (-high, -1)
+            if least is None or (not least.grows and near > least.c):
+                least = _Monomial(arb(near.lower()))
+        return _Size(most, least, sign)
+
+    def _size(self, instruction: Instruction, parts: Sequence[_Size]) -> _Size:
+        kind = instruction.kind
+        if kind == "x":
+            line = _Monomial(arb(1), Fraction(1))
+            return _Size(line, line, self.side)
+        if kind == "mul":
+            most: _Monomial | None = _Monomial(arb(1))
+            least = most
+            sign = math.prod(part.sign for part in parts)
+            for part in parts:
+                most = None if most is None or part.most is None else most * part.most
+                least = None if least is None or part.least is None else least * part.least
+            return _Size(most, least if sign else None, sign)
+        if kind == "add":
+            return self._sum(parts)
+        if kind in ("power", "root"):
+            return self._power(Fraction(instruction.payload), parts[0])
+        if kind == "exp":
+            return self._exponential(instruction.expression.exp)
+        if kind == "sech":
+            return self._sech(instruction.expression.args[0])
+        return _Size(None)
+
+    def _sum(self, parts: Sequence[_Size]) -> _Size:
+        sizes = [part.most for part in parts if part.most is not None]
+        if len(sizes) < len(parts):
+            return _Size(None)
+        leading = max(sizes, key=lambda m: (float(m.q), float(m.b), m.p))
+        total = sum((self._ratio(size, leading) for size in sizes), arb(0))
+        if not total.is_finite():
+            return _Size(None)
+        most = _Monomial(leading.c * total, leading.p, leading.b, leading.q)
+        place = sizes.index(leading)
+        first = parts[place]
+        if first.least is None:
+            return _Size(most)
+        # |e| >= least of the leading part minus what the parts of the other sign have at most.
+        against = [size for part, size in zip(parts, sizes) if part is not first and part.sign != first.sign]
+        share = 1 - sum((self._ratio(size, first.least) for size in against), arb(0))
+        if not share > 0:
+            return _Size(most)
+        return _Size(most, _Monomial(first.least.c * share.lower(), first.least.p, first.least.b, first.least.q), first.sign)
+
+    def _ratio(self, upper: _Monomial, lower: _Monomial) -> arb:
+        """The largest ratio beyond the edge, infinite where it does not fall."""
+        ratio = upper * lower.power(Fraction(-1))
+        if upper is lower:
+            return arb(1)
+        return ratio.at(self.edge) if ratio.falls(self.edge) else arb("inf")
+
+    def _power(self, r: Fraction, part: _Size) -> _Size:
+        sign = part.sign if r.denominator != 1 or r.numerator % 2 else abs(part.sign)
+        big, small = (part.most, part.least) if r >= 0 else (part.least, part.most)
+        return _Size(
+            None if big is None else big.power(r),
+            None if small is None or not part.sign else small.power(r),
+            sign if part.least else 0,
+        )
+
+    def _exponential(self, inner: Expr) -> _Size:
+        """exp(a x^2 + b x + c) is a monomial."""
+        if not inner.is_polynomial(x) or sympy.Poly(inner, x).degree() > 2:
+            return _Size(None)
+        c, b, a = (constant_ball(inner.coeff(x, n)) for n in range(3))
+        size = _Monomial(c.exp(), Fraction(0), self.side * b, a)
+        return _Size(size, size, 1)
+
+    def _sech(self, inner: Expr) -> _Size:
+        """sech u <= 2 exp(-|u|), for u = b x + c."""
+        if not inner.is_polynomial(x) or sympy.Poly(inner, x).degree() != 1:
+            return _Size(None)
+        c, b = (constant_ball(inner.coeff(x, n)) for n in range(2))
+        return _Size(_Monomial(2 * abs(c).exp(), Fraction(0), -abs(b)))
+
+
+@lru_cache(maxsize=256)
+def largest_square(expression: Expr) -> Decimal:
+    """Return R with phi(x)^2 <= R for every real x, near the least; NoCertificate where phi has no bound that is found.
+
+    >>> largest_square(sympy.tanh(x)), largest_square(x * sympy.exp(-(x**2) / 2))  # 1 and 1/e
+    (Decimal('1.00100'), Decimal('0.368248'))
+    """
+    square, edge, tail = expression**2, 0, arb("inf")
+    with precision(_BITS):
+        for edge in _EDGES:
+            tail = maximum(*(_Beyond(edge, side).bound(expression) for side in (1, -1))) ** 2
+            seen = _seen(expression, edge)
+            if tail <= _MARGIN * seen or (tail.is_finite() and edge == _EDGES[-1]):
+                break
+        if not tail.is_finite():
+            raise NoCertificate(f"phi(x) = {expression} is not proved to be bounded")
+        found = rounded_up(maximum(tail, _MARGIN * arb(seen)))
+        if not _below(square, ball(found), edge):
+            raise NoCertificate(f"phi(x)^2 <= {found} could not be proved on [-{edge}, {edge}] for phi(x) = {expression}")
+        return found
+
+
+def _seen(expression: Expr, edge: int) -> float:
+    from theoryck.numerics.functions.activation import Activation
+
+    points = np.concatenate([np.linspace(-16, 16, 6401), *(s * np.geomspace(16, max(edge, 17), 200) for s in (-1.0, 1.0))])
+    return float(np.square(Activation(expression)(points[np.abs(points) <= edge])).max())
+
+
+def _below(square: Expr, limit: arb, edge: int) -> bool:
+    """Whether square <= limit on [-edge, edge]: values over intervals, and mean values, which are halved where neither will do."""
+    slope = derivative(square)
+    pieces = [(arb(-edge), arb(edge), _HALVINGS)]
+    while pieces:
+        low, high, halvings = pieces.pop()
+        middle, radius = (low + high) / 2, (high - low) / 2
+        box = middle + plus_minus(radius)
+        if tree_of((square,)).at(REAL, box) <= limit:
+            continue
+        if tree_of((square,)).at(REAL, middle) + tree_of((slope,)).at(REAL, box) * plus_minus(radius) <= limit:
+            continue
+        if halvings == 0:
+            return False
+        pieces += [(low, middle, halvings - 1), (middle, high, halvings - 1)]
+    return True
+
+
+def has_bound(expression: Any) -> bool:
+    """Whether a bound of phi^2 is found."""
+    try:
+        largest_square(expression)
+    except NoCertificate:
+        return False
+    return True
