@@ -32,6 +32,7 @@ The mathematics:
 The front:
 
     report         Records in words, tables, formulas and pictures
+    papers         Papers in LaTeX: which theorems name a claim, which marks are older than the record
     cli            The program ``theoryck``
     pytest_plugin  Claims as items of pytest
 """

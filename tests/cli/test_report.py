@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from theoryck.cli import main
-from theoryck.report import bibtex, latex, markdown
+from theoryck.report import bibtex, latex, macros, markdown
 from theoryck.report.json import write_json
 from theoryck.report.layout import Style
 from theoryck.report.text import render
@@ -76,6 +76,31 @@ def test_results_are_read_from_standard_input(saved):
     assert done.stdout == markdown.render(REPORT)
 
 
+def test_the_marks_of_a_paper_name_the_record_as_it_is_found_from_them(saved, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tex").mkdir()
+    assert run("results.json", "--macros", "tex/verdicts.tex").exit_code == 0
+    assert (tmp_path / "tex" / "verdicts.tex").read_text() == macros.render(REPORT, "../results.json", "tex/verdicts.tex")
+    assert r"\theoryckfile{1}{}%" in run("results.json", "--macros", "-").stdout
+
+
+def test_the_package_for_marks_needs_no_results(saved, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("--sty").exit_code == 0
+    assert (tmp_path / "theoryck.sty").read_text() == macros.style() == run("--sty", "-").stdout
+    assert run(saved, "--sty", "tex.sty", "--markdown", "-").stdout == markdown.render(REPORT)
+    assert (tmp_path / "tex.sty").is_file()
+
+
+def test_a_file_of_results_is_never_taken_for_the_package(saved):
+    before = saved.read_bytes()
+    assert refused(run("--sty", saved), "--sty takes a file that ends in .sty", "put it after the other words")
+    assert refused(run("--sty", "-", "--markdown", "-"), "--markdown and --sty", "standard output")
+    assert refused(run("--sty", "--markdown", "x.md"), "Missing argument '[FILE]'")
+    assert refused(run(), "Missing argument '[FILE]'")
+    assert saved.read_bytes() == before
+
+
 def refused(done, *words):
     assert done.exit_code == 2, done.output
     assert all(word in done.output for word in words), done.output
@@ -86,7 +111,7 @@ def test_the_file_that_is_read_is_not_overwritten(saved, tmp_path):
     before = saved.read_bytes()
     link = tmp_path / "link.json"
     link.symlink_to(saved)
-    for form in ("html", "markdown", "latex", "bibtex"):
+    for form in ("html", "markdown", "latex", "bibtex", "macros"):
         assert refused(run(saved, f"--{form}", saved), f"--{form}", "overwritten")
         assert refused(run(saved, f"--{form}", link), "overwritten")
     assert saved.read_bytes() == before

@@ -40,7 +40,7 @@ TURNED = {
     "who fits, plans and judges draws nothing": ("theoryck.judging.verdict", "theoryck.montecarlo.seeds"),
     "who computes and draws judges nothing": ("theoryck.theory.networks.model", "theoryck.judging.verdict"),
     "a claim states, and measures nothing": ("theoryck.claims.statements", "theoryck.montecarlo.seeds"),
-    "a report sees records": ("theoryck.report.text", "theoryck.fitting.fit"),
+    "a report sees records, and so does a paper": ("theoryck.report.text", "theoryck.fitting.fit"),
     "an audit sees a table": ("theoryck.auditing.audit", "theoryck.claims.statements"),
     "who checks and who collects computes nothing": ("theoryck.checking.check", "theoryck.numerics.gaussian"),
     "a checker trusts no finder": ("theoryck.proving.checker", "theoryck.numerics.proved"),

@@ -1,6 +1,7 @@
 """The theoryck program: one module a command, loaded when it is called.
 
 audit      judge anyone's table of sizes and values
+audit_paper  theorems, claims and marks of a paper in LaTeX beside a record
 check      measure and judge claims
 common     what several commands share: options, how claims are found, outputs, usage errors, the line of progress
 constants  certified constants of an activation
@@ -45,6 +46,7 @@ COMMANDS = {
     "measure": "Measure one quantity at one instance by every route.",
     "audit": "Judge a table of sizes, values and error bars against a rate, or measure its exponent.",
     "report": "Show saved results as a table, a page, Markdown or LaTeX, without measuring.",
+    "audit-paper": "Say which theorems of a paper name a claim, and which of its marks are stale.",
     "ledger": "Show or prune a file in which draws are kept.",
     "constants": "Print certified constants of an activation.",
     "doctor": "Say what is installed, what works, and what to do about what does not.",
@@ -62,7 +64,7 @@ class LazyGroup(click.Group):
         """Import and return a command."""
         if cmd_name not in COMMANDS:
             return None
-        command = importlib.import_module(f"theoryck.cli.{cmd_name}").command
+        command = importlib.import_module(f"theoryck.cli.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -16,16 +16,27 @@ if TYPE_CHECKING:
     from theoryck.records import Report
 
 STANDARD = "-"
+STYLE = "theoryck.sty"
+FORMS = ("html", "markdown", "latex", "bibtex", "macros")
 
 
 @click.command("report")
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="[FILE]", required=False)
 @click.option("--html", metavar="FILE|-", help="Write a page with formulas and pictures, one file that needs no other.")
 @click.option("--markdown", metavar="FILE|-", help="Write GitHub-flavoured Markdown, for an issue or a README.")
 @click.option("--latex", metavar="FILE|-", help="Write a methods paragraph and a table, to compile or to \\input into a paper.")
 @click.option("--bibtex", metavar="FILE|-", help="Write BibTeX entries of the papers whose claims were tested, and of theoryck.")
+@click.option("--macros", metavar="FILE|-", help="Write the marks of a paper: every claim's verdict and numbers for theoryck.sty.")
+@click.option(
+    "--sty",
+    is_flag=False,
+    flag_value=STYLE,
+    metavar="[FILE|-]",
+    help=f"Write the LaTeX package that typesets marks, without a file here as {STYLE}; FILE is not needed then.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="List every instance in the table, not only the worst of each claim.")
-def command(file: str, html: str | None, markdown: str | None, latex: str | None, bibtex: str | None, verbose: bool) -> None:
+@click.pass_context
+def command(ctx: click.Context, file: str | None, sty: str | None, verbose: bool, **outputs: str | None) -> None:
     """Show the results that "theoryck check --json FILE" or "pytest --theoryck-json FILE" saved.
 
     Nothing is measured and nothing is judged again: the same file gives the same text, years later and without the claims'
@@ -37,18 +48,29 @@ def command(file: str, html: str | None, markdown: str | None, latex: str | None
       theoryck report results.json
       theoryck report results.json --html report.html
       theoryck report results.json --latex appendix.tex --bibtex claims.bib
+      theoryck report results.json --macros verdicts.tex
+      theoryck report --sty
       theoryck check proofs --json - | theoryck report - --markdown -
 
     Exit status: 0 where the report was shown, whatever it says (the status of the run is in the file, as summary.exit_code);
     2 for a file that is missing, damaged, of another version, or not to be written.
     """
-    outputs = {"html": html, "markdown": markdown, "latex": latex, "bibtex": bibtex}
-    wanted = {form: path for form, path in outputs.items() if path is not None}
-    check_outputs({f"--{form}": path for form, path in wanted.items()}, [("file that is read", file)])
+    wanted = {form: path for form in FORMS if (path := outputs[form]) is not None}
+    if sty is not None and sty != STANDARD and not sty.endswith(".sty"):
+        raise Usage(f"--sty takes a file that ends in .sty, or none for {STYLE} here, got {sty!r}: put it after the other words")
+    check_outputs({f"--{form}": path for form, path in {**wanted, "sty": sty}.items()}, [("file that is read", file)])
+    if file is None and (sty is None or wanted):
+        raise click.MissingParameter(ctx=ctx, param=ctx.command.params[0])
+    if sty is not None:
+        from theoryck.report.macros import style
+
+        _write(style(), sty, "sty")
+    if file is None:
+        return
     report = _read(file)
     for form, path in wanted.items():
-        _write(_rendered(report, form), path, form)
-    if not wanted:
+        _write(_rendered(report, form, file, path), path, form)
+    if not wanted and sty is None:
         from theoryck.report.text import render
 
         click.echo(render(report, stdout_style(), verbose=verbose), color=True)
@@ -67,8 +89,13 @@ def _read(file: str) -> Report:
         raise Usage(f"standard input is not a report of theoryck: it is no text ({error})") from error
 
 
-def _rendered(report: Report, form: str) -> str:
+def _rendered(report: Report, form: str, file: str, path: str) -> str:
     """Return a report in one form; only the module that is needed is loaded."""
+    if form == "macros":
+        from theoryck.report.macros import render as render_marks
+        from theoryck.report.macros import seen_from
+
+        return render_marks(report, seen_from(file, path), path)
     render: Callable[[Report], str] = importlib.import_module(f"theoryck.report.{form}").render
     return render(report)
 

@@ -12,6 +12,7 @@ json        reports as JSON files, checked against schema-v1.json when they are 
 targets     files that are written: none may replace what is read
 markdown    a report in Markdown
 latex       a report for an appendix: methods, table, sources
+macros      the marks of a paper: numbers of claims for theoryck.sty
 bibtex      the sources of a report
 formula     statements, rates and predictions as MathML or LaTeX
 html        the page, and records in a notebook

@@ -97,11 +97,11 @@ def _heading(paper: str, source: str) -> str:
 def _row(row: ClaimRow, paper: str, source: str) -> str:
     name = code(row.claim.removeprefix(f"{paper}/") or row.claim) + (f" ({row.instances})" if row.instances > 1 else "")
     cells = (
-        _number(row.claimed),
-        _number(row.measured),
+        number(row.claimed),
+        number(row.measured),
         _verdict(row),
         escape(row.tightness),
-        _number(row.slack),
+        number(row.slack),
         row.rivals,
         row.draws,
     )
@@ -124,10 +124,10 @@ def _verdict(row: ClaimRow) -> str:
     return escape(row.verdict)
 
 
-def _number(text: str) -> str:
+def number(text: str) -> str:
     r"""A number of the table as a formula: its sign and its power of ten as mathematicians write them.
 
-    >>> print(_number("-0.502(8)"), _number("=3.00(4)e+30"), _number("1e-30 +/- inf"))
+    >>> print(number("-0.502(8)"), number("=3.00(4)e+30"), number("1e-30 +/- inf"))
     $-0.502(8)$ $=3.00(4)\cdot 10^{30}$ $10^{-30} \pm \infty$
     """
     if text == NOTHING:

@@ -78,7 +78,7 @@ def _check_pages(option: str) -> None:
         ) from error
 
 
-_ENDINGS = {"markdown": "md", "latex": "tex", "bibtex": "bib", "plot": "svg", "ledger": "ledger"}
+_ENDINGS = {"markdown": "md", "latex": "tex", "bibtex": "bib", "macros": "tex", "plot": "svg", "ledger": "ledger"}
 
 
 def reason(error: OSError) -> str:
