@@ -3,6 +3,7 @@
 A subject is any folder here; its public names are loaded on first use, from ``theoryck.theory.<subject>`` or
 ``theoryck.<subject>``.
 
+    convolutions  Shallow convolutional and locally connected networks with finitely many channels: saddles, exact averages
     covariates    The Gaussian covariate model: errors of ridge, square-loss and logistic regression
     dynamics      Online learning in time: equations for order parameters, and runs
     equivalence   Random features and their Gaussian equivalent
