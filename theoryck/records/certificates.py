@@ -20,6 +20,7 @@ of the program that found it.  Every number is a decimal string (exact as writte
     constant    C
     method      "comparison", which is section 2
     proof       an object whose keys the method defines
+    least       absent, but for bounds from both sides: the quantity is at least this times d^(-k/2) where all sizes are equal to d
 
 Notation.  S_l = |x_l|^2,  f(s) = E phi(sqrt(s) Z)^2,  sigma_0 = 1,  sigma_(l+1) = f(sigma_l),  X_l = S_l - sigma_l,
 Y = phi(sqrt(s) Z)^2,  mu_a(s) = E (Y - f(s))^a,  nu = sqrt(mu_2).  Given S_l = s, S_(l+1) is the mean of d_(l+1) independent
@@ -43,9 +44,9 @@ copies of Y, so that
     growth      delta:   nu(s) <= nu(sigma_l) + delta |s - sigma_l|
     cells       [i, j], integers -60 <= i <= 0 <= j <= 60: where the three inequalities for every s were proved, see 2.4 (no bound)
 
-alpha, B, Lambda, n, delta are each at least 1e-9 (a smaller one is written as 1e-9).  R and these five are each at most 1.005 times the
-least number for which the inequality holds, for B, Lambda and delta the least one that it holds with and that the arguments of 2.4
-near 0 and far out need with these cells: so that a number made 1% smaller is no longer proved.
+alpha, B, Lambda, n, delta are each at least 1e-9 (a smaller one is written as 1e-9).  R and these five are each at most 1.005 times
+the least number for which the inequality holds, for B, Lambda and delta the least one that it holds with and that the arguments of
+2.4 near 0 and far out need with these cells: so that a number made 1% smaller is no longer proved.
 
 2.3 ``top``: an even integer K >= k; ``moments``: L + 1 lists.  Entry i (i = 1, 2, ...) of list l is a number H_(l,2i) with
 
@@ -104,6 +105,56 @@ layer, R, K and N), and at most 1.000001 times that number: it can be computed f
               nu(sigma_l) + delta x_1 >= R/2.
               Cells i to j of ``cells`` and these two arguments suffice, with s_0 = (2/3) 2^i sigma_l and
               x_1 = (4/3) 2^j sigma_l - sigma_l.
+
+3. Linear networks that learn
+-----------------------------
+Y_mu = a . x_L(mu) + sqrt(Delta) Z_mu, mu = 1..n, for n independent inputs, with phi(x) = b x, b != 0 rational, and L >= 1.  Given
+the inputs, X of shape (d_0, n) with columns x_0(mu), and t = t_1 ... t_L with t_l = chi^2_(d_l)/d_l independent, Y is
+N(0, t K + Delta I), K = g X^T X, g = b^(2L): the scale of a . x_L is all that the weights leave.  Z = E_t N(Y; 0, t K + Delta I) is
+the evidence.  The linear model, "(0)", has t = 1.  ``proof`` has the one key "noise", Delta > 0 as a decimal or a quotient of two
+integers "p/q"; L and b are those of the statement.  ``power`` is 2: the bounds are C/d.  lambda_i >= 0 are the eigenvalues of K,
+r_i = lambda_i/(lambda_i + Delta).  C is at most 1.000001 times the number that the formula gives.
+
+3.1 ``quantity`` "information-gap", ``method`` "digamma", ``widths`` "all widths >= d":
+    |I_n^(L) - I_n^(0)|/n <= C/d  for every n >= 1, d_0 >= 1, d >= N and all widths d_1, ..., d_L >= d, where
+              C >= (L/2) (1 + 1/(3 N)) g/(g + Delta).
+      Lemma.  t has mean 1, so Y has the covariance of the linear model, and I^(0) - I^(L) = KL(P_Y | N(0, K + Delta)) >= 0 is a
+              difference of entropies.  The entropy of Y is at least that given t, so the gap is at most
+              -(1/2) sum_i E log(1 - r_i + r_i t) <= -(1/2) sum_i r_i E log t, as log is concave.
+              -E log(chi^2_d/d) = log(d/2) - psi(d/2) <= 1/d + 1/(3 d^2) (Binet: 0 <= log x - 1/(2x) - psi(x) <= 1/(12 x^2)).
+              E (1/n) sum_i r_i <= g/(g + Delta): r is concave in lambda and E (1/n) sum_i lambda_i = g E|x_0|^2 = g.
+
+3.2 ``quantity`` "free-entropy-variance", ``method`` "poincare", ``widths`` "samples and all widths >= d", N >= 17:
+    Var((1/n) log Z) <= C/d  for every d_0 >= 1, d >= N, n >= d and all widths d_1, ..., d_L >= d.  With
+              m_j = prod_(i=0..j-1) (1 + 2i/N)^L,  m_(-j) = prod_(i=1..j) (1 - 2i/N)^(-L),  i_j = prod_(i=1..j) (1 - 2i/N)^(-1),
+              v = m_8 - 2 m_4 + 1,
+              A = 1 + (m_4 - 1 + sqrt(v))/2,   B = 1 + (m_(-4) - 1 + sqrt(m_(-8) - 2 m_(-4) + 1))/2,   D = i_2 + sqrt(i_4 v),
+              C >= sqrt(A B (1 + 2/N)) + L sqrt(D B (1 + 2/N)(1 + 4/N)(1 + 6/N))
+                   + (sqrt(g/(4 Delta)) + (L/4)(1 + 1/(3 N)))^2/N.
+      Lemma.  Given X, and in the eigenbasis of K, y_i = sqrt(t lambda_i + Delta) e_i with e ~ N(0, I_n), and t_l = |u_l|^2/d_l with
+              u_l ~ N(0, I_(d_l)).  With t' from the posterior of t given Y,
+              q_i = (t lambda_i + Delta) E[1/(t' lambda_i + Delta) | Y] <= M = max(1, t) E[max(1, 1/t') | Y]:
+              d log Z/d e_i = -e_i q_i,   d log Z/d log t = -(1/2) sum e_i^2 q_i r_i(t),   |d log t/d u_l|^2 = 4/|u_l|^2,
+              where r_i(t) = t lambda_i/(t lambda_i + Delta) <= 1.  By the Gaussian Poincare inequality
+              Var(log Z | X) <= E |e|^2 M^2 + sum_l E |e|^4 M^2/|u_l|^2.
+              t' has the law of t (Nishimori) and e is independent of t, so by Cauchy-Schwarz and Jensen
+              E |e|^2 M^2 <= sqrt(E|e|^4 E max(1, t)^4 E max(1, 1/t)^4), likewise with |e|^8 and max(1, t)^4/|u_l|^4 for the others;
+              E|e|^4 = n(n+2), E|e|^8 = n(n+2)(n+4)(n+6).
+              max(1, t)^4, max(1, 1/t)^4, max(1, t)^4/t_l^2 are convex in every t_m, and chi^2_d/d decreases in d in convex order:
+              the means are largest where all widths are N.  There (x)^+ = (x + |x|)/2 and E|x| <= sqrt(E x^2), or Cauchy-Schwarz,
+              with E (chi^2_N/N)^j = prod_(i<j) (1 + 2i/N), E (chi^2_N/N)^(-j) = prod_(i=1..j) 1/(1 - 2i/N).
+              Var_X E[log Z | X]: the entropy of Y given X lies at most (n/2) sum_l (1/d_l + 1/(3 d_l^2)) below that of the linear
+              model (3.1), (1/2) log det(2 pi e (K + Delta)); half of that width bounds the deviation of the difference, and
+              Var (1/2) log det(I + K/Delta) <= g/(4 Delta) by Poincare: with X = G/sqrt(d_0) and the eigenvalues mu_i of K/Delta
+              the squared gradient of log det is (4 g/(Delta d_0)) sum mu_i/(1 + mu_i)^2 <= g min(n, d_0)/(Delta d_0).
+
+3.3 ``quantity`` "linear-model-variance", ``method`` "poincare", ``widths`` "samples >= d":  the equivalent linear model alone,
+    (1/2)/n <= Var((1/n) log Z^(0)) <= C/n  for every d_0 >= 1 and n >= N, where  C >= 1/2 + g/(4 Delta N).  ``least`` is "0.5".
+    phi may be any function whose square is at most R: then ``proof`` has the key "range" too, R as in 2.1, and g = R.
+      Lemma.  Given X, log Z^(0) is -|e|^2/2 less (1/2) log det(2 pi (K + Delta)): its variance is
+              n/2 + Var (1/2) log det(I + K/Delta).
+              For phi that is not linear K = eta_0^2 X^T X and the noise is Delta + gamma_0 >= Delta with
+              eta_0^2 <= eta_0^2 + gamma_0 = sigma_L <= R.
 """
 
 from __future__ import annotations
@@ -112,7 +163,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from theoryck.records.plain import Record
+from theoryck.records.plain import SPARE, Record
 
 FORMAT = 1
 
@@ -120,6 +171,8 @@ FORMAT = 1
 @dataclass(frozen=True, slots=True)
 class Certificate(Record):
     """A proof that a quantity is at most ``constant`` d^(-``power``/2) for every d >= ``start``; the module defines every key.
+
+    With ``least`` it is also at least that times d^(-``power``/2), where all of its sizes are equal to d; the key is absent else.
 
     >>> statement = {"format": 1, "quantity": "norm-deviation", "activation": "tanh(x)", "depth": 0, "power": 2,
     ...     "widths": "all widths >= d", "from": 1, "constant": "2", "method": "comparison",
@@ -138,3 +191,4 @@ class Certificate(Record):
     proof: Mapping[str, Any]
     widths: str = "all widths >= d"
     format: int = FORMAT
+    least: str | None = field(default=None, metadata=SPARE)

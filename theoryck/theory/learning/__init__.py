@@ -2,13 +2,14 @@
 
 Source of the setting: Camilli, Tieplova, Bergamin, Barbier (2025), arXiv:2505.03577.
 
-draws       Draws of learning
-limits      Limits of learning
-methods     How each kind of quantity is measured in each regime: one table of samplers, and the exact values
-model       Teacher and student: what is learned, from how many samples, through which readout and noise; no number is drawn
-problem     A teacher-student setting at given sizes, as plain numbers: what every method is handed, whole
-proved      Proved values of learning
-quantities  What can be measured: free entropy, mutual information, generalisation error, the path between two models
+certificates  Bounds of linear networks for every size: the information gap, the variance of the free entropy
+draws         Draws of learning
+limits        Limits of learning
+methods       How each kind of quantity is measured in each regime: one table of samplers, and the exact values
+model         Teacher and student: what is learned, from how many samples, through which readout and noise; no number is drawn
+problem       A teacher-student setting at given sizes, as plain numbers: what every method is handed, whole
+proved        Proved values of learning
+quantities    What can be measured: free entropy, mutual information, generalisation error, the path between two models
 """
 
 from theoryck._lazy import lazily
