@@ -44,9 +44,10 @@ copies of Y, so that
     growth      delta:   nu(s) <= nu(sigma_l) + delta |s - sigma_l|
     cells       [i, j], integers -60 <= i <= 0 <= j <= 60: where the three inequalities for every s were proved, see 2.4 (no bound)
 
-alpha, B, Lambda, n, delta are each at least 1e-9 (a smaller one is written as 1e-9).  R and these five are each at most 1.005 times
-the least number for which the inequality holds, for B, Lambda and delta the least one that it holds with and that the arguments of
-2.4 near 0 and far out need with these cells: so that a number made 1% smaller is no longer proved.
+alpha, B, Lambda, n, delta are each at least 1e-9 (a smaller one is written as 1e-9).  R and these five are each at most 1.005
+times the least number for which the inequality holds (R of a phi that oscillates for ever may be larger), for B, Lambda and delta
+the least one that it holds with and that the arguments of 2.4 near 0 and far out need with these cells: so that a number made 1%
+smaller is no longer proved.
 
 2.3 ``top``: an even integer K >= k; ``moments``: L + 1 lists.  Entry i (i = 1, 2, ...) of list l is a number H_(l,2i) with
 

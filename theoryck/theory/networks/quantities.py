@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from theoryck.quantities.base import MIN_COMPARED_DRAWS, Quantity, QuantityError, Sizes
 from theoryck.quantities.exact import ExactQuantity, as_activation
-from theoryck.records import Bracket, Enclosure
+from theoryck.records import Bracket, Certificate, Enclosure
 from theoryck.records.arguments import integer
 from theoryck.theory.networks.draws import Layers, layers_of, norm_chain, overlap_chain, slope
 
@@ -192,6 +192,29 @@ class norm_deviation(NetworkMoment):
         layers = layers_of(self.network, sizes)
         centre = limit_norm(self.network.activation, self.network.depth) if self.centre is None else self.centre.value
         return NormSampler(layers, centre, self.power)
+
+    def certificate_cost(self) -> float | None:
+        from theoryck.theory.networks.certificates.norms import why_not
+
+        return None if why_not(self) else 0.1 + 0.2 * self.network.depth
+
+    def for_every_size(self, rate: Fraction | None = None, *, constant: Decimal | None = None, start: int = 1) -> Certificate:
+        """Return the certificate of E| |x_L|^2 - sigma_L |^k <= C d^(-k/2) for every d >= ``start`` and all widths >= d.
+
+        k is an integer from 1 to 8 and phi a bounded function whose Gaussian means can be proved.  Raises NoCertificate.
+
+        >>> from theoryck.theory.networks import DeepNetwork
+        >>> norm_deviation(DeepNetwork("tanh", depth=2), power=2).for_every_size(start=1024).constant
+        '0.0829...'
+        >>> norm_deviation(DeepNetwork("sin", depth=1), power=2).for_every_size(constant=Decimal("0.1"))
+        Traceback (most recent call last):
+            ...
+        theoryck.quantities.base.NoCertificate: norm_deviation(sin(x), depth=1, power=2) exceeds 0.1 d**(-1) at d = 1, where it is
+        0.12963... d**(-1): take a larger constant
+        """
+        from theoryck.theory.networks.certificates.norms import norm_bound
+
+        return norm_bound(self, rate, constant, integer(start, "start", 1, error=QuantityError))
 
     def _limit(self, ratios: Sequence[Fraction]) -> Enclosure:
         from theoryck.theory.networks.limits import norm_moment_limit

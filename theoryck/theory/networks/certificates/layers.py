@@ -24,7 +24,7 @@ from theoryck.numerics.balls import plus_minus
 from theoryck.numerics.functions.trees import REAL, tree_of
 from theoryck.quantities.base import NoCertificate
 from theoryck.theory.networks.certificates.cells import EDGE, TERMS, Cell, cell, nonnegative
-from theoryck.theory.networks.certificates.decimals import LEAST, ball, rounded_up
+from theoryck.theory.networks.certificates.decimals import LEAST, ball, plain_text, rounded_up
 
 _MARGIN = 1.001
 _RAISES = 6
@@ -51,16 +51,6 @@ class LayerBounds:
         """Return the layer as JSON data."""
         numbers = ("centre", "slope", "curvature", "chord", "deviation", "growth")
         return {name: plain_text(getattr(self, name)) for name in numbers} | {"cells": list(self.cells)}
-
-
-def plain_text(number: Decimal) -> str:
-    """Return a decimal number without exponent where it is short: 0.5, 12, 1E-9.
-
-    >>> plain_text(Decimal("0.50")), plain_text(Decimal("2E+1")), plain_text(Decimal("1E-9"))
-    ('0.5', '20', '1E-9')
-    """
-    plain = number.normalize()
-    return f"{plain:f}" if -7 < plain.adjusted() < 16 else str(plain)
 
 
 @dataclass(frozen=True, slots=True)

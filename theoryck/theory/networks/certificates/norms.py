@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from flint import arb
 
 from theoryck.numerics.balls import precision
 from theoryck.numerics.functions.activation import Activation
+from theoryck.quantities.base import NoCertificate
 from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS
-from theoryck.theory.networks.certificates.decimals import rounded_up
-from theoryck.theory.networks.certificates.layers import Layer, LayerBounds, layer_bounds, plain_text
+from theoryck.theory.networks.certificates.decimals import plain_text, rounded_up
+from theoryck.theory.networks.certificates.layers import Layer, LayerBounds, layer_bounds
 from theoryck.theory.networks.certificates.moments import Moments, bound_of_power, input_moments, next_moments
 from theoryck.theory.networks.certificates.ranges import largest_square
+from theoryck.theory.networks.certificates.refusals import answer
+
+if TYPE_CHECKING:
+    from theoryck.theory.networks.quantities import norm_deviation
 
 LARGEST_POWER = 8
+LARGEST_DEPTH = 8
 _TOPS = (1, 2, 4)
 """The largest moments tried, as multiples of the power."""
 
@@ -72,6 +80,38 @@ def norm_certificate(activation: Activation, depth: int, power: int, start: int 
         constant=plain_text(constant),
         method="comparison",
         proof=proof,
+    )
+
+
+def why_not(quantity: norm_deviation) -> str | None:
+    """Return why the quantity is outside what this method proves, None where it is inside."""
+    network, power = quantity.network, quantity.power
+    if quantity.centre is not None:
+        return f"its centre is {quantity.centre}, and proofs for every size are of deviations from sigma_L"
+    if not isinstance(power, int) or not 1 <= power <= LARGEST_POWER:
+        return f"proofs for every size are of whole powers from 1 to {LARGEST_POWER}, got {power}"
+    if network.depth > LARGEST_DEPTH:
+        return f"proofs for every size are of depths up to {LARGEST_DEPTH}, got {network.depth}"
+    fixed = [width for width in network.widths if isinstance(width, int)]
+    if fixed:
+        return f"the width {fixed[0]} does not grow, and proofs for every size are of networks whose widths all do"
+    if network.activation.kinks:
+        return f"phi has a kink at {network.activation.kinks[0]}, and proofs for every size need an analytic phi"
+    try:
+        largest_square(network.activation.expression)
+    except NoCertificate as reason:
+        return str(reason)
+    return None
+
+
+def norm_bound(quantity: norm_deviation, rate: Fraction | None, constant: Decimal | None, start: int) -> Certificate:
+    """Return the certificate of ``quantity <= constant d**rate`` for every d >= ``start``; NoCertificate, with the reason, else."""
+    reason = why_not(quantity)
+    if reason is not None:
+        raise NoCertificate(f"{quantity.name} has no proof for every size: {reason}")
+    network = quantity.network
+    return answer(
+        quantity, lambda size: norm_certificate(network.activation, network.depth, quantity.power, size), rate, constant, start
     )
 
 

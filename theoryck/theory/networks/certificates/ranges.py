@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import sympy
@@ -23,6 +22,7 @@ from flint import arb, fmpq
 from sympy import Expr
 
 from theoryck.numerics.balls import maximum, plus_minus, precision
+from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.calculus import derivative
 from theoryck.numerics.functions.expression import x
 from theoryck.numerics.functions.ranges import enclose
@@ -33,7 +33,8 @@ from theoryck.theory.networks.certificates.decimals import ball, rounded_up
 _BITS = 64
 _EDGES = (4, 8, 16, 64, 1024, 2**20)
 _MARGIN = 1.001
-_HALVINGS = 24
+_HALVINGS = 40
+_MOST_PIECES = 20_000
 _ZERO = arb(0)
 _RISING = ("tanh", "erf", "atan", "asinh")
 
@@ -214,33 +215,36 @@ def largest_square(expression: Expr) -> Decimal:
     >>> largest_square(sympy.tanh(x)), largest_square(x * sympy.exp(-(x**2) / 2))  # 1 and 1/e
     (Decimal('1.00100'), Decimal('0.368248'))
     """
-    square, edge, tail = expression**2, 0, arb("inf")
+    square, seen = expression**2, _seen(expression)
     with precision(_BITS):
-        for edge in _EDGES:
-            tail = maximum(*(_Beyond(edge, side).bound(expression) for side in (1, -1))) ** 2
-            seen = _seen(expression, edge)
-            if tail <= _MARGIN * seen or (tail.is_finite() and edge == _EDGES[-1]):
+        tail, edge = arb("inf"), _EDGES[0]
+        for further in _EDGES:
+            found = maximum(*(_Beyond(further, side).bound(expression) for side in (1, -1))) ** 2
+            if not tail.is_finite() or found < arb(0.999) * tail:
+                tail, edge = found, further
+            if tail <= _MARGIN * seen:
                 break
         if not tail.is_finite():
             raise NoCertificate(f"phi(x) = {expression} is not proved to be bounded")
-        found = rounded_up(maximum(tail, _MARGIN * arb(seen)))
-        if not _below(square, ball(found), edge):
-            raise NoCertificate(f"phi(x)^2 <= {found} could not be proved on [-{edge}, {edge}] for phi(x) = {expression}")
-        return found
+        largest = rounded_up(maximum(tail, _MARGIN * arb(seen)))
+        if not _below(square, ball(largest), edge):
+            raise NoCertificate(f"phi(x)^2 <= {largest} could not be proved on [-{edge}, {edge}] for phi(x) = {expression}")
+        return largest
 
 
-def _seen(expression: Expr, edge: int) -> float:
-    from theoryck.numerics.functions.activation import Activation
-
-    points = np.concatenate([np.linspace(-16, 16, 6401), *(s * np.geomspace(16, max(edge, 17), 200) for s in (-1.0, 1.0))])
-    return float(np.square(Activation(expression)(points[np.abs(points) <= edge])).max())
+def _seen(expression: Expr) -> float:
+    """The largest square on a grid: where the search begins."""
+    points = np.concatenate([np.linspace(-16, 16, 6401), *(side * np.geomspace(16, _EDGES[-1], 200) for side in (-1.0, 1.0))])
+    return float(np.square(Activation(expression)(points)).max())
 
 
 def _below(square: Expr, limit: arb, edge: int) -> bool:
     """Whether square <= limit on [-edge, edge]: values over intervals, and mean values, which are halved where neither will do."""
     slope = derivative(square)
     pieces = [(arb(-edge), arb(edge), _HALVINGS)]
-    while pieces:
+    for _ in range(_MOST_PIECES):
+        if not pieces:
+            return True
         low, high, halvings = pieces.pop()
         middle, radius = (low + high) / 2, (high - low) / 2
         box = middle + plus_minus(radius)
@@ -251,13 +255,4 @@ def _below(square: Expr, limit: arb, edge: int) -> bool:
         if halvings == 0:
             return False
         pieces += [(low, middle, halvings - 1), (middle, high, halvings - 1)]
-    return True
-
-
-def has_bound(expression: Any) -> bool:
-    """Whether a bound of phi^2 is found."""
-    try:
-        largest_square(expression)
-    except NoCertificate:
-        return False
-    return True
+    return False

@@ -1,0 +1,282 @@
+"""Certificates of norm deviations: their numbers against quadrature and brute force, and no exact value that exceeds one."""
+
+import json
+import math
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from flint import arb, arb_poly, fmpq
+
+import theoryck as tc
+from theoryck.numerics.balls import precision
+from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.activation import Activation
+from theoryck.quantities import NoCertificate
+from theoryck.records import Certificate
+from theoryck.theory.networks.certificates.cells import nonnegative
+from theoryck.theory.networks.certificates.layers import LayerBounds
+from theoryck.theory.networks.certificates.moments import absolute, input_moments, next_moments, partition_count
+from theoryck.theory.networks.certificates.norms import layers, norm_certificate
+from theoryck.theory.networks.certificates.ranges import largest_square
+from theoryck.theory.networks.limits import norm_moment_limit
+from theoryck.theory.networks.proved.moments import norm_moment
+
+SAMPLES = sorted((Path(__file__).parents[1] / "data" / "certificates").glob("norm-*.json"))
+BOUNDED = [
+    "tanh(x)",
+    "erf(x)",
+    "atan(x)",
+    "sin(2*x)",
+    "x*exp(-x**2/2)",
+    "erf(x + 1/2)",
+    "cos(x)",
+    "x/sqrt(1 + x**2)",
+    "tanh(2*x)*cos(x)",
+]
+SIZES = [1, 2, 30, 1000, 10**4, 10**6, 10**9]
+
+
+def deviation(activation, depth, power=2, **more):
+    return tc.norm_deviation(tc.DeepNetwork(activation, depth=depth, widths=["d"] * (depth + 1)), power=power, **more)
+
+
+# -- the numbers of a layer --------------------------------------------------------------------------------------------------------
+
+
+def grid_means(phi, s):
+    """f and the variance of phi^2 by the trapezoidal rule with 6000 nodes: errors below 1e-9 for |phi'| of order 1, s <= 40."""
+    z = np.linspace(-12, 12, 6001)
+    weights = np.exp(-z * z / 2) / math.sqrt(2 * math.pi) * (z[1] - z[0])
+    squares = phi(np.sqrt(s)[:, None] * z) ** 2
+    f = squares @ weights
+    return f, (squares**2) @ weights - f**2
+
+
+@pytest.mark.parametrize("text", BOUNDED)
+def test_the_numbers_of_a_layer_hold_and_are_within_half_a_percent(text):
+    phi = Activation(text)
+    for bounds in layers(phi, 2):
+        sigma = float(bounds.centre)
+        s = np.concatenate([sigma * np.geomspace(1e-9, 1, 400)[:-1], sigma * (1 + np.geomspace(1e-3, 40 / sigma, 400))])
+        s = s[np.abs(s - sigma) > 5e-4 * sigma]
+        x = s - sigma
+        (f0, v0), (f, v) = grid_means(phi, np.array([sigma])), grid_means(phi, s)
+        step = 1e-3 * sigma
+        pair, _ = grid_means(phi, np.array([sigma - step, sigma + step]))
+        slope = (pair[1] - pair[0]) / (2 * step)
+        assert abs(slope) <= float(bounds.slope) + 1e-5
+        assert math.sqrt(v0[0]) == pytest.approx(float(bounds.deviation), rel=1e-6)
+        chord = np.abs((f - f0) / x).max()
+        curvature = np.abs((f - f0 - slope * x) / x**2).max()
+        growth = ((np.sqrt(np.maximum(v, 0)) - math.sqrt(v0[0])) / np.abs(x)).max()
+        # The grid sees the largest values to 1e-3; the difference quotient of the slope costs 1e-5.
+        assert chord * 0.9999 <= float(bounds.chord) <= chord * 1.006
+        assert curvature * 0.999 <= float(bounds.curvature) <= curvature * 1.006 + 2e-4
+        assert growth * 0.999 <= float(bounds.growth)
+        assert float(bounds.growth) <= 1.006 * growth or float(bounds.growth) * sigma <= 0.05 * math.sqrt(v0[0])
+
+
+def test_nonnegative_proves_what_is_true_and_nothing_else():
+    square = arb_poly([arb(1), arb(-2), arb(1)])  # (t - 1)^2
+    with precision(60):
+        assert nonnegative(square + arb("1e-3"), fmpq(0), fmpq(2))
+        assert not nonnegative(square - arb("1e-3"), fmpq(0), fmpq(2))
+        assert nonnegative(square - arb("1e-3"), fmpq(2), fmpq(3))
+
+
+@pytest.mark.parametrize(
+    ("text", "supremum"),
+    [
+        ("tanh(x)", 1.0),
+        ("atan(x)", math.pi**2 / 4),
+        ("x*exp(-x**2/2)", math.exp(-1)),
+        ("x/sqrt(1 + x**2)", 1.0),
+        ("tanh(x) - erf(x)/2", 0.25),
+        ("x*sech(x)", 0.6627434193**2),
+        ("x**2/(1 + x**2) - 1/2", 0.25),
+        ("atan(x/sqrt(1 + x**2))", math.pi**2 / 16),
+        ("x/(1 + x**2)", 0.25),
+    ],
+)
+def test_the_largest_square(text, supremum):
+    assert supremum <= float(largest_square(Activation(text).expression)) <= 1.003 * supremum
+
+
+@pytest.mark.parametrize("text", ["x", "asinh(x)", "log(1 + exp(x))", "x*sin(x)", "relu(x)"])
+def test_no_bound_of_what_has_none(text):
+    with pytest.raises(NoCertificate, match="not proved to be bounded"):
+        largest_square(Activation(text).expression)
+
+
+# -- moments -----------------------------------------------------------------------------------------------------------------------
+
+
+def partitions(size, least=2):
+    if size == 0:
+        yield ()
+    for part in range(least, size + 1):
+        yield from ((part, *rest) for rest in partitions(size - part, part))
+
+
+def count(parts):
+    found = math.factorial(sum(parts))
+    for part in parts:
+        found //= math.factorial(part)
+    for part in set(parts):
+        found //= math.factorial(parts.count(part))
+    return found
+
+
+def test_partition_counts_by_enumeration():
+    for size in range(2, 13):
+        for m in range(1, size // 2 + 1):
+            assert partition_count(size, m) == sum(count(p) for p in partitions(size) if len(p) == m)
+
+
+@pytest.mark.parametrize("start", [1, 2, 7, 1024])
+def test_input_moments_are_those_of_chi_squares(start):
+    # E (chi^2_d/d)^n = prod (1 + 2i/d), exactly.
+    raw = [math.prod((1 + Fraction(2 * i, start) for i in range(n)), start=Fraction(1)) for n in range(13)]
+    for j, found in zip(range(2, 13, 2), input_moments(start, 12)):
+        central = sum(math.comb(j, n) * raw[n] * (-1) ** (j - n) for n in range(j + 1)) * start ** (j // 2)
+        assert central <= Fraction(found) <= central * Fraction(1000001, 1000000)
+
+
+def brute_step(layer, moments, start, largest, j, top):
+    """The step of section 2.3 of the format, in floats and term by term over partitions."""
+    h = [float(value) for value in absolute(moments)]
+    alpha, bend, chord, n, delta = (float(getattr(layer, key)) for key in ("slope", "curvature", "chord", "deviation", "growth"))
+    big = float(largest)
+
+    def gamma(r):
+        found = chord**r * h[r]
+        return min(found, (alpha * h[r] ** (1 / r) + bend * h[2 * r] ** (1 / r) / start**0.5) ** r) if 0 < 2 * r <= top else found
+
+    def w(p, m):
+        def term(u):
+            q = p + u
+            mixed = 1.0 if q == 0 else gamma(q) ** (p / q) * h[q] ** (u / q)
+            return math.comb(2 * m, u) * n ** (2 * m - u) * delta**u * start ** (-u / 2) * mixed
+
+        return min((big / 2) ** (2 * m) * gamma(p), sum(term(u) for u in range(2 * m + 1)))
+
+    total = gamma(j)
+    for i in range(2, j + 1):
+        for parts in partitions(i):
+            m = len(parts)
+            total += math.comb(j, i) * count(parts) * start ** (m - i / 2) * big ** (i - 2 * m) * w(j - i, m)
+    return total
+
+
+@pytest.mark.parametrize("start", [1, 50, 4096])
+def test_the_step_term_by_term(start):
+    layer = LayerBounds(*map(Decimal, ("1", "0.18", "0.21", "0.39", "0.31", "0.07")), cells=(0, 0))
+    before = input_moments(start, 12)
+    with precision(80):
+        found = next_moments(layer, before, start, Decimal("1.2"), 12)
+        for j, value in zip(range(2, 13, 2), found):
+            assert float(value) == pytest.approx(brute_step(layer, before, start, Decimal("1.2"), j, 12), rel=1e-6)
+
+
+# -- certificates ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "depth", "power"), [("tanh(x)", 1, 2), ("sin(2*x)", 2, 2), ("erf(x)", 3, 4), ("atan(x)", 2, 3), ("cos(x)", 1, 1)]
+)
+def test_no_exact_value_exceeds_a_certificate(text, depth, power):
+    compared = 0
+    for start in (1, 64, 4096):
+        constant = float(norm_certificate(Activation(text), depth, power, start).constant)
+        for size in (size for size in SIZES if size >= start):
+            try:
+                value = norm_moment(Activation(text), (size,) * (depth + 1), power, digits=10)
+            except ExactError:
+                continue
+            assert float(value.low) * size ** (power / 2) <= constant
+            compared += 1
+    assert compared >= 8
+
+
+def test_a_wider_layer_is_covered_and_a_narrower_one_is_not():
+    # All widths >= d: with widths (d, 3d) the value at d is below the bound; with (d/4, d) it is above.
+    constant = float(norm_certificate(Activation("tanh"), 1, 2, 64).constant)
+    assert float(norm_moment(Activation("tanh"), (64, 192), 2).high) * 64 < constant
+    assert float(norm_moment(Activation("tanh"), (64, 16), 2).low) * 64 > constant
+
+
+@pytest.mark.parametrize(("depth", "start", "worst"), [(1, 4096, 1.10), (3, 4096, 1.10), (1, 64, 1.46), (3, 64, 1.6)])
+def test_constants_are_near_the_limit(depth, start, worst):
+    # The figures of a certificate for each d_0 and activation are printed by tests/benchmarks/bench_certificates.py.
+    for text in ("tanh(x)", "erf(x)", "atan(x)", "sin(2*x)"):
+        limit = float(norm_moment_limit(Activation(text), (1,) * (depth + 1), 2))
+        assert limit < float(norm_certificate(Activation(text), depth, 2, start).constant) < worst * limit
+
+
+def test_constants_fall_with_the_start_and_rise_with_nothing():
+    constants = [float(norm_certificate(Activation("erf"), 2, 4, start).constant) for start in (1, 16, 256, 4096, 65536, 10**9)]
+    assert constants == sorted(constants, reverse=True)
+    assert constants[-1] < 1.001 * float(norm_moment_limit(Activation("erf"), (1, 1, 1), 4))
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_samples_are_what_is_found(path):
+    data = json.loads(path.read_text())
+    record = Certificate.from_json(data)
+    assert record.to_json() == data
+    found = norm_certificate(Activation(record.activation), record.depth, record.power, record.start)
+    assert float(found.constant) == pytest.approx(float(record.constant), rel=1e-6)
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_faster_rate_is_refused_with_the_size_that_breaks_it():
+    with pytest.raises(NoCertificate, match="decays like d\\*\\*\\(-1\\), no faster") as refused:
+        deviation("tanh", 2).for_every_size(Fraction(-3, 2), constant=Decimal("0.5"))
+    size = refused.value.breaks
+    value = float(norm_moment(Activation("tanh"), (size,) * 3, 2).low)
+    assert value > 0.5 * size**-1.5
+    assert float(norm_moment(Activation("tanh"), (size // 2,) * 3, 2).high) < 0.5 * (size // 2) ** -1.5
+
+
+def test_a_constant_below_a_value_is_refused_with_the_size():
+    limit = float(norm_moment_limit(Activation("tanh"), (1, 1, 1), 2))
+    with pytest.raises(NoCertificate, match="exceeds") as refused:
+        deviation("tanh", 2).for_every_size(constant=Decimal(repr(0.99 * limit)))
+    size = refused.value.breaks
+    assert float(norm_moment(Activation("tanh"), (size,) * 3, 2).low) * size > 0.99 * limit
+
+
+def test_a_constant_that_is_not_reached_is_refused_with_the_start_that_would_do():
+    with pytest.raises(NoCertificate, match="not proved from d = 64 on") as refused:
+        deviation("tanh", 2).for_every_size(constant=Decimal("0.08"), start=64)
+    later = refused.value.start
+    assert Decimal(deviation("tanh", 2).for_every_size(constant=Decimal("0.08"), start=later).constant) <= Decimal("0.08")
+
+
+def test_a_slower_rate_is_proved_by_the_same_certificate():
+    found = deviation("tanh", 1).for_every_size(Fraction(-1, 2), constant=Decimal("0.09"), start=16)
+    assert float(found.constant) / 16**0.5 <= 0.09
+    with pytest.raises(NoCertificate):
+        deviation("tanh", 1).for_every_size(Fraction(-1, 2), constant=Decimal("0.04"), start=16)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "reason"),
+    [
+        (deviation("sign(x)", 1), "kink"),
+        (deviation("x**3", 1), "bounded"),
+        (deviation("tanh", 1, 2.5), "whole powers"),
+        (deviation("tanh", 1, 9), "whole powers"),
+        (deviation("tanh", 1, centre=0), "centre"),
+        (tc.norm_deviation(tc.DeepNetwork("tanh", depth=1, widths=(8, "d"))), "width 8"),
+    ],
+)
+def test_what_is_out_of_scope_is_refused_with_the_reason(quantity, reason):
+    assert quantity.certificate_cost() is None
+    with pytest.raises(NoCertificate, match=reason):
+        quantity.for_every_size()

@@ -1,0 +1,127 @@
+"""Why a bound has no certificate: the size at which the exact value exceeds it, or the size from which the method would do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from theoryck.numerics.balls import precision
+from theoryck.numerics.errors import ExactError
+from theoryck.quantities.base import NoCertificate, Quantity
+from theoryck.records import Bracket, Certificate, Enclosure
+from theoryck.theory.networks.certificates.decimals import ball
+
+LARGEST_SIZE = 2**30
+_DIGITS = 10
+_BITS = 64
+
+Find = Callable[[int], Certificate]
+"""The certificate from a size on."""
+
+
+def answer(quantity: Quantity, find: Find, rate: Fraction | None, constant: Decimal | None, start: int) -> Certificate:
+    """Return the certificate from ``start`` on if it proves ``quantity <= constant d**rate``; NoCertificate, with the reason, else.
+
+    ``find`` gives certificates at the rate -k/2 at which the quantity decays.  They prove slower rates too: C d^(-k/2) is at most
+    C N^(-k/2 - rate) d^rate for d >= N.
+    """
+    own = _own(quantity)
+    asked = own if rate is None else Fraction(rate)
+    if asked < own:
+        raise _too_fast(quantity, asked, constant, start)
+    found = find(start)
+    if constant is None or _reached(found, asked - own) <= constant:
+        return found
+    larger = _first_above(quantity, asked, constant, start)
+    if larger is not None:
+        raise _exceeded(quantity, asked, constant, larger)
+    raise _too_small(quantity, find, asked, constant, found)
+
+
+def _own(quantity: Quantity) -> Fraction:
+    """The exponent of the rate at which a moment decays."""
+    return Fraction(-quantity.parameters["power"], 2)
+
+
+def _reached(found: Certificate, slower: Fraction) -> Decimal:
+    """The constant at the slower rate, rounded up."""
+    own = Decimal(found.constant)
+    if slower == 0:
+        return own
+    with precision(_BITS):
+        scaled = ball(own) / ball(found.start) ** ball(slower)
+        return own if scaled >= ball(own) else Decimal(repr(float(scaled.upper()))) * (1 + Decimal(2) ** -50)
+
+
+def _sizes(start: int) -> Iterator[int]:
+    size = start
+    while size <= LARGEST_SIZE:
+        yield size
+        size *= 2
+
+
+def _value(quantity: Quantity, size: int) -> Enclosure | Bracket | None:
+    """The exact value where every named size is ``size``, or None."""
+    try:
+        return quantity.exact(dict.fromkeys(quantity.size_names or (), size), _DIGITS)
+    except (ExactError, ValueError, ArithmeticError):
+        return None
+
+
+def _ratio(quantity: Quantity, rate: Fraction, size: int) -> Decimal | None:
+    """A lower bound of the exact value over d^rate, or None."""
+    value = _value(quantity, size)
+    if value is None:
+        return None
+    low: Any = value.low if isinstance(value, Enclosure) else Decimal(value.low)
+    with precision(_BITS):
+        ratio = ball(low) / ball(size) ** ball(rate)
+        return Decimal(repr(float(ratio.lower()))) * (1 - Decimal(2) ** -50)
+
+
+def _first_above(quantity: Quantity, rate: Fraction, constant: Decimal, start: int) -> tuple[int, Decimal] | None:
+    """Return the first size, doubling from ``start``, at which the exact value exceeds ``constant`` d^rate, with the ratio."""
+    for size in _sizes(start):
+        ratio = _ratio(quantity, rate, size)
+        if ratio is not None and ratio > constant:
+            return size, ratio
+    return None
+
+
+def _exceeded(quantity: Quantity, rate: Fraction, constant: Decimal, larger: tuple[int, Decimal]) -> NoCertificate:
+    size, ratio = larger
+    return NoCertificate(
+        f"{quantity.name} exceeds {constant} d**({rate}) at d = {size}, where it is {float(ratio):.10g} d**({rate}): "
+        "take a larger constant",
+        breaks=size,
+    )
+
+
+def _too_fast(quantity: Quantity, rate: Fraction, constant: Decimal | None, start: int) -> NoCertificate:
+    own = _own(quantity)
+    if constant is None:
+        first = next((pair for pair in ((size, _ratio(quantity, rate, size)) for size in _sizes(start)) if pair[1]), None)
+        larger = None if first is None or first[1] is None else _first_above(quantity, rate, 2 * first[1], first[0])
+        seen = "" if larger is None or first is None else f": it is {float(first[1] or 0):.4g} d**({rate}) at d = {first[0]}"
+        seen += "" if larger is None else f" and {float(larger[1]):.4g} d**({rate}) at d = {larger[0]}"
+    else:
+        larger = _first_above(quantity, rate, constant, start)
+        seen = "" if larger is None else f": it exceeds {constant} d**({rate}) at d = {larger[0]}"
+    return NoCertificate(
+        f"{quantity.name} decays like d**({own}), no faster{seen}; take the rate d**({own})", breaks=larger[0] if larger else None
+    )
+
+
+def _too_small(quantity: Quantity, find: Find, rate: Fraction, constant: Decimal, found: Certificate) -> NoCertificate:
+    """The constant is not refuted, and not reached from this start."""
+    slower = rate - _own(quantity)
+    reached = _reached(found, slower)
+    later = next((size for size in _sizes(2 * found.start) if _reached(find(size), slower) <= constant), None)
+    advice = "take a larger one" if later is None else f"from d = {later} on {constant} is proved"
+    return NoCertificate(
+        f"{quantity.name} <= {constant} d**({rate}) is not proved from d = {found.start} on, where {float(reached):.7g} is "
+        f"the least constant that is: {advice}",
+        start=later,
+    )
