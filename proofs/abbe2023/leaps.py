@@ -28,7 +28,7 @@ def leap_1():
     along = tc.ScalingPath(d=(64, 128, 256, 512, 1024))
     rivals = ["d**(1/2)", "d*log(d)", "d**(3/2)"]
     return tc.Scaling(
-        hitting_time(LEAP_1, "7*d"), along, rate="d", rivals=rivals, within=0.07, correction=0.5, amplitude=0.1, share=0.3
+        hitting_time(LEAP_1, "7*d"), along, rate="d", rivals=rivals, within=0.07, correction=0.5, amplitude=0.1, share=1.2
     )
 
 
@@ -46,21 +46,21 @@ def leap_2_of_a_staircase():
     """z1 + z1 z2 z3: the median of n is of order d log d, for a degree of 3"""
     along = tc.ScalingPath(d=(24, 36, 54, 81, 121))
     rivals = ["d**(1/2)", "d**(3/2)", "d**2"]
-    quantity = hitting_time(STAIRCASE, "22*d*log(d)")
-    return tc.Scaling(quantity, along, rate="d*log(d)", rivals=rivals, correction=0.5, amplitude=0.15, share=0.8)
+    quantity = hitting_time(STAIRCASE, "22*d*log(d)", runs=1024)
+    return tc.Scaling(quantity, along, rate="d*log(d)", rivals=rivals, correction=0.5, amplitude=0.15, share=2.0)
 
 
 @tc.theorem("abbe2023/leap-3", ABBE2023)
 def leap_3():
     """z1 z2 z3: the median of n is of order d^2, with the median 2.32(2) of the time of blow-up as its constant"""
     along = tc.ScalingPath(d=(16, 24, 36, 54, 81))
-    options = {"rivals": ["d*log(d)", "d**(3/2)", "d**3"], "within": 0.25, "correction": 0.5, "amplitude": 0.15, "share": 0.8}
-    return tc.Scaling(hitting_time(LEAP_3, "2.4*d**2"), along, rate="d**2", constant=2.32, tolerance=0.4, **options)
+    options = {"rivals": ["d*log(d)", "d**(3/2)", "d**3"], "within": 0.15, "correction": 0.5, "amplitude": 0.15, "share": 2.5}
+    return tc.Scaling(hitting_time(LEAP_3, "2.4*d**2", runs=1024), along, rate="d**2", constant=2.32, tolerance=0.4, **options)
 
 
 @tc.theorem("abbe2023/leap-3-sign", ABBE2023)
 def leap_3_of_a_sign():
     """sign(z1 z2 z3): the median of n is of order d^2, with the median 5.74(5) of the time of blow-up as its constant"""
-    along = tc.ScalingPath(d=(16, 22, 32, 45, 64))
-    options = {"rivals": ["d*log(d)", "d**(3/2)", "d**3"], "within": 0.25, "correction": 0.5, "amplitude": 0.15, "share": 0.5}
-    return tc.Scaling(hitting_time(SIGN, "5.4*d**2"), along, rate="d**2", constant=5.74, tolerance=0.4, **options)
+    along = tc.ScalingPath(d=(24, 36, 54, 81, 121))
+    options = {"rivals": ["d*log(d)", "d**(3/2)", "d**3"], "within": 0.2, "correction": 0.5, "amplitude": 0.2, "share": 2.5}
+    return tc.Scaling(hitting_time(SIGN, "5.4*d**2", runs=1024), along, rate="d**2", constant=5.74, tolerance=0.4, **options)

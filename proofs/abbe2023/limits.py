@@ -17,4 +17,4 @@ def time_of_leap_1():
     along = tc.ScalingPath(d=(64, 128, 256, 512, 1024))
     value = limiting_time(LEAP_1)
     quantity = hitting_time(LEAP_1, "7*d", unit="d")
-    return tc.Limit(quantity, along, value=value, tolerance=0.4, rivals=[6, 8.3], correction=0.5, share=0.3)
+    return tc.Limit(quantity, along, value=value, tolerance=0.4, rivals=[6, 8.3], correction=0.5, share=0.9)

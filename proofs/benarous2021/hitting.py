@@ -36,8 +36,8 @@ def second():
 @tc.theorem("benarous2021/third", BENAROUS2021)
 def third():
     """l = 3: the median of n is of order d^2"""
-    along = tc.ScalingPath(d=(16, 22, 32, 45, 64))
+    along = tc.ScalingPath(d=(24, 36, 54, 81, 121))
     rivals = ["d*log(d)", "d**(3/2)", "d**3"]
     return tc.Scaling(
-        hitting_time(THIRD, "2.9*d**2"), along, rate="d**2", rivals=rivals, within=0.25, correction=0.5, amplitude=0.15, share=0.8
+        hitting_time(THIRD, "2.9*d**2"), along, rate="d**2", rivals=rivals, within=0.15, correction=0.5, amplitude=0.1, share=2.5
     )

@@ -168,6 +168,8 @@ def test_refusals():
         limiting_time(OnePass("z1 + z1*z2", "1/2 + sqrt(2)*z", "0.2/d", level=0.9))
     with pytest.raises(QuantityError, match="this limit needs a step of order"):
         growth_rate(LEAP_3)
+    with pytest.raises(QuantityError, match="runs must be an integer between 64 and 65536, got 16"):
+        hitting_time(LEAP_3, "2*d**2", runs=16)
     with pytest.raises(QuantityError, match="d must be at least 5"):
         hitting_time(LEAP_3, "2*d**2").sampler({"d": 4})
     with pytest.raises(QuantityError, match="overlaps must be 2 numbers"):
