@@ -221,6 +221,8 @@ def test_list_shows_a_claim_that_cannot_be_built_with_the_error(folder):
     entries = {entry["claim"]: entry["error"] for entry in json.loads(call("list", "--json").stdout)}
     assert entries["toy/holds"] is None
     assert "RateError" in entries["toy/unknown-name"]
+    assert call("list", "--strict").exit_code == 1
+    assert call("list", "--strict", "--only", "toy/holds").exit_code == 0
 
 
 def test_a_file_that_cannot_be_imported_stops_nobody(folder):

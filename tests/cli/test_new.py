@@ -130,7 +130,7 @@ def test_any_good_name_makes_a_claim_that_is_built(name, here):
         (["gap", "nowhere/gap.py"], "cannot write nowhere/gap.py: No such file or directory"),
         (["gap", "--kind", "boundd"], "'bound'"),
         (["gap", "--kind", "law", "--network"], "leave out --kind"),
-        ([], "Missing argument 'NAME'"),
+        ([], "Missing argument '[NAME]'"),
     ],
 )
 def test_what_cannot_be_written_is_refused_and_nothing_is_made(arguments, message, here):

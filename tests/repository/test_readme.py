@@ -41,7 +41,14 @@ def executed(page, number):
 
 
 def test_all_pages_are_there():
-    assert sorted(PAGES) == ["README.md", "docs/audits.md", "docs/claims.md", "docs/proofs.md", "docs/verdicts.md"]
+    assert sorted(PAGES) == [
+        "README.md",
+        "docs/audits.md",
+        "docs/claims.md",
+        "docs/papers.md",
+        "docs/proofs.md",
+        "docs/verdicts.md",
+    ]
     assert [link for link in PAGES if link != "README.md" and f"({link})" not in README] == []
 
 

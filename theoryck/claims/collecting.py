@@ -245,6 +245,18 @@ def _above_proofs(path: Path) -> list[Path]:
     return [parent.parent for parent in path.parents if parent.name == PROOFS][:1]
 
 
+def is_module(name: str) -> bool:
+    """Whether Python would import something else under a name.
+
+    >>> is_module("json"), is_module("numpy"), is_module("no_such_module")
+    (True, True, False)
+    """
+    try:
+        return name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):  # a name that cannot be one
+        return False
+
+
 def _same_file(module: Any, path: Path) -> bool:
     file = getattr(module, "__file__", None)
     return file is not None and Path(file).resolve() == path

@@ -11,6 +11,7 @@ ledger     what a ledger holds, and how to make it smaller
 list       what is claimed, and where
 measure    one quantity at one instance, by every route it offers
 new        a file with a conjecture of one's own
+new_paper  a repository for one paper
 options    types of options: integers written as 1e4, widths, rational numbers, draws of each size, one of several words
 plan       what the budget of a profile can see of a claim
 report     saved results as a table, a page, or a part of a paper
@@ -37,7 +38,7 @@ INTERRUPTED = 130  # as a shell reports a program that Ctrl-C stopped
 # Not named here: ``list``, which is the module of that command once it has been imported.
 # A command's module and its line in ``theoryck --help``; the module holds the click command as ``command``.
 COMMANDS = {
-    "new": "Write a file with a conjecture of one's own, which runs as it is.",
+    "new": "Write a file with a conjecture of one's own, or a repository for a paper, which runs as it is.",
     "check": "Measure and judge the claims found in files or folders.",
     "list": "List what is claimed, and where.",
     "show": "Show one claim in full: statement, setting, rates, rivals, instances.",

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 @click.command("list")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--only", multiple=True, metavar="GLOB", help="List only the claims whose id matches; may be repeated.")
+@click.option("--strict", is_flag=True, help="Exit with 1 where a claim cannot be built.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def command(paths: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> None:
+def command(paths: tuple[str, ...], only: tuple[str, ...], strict: bool, as_json: bool) -> None:
     """List the claims made in files and folders (default: ./proofs), without measuring anything.
 
     Folder by folder with its reference, file by file in the order of the folder's contents.  Each claim has its status, its
@@ -39,7 +40,8 @@ def command(paths: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> Non
       theoryck list proofs/camilli2025 --only '*moment*'
       theoryck list --json | python -m json.tool
 
-    Exit status: 0 listed; 2 wrong usage, or a file that cannot be imported (the claims of the others are listed).
+    Exit status: 0 listed; 1 with --strict, a claim that cannot be built; 2 wrong usage, or a file that cannot be imported (the
+    claims of the others are listed).
     """
     problems: list[str] = []
     claims = _in_order(find_claims(paths, only, problems))
@@ -50,6 +52,8 @@ def command(paths: tuple[str, ...], only: tuple[str, ...], as_json: bool) -> Non
         click.echo("\n".join(_lines(claims, errors, stdout_style())))
     if problems:
         sys.exit(Usage.exit_code)
+    if strict and any(errors.values()):
+        sys.exit(1)
 
 
 def _error(claim: Claim) -> str:

@@ -8,16 +8,15 @@ claims, so that after one edit they are still true of the claim.  ``$name`` is t
 from __future__ import annotations
 
 import builtins
-import importlib.util
 import keyword
 import re
 import shlex
-import sys
 from pathlib import Path
 from string import Template
 
 import click
 
+from theoryck.claims.collecting import is_module
 from theoryck.cli.common import DEFAULT_PATH, Usage
 from theoryck.cli.options import Choice
 
@@ -200,16 +199,17 @@ KINDS = tuple(kind for kind in TEMPLATES if kind != "network")
 
 
 @click.command("new")
-@click.argument("name")
+@click.argument("name", metavar="[NAME]", required=False)
 @click.argument("path", required=False)
 @click.option(
     "--kind", type=Choice(KINDS), default="bound", show_default=True,
     help="At most a rate; like a power; tends to a number; tends to a law; equals, exactly.",
 )  # fmt: skip
 @click.option("--network", is_flag=True, help="A bound on a quantity of a deep network, for all activations and depths.")
+@click.option("--paper", metavar="FOLDER", help="A repository for one paper: claims, LaTeX with marks, workflows that check both.")
 @click.pass_context
-def command(ctx: click.Context, name: str, path: str | None, kind: str, network: bool) -> None:
-    """Write a file with a conjecture of one's own, which runs as it is.
+def command(ctx: click.Context, name: str | None, path: str | None, kind: str, network: bool, paper: str | None) -> None:
+    """Write a file with a conjecture of one's own, or a repository for one paper, which runs as it is.
 
     The file measures an example with a sampler of ten lines and is SUPPORTED; comments marked EDIT say which lines to
     change into a conjecture of your own.  The claim is called NAME.  The file is PATH, or NAME.py in the folder PATH; without
@@ -221,13 +221,23 @@ def command(ctx: click.Context, name: str, path: str | None, kind: str, network:
       theoryck new spectral-gap
       theoryck new edge-law --kind law my_conjectures/edge.py
       theoryck new norm-of-outputs --network
+      theoryck new --paper my_paper
 
     Exit status: 0 the file is written; 2 wrong usage, or the file exists.
     """
+    if paper is not None:
+        if name is not None or network or _given(ctx, "kind"):
+            raise Usage("--paper writes a folder with claims of its own: leave out NAME, --kind and --network")
+        from theoryck.cli.new_paper import write
+
+        write(paper)
+        return
+    if name is None:
+        raise click.MissingParameter(ctx=ctx, param=ctx.command.params[0])
     _check_name(name)
     if path == "":
         raise Usage("PATH must be a file that ends in .py, or a folder that exists, got an empty text")
-    if network and ctx.get_parameter_source("kind") is not click.core.ParameterSource.DEFAULT:
+    if network and _given(ctx, "kind"):
         raise Usage("--network writes a bound on a quantity of a network: leave out --kind, or --network")
     file = _file(name, path)
     chosen = "network" if network else kind
@@ -244,6 +254,11 @@ def command(ctx: click.Context, name: str, path: str | None, kind: str, network:
     if network:
         lines += ["To search all its networks for a counterexample:", f"  theoryck hunt {name} {shlex.quote(str(file))}"]
     click.echo("\n".join(lines))
+
+
+def _given(ctx: click.Context, option: str) -> bool:
+    """Whether an option was written, and is not what it is without."""
+    return ctx.get_parameter_source(option) is not click.core.ParameterSource.DEFAULT
 
 
 def _check_name(name: str) -> None:
@@ -297,19 +312,12 @@ def _file(name: str, path: str | None) -> Path:
         raise Usage(f"PATH must be a file that ends in .py, or a folder that exists, got {str(file)!r}: try {file}.py")
     if file.stem == "conftest":
         raise Usage(f"{file} would be read by pytest as its own: choose another name")
-    if not file.exists() and _is_module(file.stem):
+    if not file.exists() and is_module(file.stem):
         raise Usage(
             f"{file} would be called like the Python module {file.stem!r} and could hide it: choose another NAME, or name the "
             f"file: {_elsewhere(name)}"
         )
     return file
-
-
-def _is_module(stem: str) -> bool:
-    try:
-        return stem in sys.stdlib_module_names or importlib.util.find_spec(stem) is not None
-    except (ImportError, ValueError):  # a name that cannot be one
-        return False
 
 
 def _elsewhere(name: str) -> str:
