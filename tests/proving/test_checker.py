@@ -1,0 +1,117 @@
+"""What the checker accepts and what it refuses: samples that a finder made, and each of them with one field changed."""
+
+import copy
+import json
+import subprocess
+import sys
+
+import pytest
+
+from theoryck.proving import checker
+from theoryck.proving.checker import Refused, check
+
+from .mutations import SAMPLES, accepted, scaled, spoiled
+
+NAMES = sorted(path.stem for path in SAMPLES.glob("*.json"))
+
+
+def sample(name):
+    return json.loads((SAMPLES / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_samples_are_proved(name):
+    record = sample(name)
+    assert record["constant"] in check(record)
+
+
+# The fast ones; `python -m tests.proving.mutations` tries all.
+@pytest.mark.parametrize(
+    "name", ["norm-tanh-depth1-power2-from1", "norm-sin2-depth1-power2-from1024", "norm-tanh-depth2-power2-from1024"]
+)
+def test_no_number_can_be_made_better_or_worse(name):
+    count, names = accepted(scaled(sample(name)))
+    assert count >= 30
+    assert names == []
+
+
+@pytest.mark.parametrize("name", ["norm-tanh-depth1-power2-from1", "norm-sin2-depth1-power2-from1024"])
+def test_no_field_can_be_spoiled(name):
+    count, names = accepted(spoiled(sample(name)))
+    assert count >= 400
+    assert names == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (["constant"], "0.01", r"constant: 0.01.* is not seen to be at least 0.177"),
+        (["constant"], "1", r"constant: 1.0.* is too far above 0.177"),
+        (["proof", "layers", 0, "slope"], "0.1", r"proof.layers\[0\].slope: 0.1.* is not seen to be at least 0.18"),
+        (["proof", "layers", 0, "centre"], "1.1", r"proof.layers\[0\].centre: 1.1 is not 1.0"),
+        (["proof", "layers", 0, "cells"], [1, 2], r"proof.layers\[0\].cells: 0 does not lie between them"),
+        (["proof", "moments"], [["2"]], r"proof.moments: it is no list of 2 items"),
+        (["proof", "range"], "0.9", "proof.range: phi² is not seen to be below it"),
+        (["proof", "range"], "2", "proof.range: 2.0.* is too far above 1.0"),
+        (["proof", "more"], "2", "proof.more: unknown"),
+        (["activation"], "tanh(x) + y", "activation: 'y' is no formula"),
+        (["activation"], "tanh(1.01*x)", r"proof.layers\[0\].slope: "),
+        (["activation"], "x", "proof.range: phi² is not seen to be below it at infinity"),
+        (["format"], 2, "format: 2 is no integer between 1 and 1"),
+        (["quantity"], "overlap", "quantity: 'overlap' is not"),
+    ],
+)
+def test_a_refusal_names_the_field(path, value, sentence):
+    record = sample("norm-tanh-depth1-power2-from1024")
+    holder = record
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = value
+    with pytest.raises(Refused, match=sentence):
+        check(record)
+
+
+@pytest.mark.parametrize("record", [None, [], "x", 3, {}, {"format": 1}, [{}]])
+def test_what_is_no_certificate_is_refused(record):
+    with pytest.raises(Refused):
+        check(record)
+
+
+def test_layers_in_another_order_are_refused():
+    record = sample("norm-tanh-depth2-power2-from1024")
+    record["proof"]["layers"].reverse()
+    with pytest.raises(Refused, match=r"proof.layers\[0\].centre"):
+        check(record)
+
+
+def test_a_record_of_another_activation_or_size_is_refused():
+    first, second = sample("norm-tanh-depth1-power2-from1024"), sample("norm-erf-depth1-power2-from1024")
+    for key in ("activation", "constant", "proof", "from"):
+        mixed = copy.deepcopy(first)
+        mixed[key] = second[key] if key != "from" else 1
+        with pytest.raises(Refused):
+            check(mixed)
+
+
+def test_the_record_is_not_changed_and_the_precision_neither():
+    record = sample("norm-tanh-depth1-power2-from1")
+    before, precision = copy.deepcopy(record), checker.ctx.prec
+    check(record)
+    assert (record, checker.ctx.prec) == (before, precision)
+
+
+def test_a_file_is_checked_from_the_command_line(tmp_path):
+    def run(path):
+        return subprocess.run(
+            [sys.executable, "-m", "theoryck.proving.checker", str(path)], capture_output=True, text=True, check=False
+        )
+
+    good = run(SAMPLES / "norm-tanh-depth1-power2-from1.json")
+    assert good.returncode == 0
+    assert "for every d >= 1 and all widths >= d" in good.stdout
+    (tmp_path / "no.json").write_text("{")
+    (tmp_path / "nan.json").write_text('{"format": NaN}')
+    for path in (tmp_path / "no.json", tmp_path / "nan.json", tmp_path / "missing.json"):
+        bad = run(path)
+        assert bad.returncode == 1
+        assert bad.stderr.startswith("refused: ")

@@ -1,0 +1,248 @@
+"""Gaussian expectations of an activation in proved balls, for the checker alone: nothing of theoryck is imported.
+
+A formula is read into a tree, evaluated on real and complex balls (Arb) and bounded at infinity; E phi(√s Z)^p, Z ~ N(0, 1), is
+enclosed for all s of an interval at once.  What is used of mathematics, He_n the Hermite polynomials:
+
+(a) E F(√(c(1+t)) Z) = Σ_j F_j t^j for |t| < 1, F_j = E F(√c Z) He_2j(Z)/(2^j j!), F of polynomial growth: the density of √s Z is
+    analytic in s where Re s > 0, and its derivative in s is half its second one in x.
+(b) |F_j| <= √(Var F(√c Z)) (πj)^(-1/4) for j >= 1, since E He_2j = 0, E He_2j² = (2j)! and C(2j, j) <= 4^j/√(πj).  So, cut at J,
+    the series errs by γ t^J, |γ| <= √(Var F(√c Z)) (πJ)^(-1/4)/(1 - |t|).  For each t it is a polynomial with its last coefficient
+    in a known ball: sums, products, divisions by t, mean values are allowed as for polynomials with ball coefficients.
+(c) With h the distance of nodes, X = (N + 1/2) h and f analytic on [-X, X] x [-a, a], the residues of f(z)/(1 - e^(-2πiz/h)) give
+    |h Σ_{|n|<=N} f(nh) - ∫_-X^X f| <= (∫_-X^X |f(x + ia)| + |f(x - ia)| dx)/(e^(2πa/h) - 1) + 4a sup |f| on the two vertical sides,
+    where the kernel is at most 1 in modulus.  Activations are real on the real line, so |f(x - ia)| = |f(x + ia)|.
+(d) The zeros of He_n lie in |z| <= 2√n, so |He_n(z)| <= |z|^n for real |z| >= √(2n).
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+import math
+import operator
+import re
+from fractions import Fraction
+from typing import Any
+
+from flint import acb, arb, arb_mat, arb_poly, fmpq
+
+ORDER = 14  # J of (b)
+REACH = Fraction(1, 3)  # the series are used for |t| <= REACH
+FAR = 16  # beyond |x| = FAR an activation is known by its behaviour at infinity
+CUT = 12  # normal variables are integrated over |z| <= CUT: √(2n) < CUT for all He_n in use
+DECIMAL = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,3})?")
+INCREASING = ("tanh", "erf", "atan", "asinh", "exp", "log", "sqrt")
+FUNCTIONS = (*INCREASING, "sin", "cos", "sech")
+
+
+class Refused(ValueError):
+    """A certificate, or one of its fields, that does not prove what it states."""
+
+
+def need(condition: bool, field: str, why: str) -> None:
+    """Refuse unless the condition holds; a comparison of balls holds where it is certain."""
+    if not condition:
+        raise Refused(f"{field}: {why}")
+
+
+def show(ball: arb) -> str:
+    """The digits of a number, for a message."""
+    return str(ball.str(10, radius=False))
+
+
+def exact(value: Fraction | int) -> arb:
+    """The ball of a rational number."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def hull(low: Any, high: Any) -> arb:
+    """The smallest ball that contains both."""
+    return arb(low).union(arb(high))
+
+
+def powers(a: Any, n: int) -> list[Any]:
+    """1, a, a², ..., a^n by multiplication, also where a contains 0."""
+    return [*itertools.accumulate(itertools.repeat(a, n), operator.mul, initial=0 * a + 1)]
+
+
+def parse(text: Any) -> Any:
+    """The tree of a formula in x: decimal numbers, pi, + - * /, powers n and n/2, FUNCTIONS; nothing else is read."""
+
+    def tree(node: Any) -> Any:
+        match node:
+            case ast.Constant() if DECIMAL.fullmatch(ast.get_source_segment(text, node) or ""):
+                return exact(Fraction(ast.get_source_segment(text, node) or ""))
+            case ast.Name(id="x"):
+                return ("x",)
+            case ast.Name(id="pi"):
+                return arb.pi()
+            case ast.UnaryOp(op=ast.USub(), operand=a):
+                return ("*", arb(-1), tree(a))
+            case ast.BinOp(left=a, op=ast.Add() | ast.Sub() as sign, right=b):
+                return ("+", tree(a), tree(b) if isinstance(sign, ast.Add) else ("*", arb(-1), tree(b)))
+            case ast.BinOp(left=a, op=ast.Mult() | ast.Div() as sign, right=b):
+                return ("*", tree(a), tree(b) if isinstance(sign, ast.Mult) else ("power", tree(b), -1))
+            case ast.BinOp(left=a, op=ast.Pow(), right=ast.UnaryOp(op=ast.USub(), operand=b)):
+                return ("power", tree(ast.BinOp(a, ast.Pow(), b)), -1)
+            case ast.BinOp(left=a, op=ast.Pow(), right=ast.Constant(value=int(n))) if 0 < n <= 16:
+                return ("power", tree(a), n)
+            case ast.BinOp(left=a, op=ast.Pow(), right=ast.BinOp(left=b, op=ast.Div(), right=ast.Constant(value=2))):
+                return tree(ast.BinOp(ast.Call(ast.Name("sqrt"), [a], []), ast.Pow(), b))
+            case ast.Call(func=ast.Name(id=name), args=[a], keywords=[]) if name in FUNCTIONS:
+                return (name, tree(a))
+        raise Refused(f"activation: {ast.unparse(node)[:80]!r} is no formula of x that is read here")
+
+    need(isinstance(text, str) and len(text) <= 1000, "activation", "it is no formula of at most 1000 characters")
+    try:
+        return tree(ast.parse(text, mode="eval").body)
+    except (SyntaxError, RecursionError, MemoryError):
+        raise Refused(f"activation: {text[:80]!r} is no formula") from None
+
+
+def value(tree: Any, z: Any) -> Any:
+    """A ball that contains the values of the activation on the ball z; where it is complex and finite, it is analytic on z."""
+    if isinstance(tree, arb):
+        return tree + 0 * z
+    if tree[0] == "x":
+        return z
+    a = value(tree[1], z)
+    if tree[0] in "+*":
+        b = value(tree[2], z)
+        return a + b if tree[0] == "+" else a * b
+    if tree[0] == "power":
+        return 1 / a if tree[2] < 0 else powers(a, tree[2])[-1]
+    if isinstance(a, acb):  # the cuts lie on the negative axis, and on the imaginary one from ±i on
+        if (tree[0] in ("log", "sqrt") and not a.real > 0) or (tree[0] in ("atan", "asinh") and not abs(a.imag) < 1):
+            return acb("nan")
+    elif tree[0] in INCREASING:
+        return getattr(a.lower(), tree[0])().union(getattr(a.upper(), tree[0])())
+    return getattr(a, tree[0])()
+
+
+def beyond(n: Fraction) -> arb:
+    """A ball that holds x^n for every x >= FAR, n <= 0."""
+    return hull(0, arb(FAR) ** exact(n)) if n < 0 else arb(1)
+
+
+def infinity(tree: Any, sign: int) -> tuple[Fraction, arb]:
+    """A power n and a ball I with activation(sign x) in x^n I for every x >= FAR."""
+    if isinstance(tree, arb):
+        return Fraction(0), tree
+    if tree[0] == "x":
+        return Fraction(1), arb(sign)
+    n, a = infinity(tree[1], sign)
+    if tree[0] in "+*":
+        m, b = infinity(tree[2], sign)
+        return (n + m, a * b) if tree[0] == "*" else (max(n, m), a * beyond(n - max(n, m)) + b * beyond(m - max(n, m)))
+    if tree[0] == "power":
+        return n * tree[2], value(("power", ("x",), tree[2]), a)
+    if tree[0] == "sqrt" and a > 0:
+        return n / 2, a.sqrt()
+    if n <= 0:
+        return Fraction(0), value((tree[0], ("x",)), a * beyond(n))
+    least = a.abs_lower() * arb(FAR) ** exact(n)  # of the modulus of the argument, which has the sign of a if a has one
+    if tree[0] in ("tanh", "erf", "atan") and a.is_finite():
+        most = arb.pi() / 2 if tree[0] == "atan" else arb(1)
+        return Fraction(0), (arb(1) if a > 0 else arb(-1) if a < 0 else hull(-1, 1)) * hull(getattr(least, tree[0])(), most)
+    if tree[0] in ("sin", "cos") and a.is_finite():
+        return Fraction(0), hull(-1, 1)
+    if ((tree[0] == "exp" and a < 0) or tree[0] == "sech") and exact(n) * least >= 8:  # then x^8 e^(-c x^n) decreases
+        return Fraction(-8), hull(0, 2 * arb(FAR) ** 8 * (-least).exp())
+    if tree[0] == "asinh" or (tree[0] == "log" and a > 0 and least >= 1):  # asinh y <= y, 0 <= log y <= y
+        return n, a * hull(0, 1)
+    raise Refused(f"activation: its behaviour at infinity is not known, where {tree[0]} is taken")
+
+
+class Activation:
+    """An activation with |phi(x)| <= flat + slope |x| for every real x."""
+
+    def __init__(self, text: Any) -> None:
+        self.tree = parse(text)
+        self.ends = [infinity(self.tree, sign) for sign in (1, -1)]
+        need(all(n <= 1 for n, _ in self.ends), "activation", f"{text} grows faster than linearly")
+        sizes = [value(self.tree, hull(i, i + 1) / 4).abs_upper() for i in range(-4 * FAR, 4 * FAR)]
+        self.flat = functools.reduce(arb.max, sizes + [a.abs_upper() for n, a in self.ends if n <= 0])
+        self.slope = functools.reduce(arb.max, [a.abs_upper() for n, a in self.ends if n > 0], arb(0))
+        need((self.flat + self.slope).is_finite(), "activation", f"{text} is not seen to be finite everywhere")
+
+    def largest_square(self, top: arb, field: str) -> arb:
+        """The largest phi² seen; refuses a number that is not at least phi² everywhere."""
+        points = [value(self.tree, exact(sign * Fraction(2) ** i)) for sign in (-1, 1) for i in range(64)]
+        seen = functools.reduce(arb.max, [abs(v).lower() for v in points])
+        for n, a in self.ends:
+            need(
+                n <= 0 and (a.abs_upper() * arb(FAR) ** exact(n)) ** 2 <= top, field, "phi² is not seen to be below it at infinity"
+            )
+        todo = [(arb(i), arb(i + 1), 20) for i in range(-FAR, FAR)]
+        while todo:
+            low, high, depth = todo.pop()
+            middle = (low + high) / 2
+            seen = seen.max(value(self.tree, middle).abs_lower())
+            if not value(self.tree, hull(low, high)).abs_upper() ** 2 <= top:
+                need(depth > 0 and not seen**2 > top, field, f"phi² is not seen to be below it at x = {show(middle)}")
+                todo += [(low, middle, depth - 1), (middle, high, depth - 1)]
+        return seen**2
+
+    def expectations(self, s: arb, wanted: tuple[int, ...]) -> arb_mat:
+        """E phi(√s Z)^p He_j(Z): a row for each j < 2 ORDER, a column for each wanted p, by (c) and (d)."""
+
+        def table(values: list[Any]) -> arb_mat:
+            return arb_mat([[up[p] for p in wanted] for up in (powers(v, max(wanted)) for v in values)])
+
+        root, bounded = s.sqrt(), self.slope.is_zero()
+        for a, nodes, at_nodes, edges, at_edges in map(quadrature, range(9)):
+            if not all(value(self.tree, root * acb(z.real, hull(0, a))).is_finite() for z in edges):
+                continue
+            sums = at_nodes * table([value(self.tree, root * z) for z in nodes])
+            error = at_edges * table([value(self.tree, root * z).abs_upper() for z in edges])
+            if all(error[0, i] < 1e-11 * sums[0, i].abs_upper() for i in range(len(wanted))):
+                break
+        else:
+            raise Refused(f"activation: it is not seen to be analytic and small in a strip of width 2^-8 at s = {show(s)}")
+        size = self.flat if bounded else self.flat / CUT + self.slope * root  # |phi(√s z)| <= size (or size |z|) for |z| >= CUT
+        for (i, p), j in itertools.product(enumerate(wanted), range(2 * ORDER)):
+            n = exact(Fraction(j if bounded else j + p))  # the tail is at most size^p E[|Z|^n, |Z| > CUT]
+            tail = size**p * arb(2) ** (n / 2) * (arb(CUT) ** 2 / 2).gamma_upper((n + 1) / 2) / arb.pi().sqrt()
+            sums[j, i] += arb(0, (error[j, i] + tail).upper())
+        return sums
+
+    def expand(self, c: arb, wanted: tuple[int, ...]) -> list[arb_poly]:
+        """E phi(√(c(1 + t)) Z)^p for |t| <= REACH as polynomials in t, one for each wanted p, by (a) and (b)."""
+        moments, found = self.expectations(c, (*wanted, *(2 * p for p in wanted))), []
+        for i in range(len(wanted)):
+            series = [moments[2 * j, i] / (2**j * math.factorial(j)) for j in range(ORDER)]
+            spread = (moments[0, i + len(wanted)] - moments[0, i] ** 2).upper().max(0).sqrt()
+            rest = spread / (arb.pi() * ORDER) ** exact(Fraction(1, 4)) / exact(1 - REACH)
+            found.append(arb_poly([*series, arb(0, rest.upper())]))
+        return found
+
+
+@functools.cache
+def quadrature(halvings: int) -> tuple[arb, list[arb], arb_mat, list[acb], arb_mat]:
+    """(c) for He_j times the normal density, j < 2 ORDER: a = 2^-halvings, nodes and weights, edges and weights, X = CUT + h/2."""
+    a, count = arb(2) ** -halvings, CUT * 5 * 2**halvings
+    step, width = a / 5, a / 2
+
+    def weigh(z: Any, by: arb) -> list[Any]:
+        hermite = [0 * z + 1, z]
+        for j in range(1, 2 * ORDER - 1):
+            hermite.append(z * hermite[-1] - j * hermite[-2])
+        return [*map((by * (-z * z / 2).exp() / (2 * arb.pi()).sqrt()).__mul__, hermite)]
+
+    nodes = [step * i for i in range(-count, count + 1)]
+    above = [acb(width * hull(i, i + 1), a) for i in range(-CUT * 2 ** (halvings + 1) - 1, CUT * 2 ** (halvings + 1) + 1)]
+    sides = [acb(sign * (CUT + step / 2), hull(-a, a)) for sign in (-1, 1)]
+    line = 2 * width / ((2 * arb.pi() * a / step).exp() - 1)
+    weights = [[w.abs_upper() for w in weigh(z, by)] for zs, by in ((above, line), (sides, 2 * a)) for z in zs]
+    at_nodes = arb_mat([weigh(z, step) for z in nodes]).transpose()
+    return a, nodes, at_nodes, above + sides, arb_mat(weights).transpose()
+
+
+def nonnegative(curve: arb_poly, low: arb, high: arb, depth: int = 9) -> bool:
+    """Whether curve(t) >= 0 is seen for low <= t <= high: by the value in the middle and the slope, or on two halves."""
+    middle, half = ((low + high) / 2).mid(), arb(0, ((high - low) / 2).upper())
+    there = curve(middle)
+    if there + curve.derivative()(middle + half) * half >= 0:
+        return True
+    return depth > 0 and not there < 0 and all(nonnegative(curve, *ends, depth - 1) for ends in ((low, middle), (middle, high)))
