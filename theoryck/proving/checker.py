@@ -20,7 +20,7 @@ from typing import Any
 
 from flint import arb, arb_poly, ctx
 
-from theoryck.proving.expectations import DECIMAL, REACH, Activation, Refused, exact, hull, need, nonnegative, powers, show, value
+from theoryck.proving.expectations import DECIMAL, REACH, Activation, Refused, affine, exact, hull, need, nonnegative, parse, show
 
 TIGHT, DERIVED = Fraction(1005, 1000), Fraction(1000001, 1000000)  # how far a stated number may lie above what it bounds
 LEAST = Fraction(1, 10**9)  # and up to this it may
@@ -64,14 +64,13 @@ def items(count: int, reader: Reader) -> Reader:
 
 
 def fields(**readers: Reader) -> Reader:
-    """Read an object with these keys and no other, "from" being written from_; their values in this order."""
-    keys = {key.rstrip("_"): reader for key, reader in readers.items()}
+    """Read an object with these keys and no other; their values in this order."""
 
     def read(value: Any, field: str) -> list[Any]:
         need(isinstance(value, dict), field or "certificate", "it is no object")
-        for key in {*value} ^ {*keys}:
+        for key in {*value} ^ {*readers}:
             raise Refused(f"{field}.{key}: {'unknown' if key in value else 'missing'}".lstrip("."))
-        return [reader(value[key], f"{field}.{key}".lstrip(".")) for key, reader in keys.items()]
+        return [reader(value[key], f"{field}.{key}".lstrip(".")) for key, reader in readers.items()]
 
     return read
 
@@ -134,9 +133,9 @@ def check_layer(phi: Activation, sigma: arb, top: arb, layer: list[Any], field: 
     # s <= s0, below the first piece, by the values of phi where k <= |Z| < k + 1; beyond the last one, 0 <= f <= R, nu <= R/2.
     s0, x = sigma * arb(2) ** first * (1 - reach), sigma * (arb(2) ** last * (1 + reach) - 1)
     chance = [((k + 1) / arb(2).sqrt()).erf() - (k / arb(2).sqrt()).erf() for k in range(11)] + [(11 / arb(2).sqrt()).erfc()]
-    squares = [powers(value(phi.tree, arb(0, (k * s0.sqrt()).upper())), 2)[2] for k in range(1, 12)] + [hull(0, top)]
-    f, start = sum(map(operator.mul, chance, squares)), value(phi.tree, arb(0)) ** 2
-    excess = sum(p * powers(w - start, 2)[2] for p, w in zip(chance, squares)) - noise**2
+    squares = [v * v for v in (phi(arb(0, (k * s0.sqrt()).upper())) for k in range(1, 12))] + [hull(0, top)]
+    f, start = sum(map(operator.mul, chance, squares)), phi(arb(0)) ** 2
+    excess = sum(p * (w - start) * (w - start) for p, w in zip(chance, squares)) - noise**2
     y, most = sigma - s0, after.max(top - after)
     ends = [
         [abs(f - after) / y, abs(f - after + slope * hull(y, sigma)) / y**2, excess / (2 * noise * y + growth * y**2)],
@@ -186,9 +185,9 @@ def chi_square_moment(j: int, root: arb) -> arb:
     return sum((ways(a) * product * root ** (j - 2 * len(a)) for a, product in products), arb(0))
 
 
-def check_comparison(record: Any) -> str:
+def check_comparison(statement: list[Any]) -> str:
     """Norm deviations by comparison with a linear map (section 2)."""
-    text, depth, k, start, constant, proof = record
+    text, depth, k, start, constant, proof = statement
     phi, sigma, root, even = Activation(text), arb(1), exact(Fraction(start)).rsqrt(), [arb(1)]
     layer = fields(**LAYER, cells=items(2, integer(-60, 60)))
     given = fields(range=number, top=integer(k, 24), layers=items(depth, layer), moments=items(depth + 1, as_it_is))(proof, "proof")
@@ -205,8 +204,75 @@ def check_comparison(record: Any) -> str:
             true = [chi_square_moment(j, root) for j in range(2, 2 * count + 1, 2)]
         even = [arb(1)] + [bounds(*pair, f"proof.moments[{i}][{j}]", DERIVED) for j, pair in enumerate(zip(stated[i], true))]
     bounds(constant, even[k // 2] if k % 2 == 0 else (even[k // 2] * even[k // 2 + 1]).sqrt(), "constant", DERIVED)
-    claim = f"E| |x_{depth}|^2 - sigma_{depth} |^{k} <= {show(constant)} d^(-{k}/2)"
-    return f"{claim} for every d >= {start} and all widths >= d, phi(x) = {text}"
+    return f"E| |x_{depth}|^2 - sigma_{depth} |^{k} <= {show(constant)} d^(-{k}/2) for every d >= {start} and all widths >= d"
+
+
+# Section 3: linear networks that learn.
+def ratio(value: Any, field: str) -> Fraction:
+    """A positive number from its decimal digits or as a quotient of two integers."""
+    top, _, below = value.partition("/") if isinstance(value, str) else (value, "", "")
+    need(not below or (top.isdigit() and below.isdigit()), field, f"{value!r} is neither a decimal number nor a quotient")
+    number(top, field), number(below or "1", field)
+    return Fraction(top) / Fraction(below or "1")
+
+
+def gain(text: Any, depth: int) -> Fraction:
+    """g = b^(2L) of an activation b x, b != 0 rational."""
+    a, b = affine(parse(text))
+    need(a == 0 != b, "activation", f"{text} is not b x with b != 0")
+    return b ** (2 * depth)
+
+
+def check_information_gap(statement: list[Any]) -> str:
+    """The information of a linear network below that of the linear model (3.1)."""
+    text, depth, _, start, constant, proof = statement
+    (noise,), g = fields(noise=ratio)(proof, "proof"), gain(text, depth)
+    bounds(constant, exact(Fraction(depth, 2) * (1 + Fraction(1, 3 * start)) * g / (g + noise)), "constant", DERIVED)
+    return f"|I_n^({depth}) - I_n^(0)|/n <= {show(constant)}/d for every n >= 1, d >= {start} and all widths >= d"
+
+
+def check_free_entropy(statement: list[Any]) -> str:
+    """The variance of the free entropy of a linear network (3.2)."""
+    text, depth, _, start, constant, proof = statement
+    need(start >= 17, "from", f"{start} is less than 17")
+    (noise,), g, n = fields(noise=ratio)(proof, "proof"), gain(text, depth), Fraction(start)
+
+    def up(j: int) -> Fraction:
+        return math.prod((1 + 2 * i / n for i in range(j)), start=Fraction(1))
+
+    def down(j: int) -> Fraction:
+        return 1 / math.prod((1 - 2 * i / n for i in range(1, j + 1)), start=Fraction(1))
+
+    v, w = (exact(each(8) ** depth - 2 * each(4) ** depth + 1) for each in (up, down))
+    a, b = (1 + (exact(each(4) ** depth) - 1 + root.sqrt()) / 2 for each, root in ((up, v), (down, w)))
+    d = exact(down(2)) + (exact(down(4)) * v).sqrt()
+    last = exact(g / (4 * noise)).sqrt() + exact(Fraction(depth, 4) * (1 + 1 / (3 * n)))
+    first, second = 1 + 2 / n, (1 + 2 / n) * (1 + 4 / n) * (1 + 6 / n)
+    true = (a * b * exact(first)).sqrt() + depth * (d * b * exact(second)).sqrt() + last**2 / start
+    bounds(constant, true, "constant", DERIVED)
+    return f"Var((1/n) log Z) <= {show(constant)}/d for every d >= {start}, n >= d and all widths >= d"
+
+
+def check_linear_model(statement: list[Any]) -> str:
+    """The variance of the free entropy of the linear model, from both sides (3.3)."""
+    text, _, _, start, constant, proof, least = statement
+    if isinstance(proof, dict) and "range" in proof:
+        noise, g = fields(noise=ratio, range=ratio)(proof, "proof")
+        bounds(exact(g), Activation(text).largest_square(exact(g), "proof.range"), "proof.range", TIGHT)
+    else:
+        (noise,), g = fields(noise=ratio)(proof, "proof"), gain(text, statement[1])
+    need(least == exact(Fraction(1, 2)), "least", f"{show(least)} is not 0.5")
+    bounds(constant, exact(Fraction(1, 2) + g / (4 * noise * start)), "constant", DERIVED)
+    return f"0.5/n <= Var((1/n) log Z^(0)) <= {show(constant)}/n for every n >= {start}"
+
+
+# quantity, method, widths, least depth, power, further fields, check
+KINDS: tuple[tuple[str, str, str, int, Reader, dict[str, Reader], Callable[[list[Any]], str]], ...] = (
+    ("norm-deviation", "comparison", "all widths >= d", 0, integer(1, 16), {}, check_comparison),
+    ("information-gap", "digamma", "all widths >= d", 1, integer(2, 2), {}, check_information_gap),
+    ("free-entropy-variance", "poincare", "samples and all widths >= d", 1, integer(2, 2), {}, check_free_entropy),
+    ("linear-model-variance", "poincare", "samples >= d", 1, integer(2, 2), {"least": number}, check_linear_model),
+)
 
 
 def check(record: Any) -> str:
@@ -216,19 +282,14 @@ def check(record: Any) -> str:
     anything is missing, unknown or of another kind.
     """
     with ctx.workprec(80):
-        statement = fields(
-            format=integer(1, 1),
-            quantity=word("norm-deviation"),
-            widths=word("all widths >= d"),
-            method=word("comparison"),
-            activation=as_it_is,
-            depth=integer(0, 8),
-            power=integer(1, 16),
-            from_=integer(1, 10**30),
-            constant=number,
-            proof=as_it_is,
-        )
-        return check_comparison(statement(record, "")[4:])
+        need(isinstance(record, dict), "certificate", "it is no object")
+        for quantity, method, widths, depth, power, extra, check_kind in KINDS:
+            if record.get("quantity") == quantity and record.get("method") == method:
+                first = {"format": integer(1, 1), "quantity": as_it_is, "method": as_it_is, "widths": word(widths)}
+                rest = {"activation": as_it_is, "depth": integer(depth, 8), "power": power, "from": integer(1, 10**30)}
+                statement = fields(**first, **rest, constant=number, proof=as_it_is, **extra)(record, "")[len(first) :]
+                return f"{check_kind(statement)}, phi(x) = {record['activation']}"
+        raise Refused(f"quantity: {record.get('quantity')!r} by method {record.get('method')!r} is not known")
 
 
 if __name__ == "__main__":

@@ -72,15 +72,15 @@ def parse(text: Any) -> Any:
     def tree(node: Any) -> Any:
         match node:
             case ast.Constant() if DECIMAL.fullmatch(ast.get_source_segment(text, node) or ""):
-                return exact(Fraction(ast.get_source_segment(text, node) or ""))
+                return Fraction(ast.get_source_segment(text, node) or "")
             case ast.Name(id="x"):
                 return ("x",)
             case ast.Name(id="pi"):
                 return arb.pi()
             case ast.UnaryOp(op=ast.USub(), operand=a):
-                return ("*", arb(-1), tree(a))
+                return ("*", Fraction(-1), tree(a))
             case ast.BinOp(left=a, op=ast.Add() | ast.Sub() as sign, right=b):
-                return ("+", tree(a), tree(b) if isinstance(sign, ast.Add) else ("*", arb(-1), tree(b)))
+                return ("+", tree(a), tree(b) if isinstance(sign, ast.Add) else ("*", Fraction(-1), tree(b)))
             case ast.BinOp(left=a, op=ast.Mult() | ast.Div() as sign, right=b):
                 return ("*", tree(a), tree(b) if isinstance(sign, ast.Mult) else ("power", tree(b), -1))
             case ast.BinOp(left=a, op=ast.Pow(), right=ast.UnaryOp(op=ast.USub(), operand=b)):
@@ -102,8 +102,8 @@ def parse(text: Any) -> Any:
 
 def value(tree: Any, z: Any) -> Any:
     """A ball that contains the values of the activation on the ball z; where it is complex and finite, it is analytic on z."""
-    if isinstance(tree, arb):
-        return tree + 0 * z
+    if not isinstance(tree, tuple):
+        return tree if isinstance(tree, arb) else exact(tree)
     if tree[0] == "x":
         return z
     a = value(tree[1], z)
@@ -127,8 +127,8 @@ def beyond(n: Fraction) -> arb:
 
 def infinity(tree: Any, sign: int) -> tuple[Fraction, arb]:
     """A power n and a ball I with activation(sign x) in x^n I for every x >= FAR."""
-    if isinstance(tree, arb):
-        return Fraction(0), tree
+    if not isinstance(tree, tuple):
+        return Fraction(0), value(tree, arb(0))
     if tree[0] == "x":
         return Fraction(1), arb(sign)
     n, a = infinity(tree[1], sign)
@@ -154,6 +154,21 @@ def infinity(tree: Any, sign: int) -> tuple[Fraction, arb]:
     raise Refused(f"activation: its behaviour at infinity is not known, where {tree[0]} is taken")
 
 
+def affine(tree: Any) -> tuple[Fraction, Fraction]:
+    """The rational a and b where an activation is seen to be a + b x."""
+    if isinstance(tree, Fraction) or tree == ("x",):
+        return (Fraction(0), Fraction(1)) if tree == ("x",) else (tree, Fraction(0))
+    need(isinstance(tree, tuple) and tree[0] in ("+", "*", "power"), "activation", "it is not seen to be b x with b rational")
+    (a, b), (c, d) = affine(tree[1]), affine(tree[2]) if tree[0] != "power" else (Fraction(0), Fraction(0))
+    if tree[0] == "+":
+        return a + c, b + d
+    if tree[0] == "*":
+        need(b * d == 0, "activation", "it is not linear")
+        return a * c, a * d + b * c
+    need(b == 0 and a != 0, "activation", "it is not linear")
+    return a ** tree[2], Fraction(0)
+
+
 class Activation:
     """An activation with |phi(x)| <= flat + slope |x| for every real x."""
 
@@ -161,25 +176,27 @@ class Activation:
         self.tree = parse(text)
         self.ends = [infinity(self.tree, sign) for sign in (1, -1)]
         need(all(n <= 1 for n, _ in self.ends), "activation", f"{text} grows faster than linearly")
-        sizes = [value(self.tree, hull(i, i + 1) / 4).abs_upper() for i in range(-4 * FAR, 4 * FAR)]
+        sizes = [self(hull(i, i + 1) / 4).abs_upper() for i in range(-4 * FAR, 4 * FAR)]
         self.flat = functools.reduce(arb.max, sizes + [a.abs_upper() for n, a in self.ends if n <= 0])
         self.slope = functools.reduce(arb.max, [a.abs_upper() for n, a in self.ends if n > 0], arb(0))
         need((self.flat + self.slope).is_finite(), "activation", f"{text} is not seen to be finite everywhere")
 
+    def __call__(self, z: Any) -> Any:
+        """A ball that contains its values on the ball z."""
+        return value(self.tree, z)
+
     def largest_square(self, top: arb, field: str) -> arb:
-        """The largest phi² seen; refuses a number that is not at least phi² everywhere."""
-        points = [value(self.tree, exact(sign * Fraction(2) ** i)) for sign in (-1, 1) for i in range(64)]
-        seen = functools.reduce(arb.max, [abs(v).lower() for v in points])
-        for n, a in self.ends:
-            need(
-                n <= 0 and (a.abs_upper() * arb(FAR) ** exact(n)) ** 2 <= top, field, "phi² is not seen to be below it at infinity"
-            )
+        """The largest phi² that is seen, or proved at infinity; refuses a number that is not at least phi² everywhere."""
+        need(all(n <= 0 for n, _ in self.ends), field, "phi is not seen to be bounded")
+        points = [self(exact(sign * Fraction(2) ** i)) for sign in (-1, 1) for i in range(64)]
+        beyond = [a.abs_upper() * arb(FAR) ** exact(n) for n, a in self.ends]
+        seen = functools.reduce(arb.max, beyond + [abs(v).lower() for v in points])
         todo = [(arb(i), arb(i + 1), 20) for i in range(-FAR, FAR)]
         while todo:
             low, high, depth = todo.pop()
             middle = (low + high) / 2
-            seen = seen.max(value(self.tree, middle).abs_lower())
-            if not value(self.tree, hull(low, high)).abs_upper() ** 2 <= top:
+            seen = seen.max(self(middle).abs_lower())
+            if not self(hull(low, high)).abs_upper() ** 2 <= top:
                 need(depth > 0 and not seen**2 > top, field, f"phi² is not seen to be below it at x = {show(middle)}")
                 todo += [(low, middle, depth - 1), (middle, high, depth - 1)]
         return seen**2
@@ -192,10 +209,10 @@ class Activation:
 
         root, bounded = s.sqrt(), self.slope.is_zero()
         for a, nodes, at_nodes, edges, at_edges in map(quadrature, range(9)):
-            if not all(value(self.tree, root * acb(z.real, hull(0, a))).is_finite() for z in edges):
+            if not all(self(root * acb(z.real, hull(0, a))).is_finite() for z in edges):
                 continue
-            sums = at_nodes * table([value(self.tree, root * z) for z in nodes])
-            error = at_edges * table([value(self.tree, root * z).abs_upper() for z in edges])
+            sums = at_nodes * table([self(root * z) for z in nodes])
+            error = at_edges * table([self(root * z).abs_upper() for z in edges])
             if all(error[0, i] < 1e-11 * sums[0, i].abs_upper() for i in range(len(wanted))):
                 break
         else:
