@@ -35,10 +35,9 @@ def ball(number: Decimal | Fraction | int) -> arb:
 
 
 def plain_text(number: Decimal) -> str:
-    """Return a decimal number without exponent where it is short: 0.5, 12, 1E-9.
+    """Return a decimal number as digits without exponent.
 
     >>> plain_text(Decimal("0.50")), plain_text(Decimal("2E+1")), plain_text(Decimal("1E-9"))
-    ('0.5', '20', '1E-9')
+    ('0.5', '20', '0.000000001')
     """
-    plain = number.normalize()
-    return f"{plain:f}" if -7 < plain.adjusted() < 16 else str(plain)
+    return f"{number.normalize():f}"
