@@ -80,7 +80,7 @@ def test_the_marks_of_a_paper_name_the_record_as_it_is_found_from_them(saved, tm
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tex").mkdir()
     assert run("results.json", "--macros", "tex/verdicts.tex").exit_code == 0
-    assert (tmp_path / "tex" / "verdicts.tex").read_text() == macros.render(REPORT, "../results.json", "tex/verdicts.tex")
+    assert (tmp_path / "tex" / "verdicts.tex").read_text() == macros.render(REPORT, "../results.json")
     assert r"\theoryckfile{1}{}%" in run("results.json", "--macros", "-").stdout
 
 

@@ -100,8 +100,8 @@ def test_a_name_that_no_argument_can_hold_is_left_out_and_said(name):
 
 
 def test_every_line_is_one_line_and_says_how_it_is_made_anew():
-    text = macros.render(REPORT, "results.json", "tex/verdicts.tex")
-    assert "theoryck report results.json --macros tex/verdicts.tex\n" in text
+    text = macros.render(REPORT, "../results.json", "marks.tex")
+    assert "theoryck report ../results.json --macros marks.tex\n" in text
     assert all(line.startswith("%") or line.endswith("}%") for line in text.splitlines())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -95,7 +96,7 @@ def _rendered(report: Report, form: str, file: str, path: str) -> str:
         from theoryck.report.macros import render as render_marks
         from theoryck.report.macros import seen_from
 
-        return render_marks(report, seen_from(file, path), path)
+        return render_marks(report, seen_from(file, path), "verdicts.tex" if path == STANDARD else Path(path).name)
     render: Callable[[Report], str] = importlib.import_module(f"theoryck.report.{form}").render
     return render(report)
 

@@ -23,7 +23,7 @@ from theoryck.report.macros import read as read_marks
 
 MARKS = ("theoryck", "theoryckclaim", *(f"theoryck{name}" for name in NUMBERS))
 DEEPEST = 40  # files and macros within each other
-MOST_USES = 200_000  # of macros: what is below this is read in seconds
+MOST_LETTERS = 2_000_000  # of what macros stand for: as many are read in seconds
 DISTRIBUTED = {"glyphtounicode", "glyphtounicode-cmr", "epsf", "xy", "amssym", "amssym.def", "t1enc.def"}  # \input of TeX's own
 THEOREMS = {  # commands that define a theorem: where its title stands among what follows the name
     "newtheorem": "name [shared] title [within]",
@@ -155,7 +155,8 @@ class Scan:
     _verbatim: set[str] = field(default_factory=set)
     _open: list[Path] = field(default_factory=list)
     _ended: bool = False
-    _uses: int = 0
+    _letters: int = 0
+    _endless: bool = False
 
     def events(self) -> list[Event]:
         """Read the paper and everything that it reads."""
@@ -240,10 +241,11 @@ class Scan:
 
     def _used(self, text: Text, body: str, place: Place, depth: int) -> Iterator[Event]:
         """Read what a macro stands for, unless it stands for itself, at once or in a circle."""
-        self._uses += 1
-        if depth < DEEPEST and self._uses < MOST_USES:
+        within, self._letters = self._letters < MOST_LETTERS, self._letters + len(body) + 1
+        if within and depth < DEEPEST:
             yield from self._text(text, body, place, depth + 1)
-        else:
+        elif not self._endless:
+            self._endless = True
             raise Unreadable(0, f"macros stand for one another without end, got {body[:40]!r}")
 
     def _command(self, name: str, text: Text, body: str, at: int, place: Place, depth: int) -> Generator[Event, None, int]:
@@ -276,7 +278,7 @@ class Scan:
                     self._macros[match[1]] = self._macros[match[2]]
         elif name in ("input", "include", "subfile", "subfileinclude", "InputIfFileExists"):
             if name == "input" and body[skip(body, at) : skip(body, at) + 1] != "{":  # as in plain TeX
-                match = re.compile(r"\s*([^\s{}]+)").match(body, at)
+                match = re.compile(r"\s*((?:\\[A-Za-z@]+)?[^\s{}\\]*)").match(body, at)
                 file, at = (match[1], match.end()) if match else ("", at)
             else:
                 file, at = argument(body, at)
@@ -363,7 +365,7 @@ class Scan:
             found[part] = value
         title = re.search(r"(?:^|,)\s*(?:name|title|heading)\s*=\s*(\{[^{}]*\}|[^,{}]*)", found["keys"])
         for name in (found["names"] or found["name"]).split(","):
-            self._titles[name.strip()] = title[1].strip("{} ") if title else found["title"] or name.strip()
+            self._titles[name.strip()] = title[1].strip("{} ") if title else found["title"] or name.strip().capitalize()
         return at
 
     def _defines(self, where: dict[str, _Macro], body: str, at: int, *, ends: bool = False) -> int:

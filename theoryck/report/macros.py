@@ -96,22 +96,23 @@ def _mathematics(text: str) -> str:
     return "" if text == NOTHING else number(text).strip("$").replace(r"\text{", r"\mathrm{")  # the former needs a package
 
 
-def render(report: Report, record: str = "", path: str = "verdicts.tex") -> str:
+def render(report: Report, record: str = "", name: str = "verdicts.tex") -> str:
     r"""Return the file of marks of a report.
 
-    ``record`` is the file of the report as it is found from where the marks are: an audit of the paper reads it.  Claims and
-    instances whose names have one of ``\ { } % #``, which no argument of a LaTeX command can hold, are left out and said.
+    ``record`` is the file of the report as it is found from where the marks are, as the file ``name``: an audit of the paper
+    reads it.  Claims and instances whose names have one of ``\ { } % #``, which no argument of a LaTeX command can hold, are left
+    out and said.
 
     >>> print(render(Report("quick", 0, (), "0.1.0"), "results.json"))
-    % What theoryck 0.1.0 measured, for theoryck.sty; read it by \input in the preamble, and do not edit it.  Made anew by
+    % What theoryck 0.1.0 measured, for theoryck.sty; read it by \input in the preamble, and do not edit it.  Made anew here by
     %   theoryck report results.json --macros verdicts.tex
     \theoryckfile{1}{results.json}%
     <BLANKLINE>
     """
     lines = [
         f"% What theoryck {clean(report.version)} measured, for {STYLE}; read it by \\input in the preamble, and do not edit it."
-        "  Made anew by",
-        f"%   theoryck report {clean(record) or 'FILE'} --macros {clean(path)}",
+        "  Made anew here by",
+        f"%   theoryck report {clean(record) or 'FILE'} --macros {clean(name)}",
         rf"\theoryckfile{{{FORMAT}}}{{{'' if _UNWRITABLE.search(record) else clean(record)}}}%",
     ]
     for mark in marks(report):
