@@ -343,6 +343,9 @@ def test_kernels_are_those_of_all_patches_at_once(activation):
         assert np.allclose(found.train[place], expected[:4, :4], atol=1e-12)
         assert np.allclose(found.cross[place], expected[:4, 4:], atol=1e-12)
         assert np.allclose(found.test[place], np.diag(expected)[4:], atol=1e-12)
+    without = PatchRegression(problem.network, problem.patches, problem.targets, 0.3).kernels
+    assert np.array_equal(without.train, found.train)
+    assert without.cross.shape == (6, 4, 0)
     for architecture, pattern in (("lcn", None), ("fc", np.eye(3)), ("pooled", np.ones((3, 3)))):
         other = problem.with_network(architecture=architecture).kernels
         if pattern is None:

@@ -3,9 +3,11 @@
 Sources: Novak et al. (2019), arXiv:1810.05148, for infinitely many channels; Aiudi et al. (2025), arXiv:2307.11807, for the
 effective action and its matrix order parameter; Pacelli's thesis, of which only the abstract was at hand.
 
+draws       Draws of finite networks: filters are drawn, readouts integrated out
 limits      The effective action and its saddle, infinite width, coefficients of 1/N_c, alignment of kernels with labels
 model       Networks on patches, regression with them, kernels between patches
 proved      The exact average over Wishart matrices, for linear units
+quantities  Evidence, predictors, kernels and alignments as the number of channels grows
 regression  Gaussian regression with a kernel that is linear in order parameters
 """
 
@@ -24,6 +26,15 @@ __all__, __getattr__, __dir__ = lazily(
             "saddle_point",
         ),
         "model": ("PatchNetwork", "PatchRegression", "cut_patches", "patch_kernels"),
+        "quantities": (
+            "action_gap",
+            "alignment_growth",
+            "channel_gap",
+            "evidence_ratio",
+            "independent_kernels",
+            "patch_kernel",
+            "second_layer_bias",
+        ),
         "proved": ("WishartAverage", "wishart_average"),
     },
 )

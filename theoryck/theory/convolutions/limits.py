@@ -322,10 +322,8 @@ def alignment_slope(problem: PatchRegression) -> float:
     >>> abs(alignment_slope(PatchRegression(PatchNetwork("erf", 12, "fc"), data, data.sum(axis=(1, 2)), 0.2))) < 1e-14
     True
     """
-    network, (_, patches, _), y = problem.network, problem.shape, problem.targets
-    theta = network.infinite_order(patches)
-    step = _entries(channel_corrections(problem).order, network.architecture)
-    kernel, change = (np.tensordot(values, problem.kernels.train, 1) for values in (theta, step))
+    y, step = problem.targets, _entries(channel_corrections(problem).order, problem.network.architecture)
+    kernel, change = problem.infinite_kernel, np.tensordot(step, problem.kernels.train, 1)
     turned = change - kernel * float(np.sum(kernel * change) / np.sum(kernel * kernel))
     return float(y @ turned @ y) / (float(y @ y) * float(np.linalg.norm(kernel)))
 

@@ -2,18 +2,20 @@
 
 Inputs are N_p patches x_1, ..., x_{N_p} of m entries.  With hidden units phi(w_c . x_i/m^(1/2)), c = 1, ..., N_c channels,
     f(x) = (N_c N_p)^(-1/2) sum_{c,i} a_{ci} phi(w_c . x_i/m^(1/2)),     w ~ N(0, 1/lambda_0), a ~ N(0, 1/lambda_1).
-"cnn": as written.  "lcn": every patch has filters w_{ci} of its own.  "fc": a fully connected layer of N_c units whose kernel is
-the mean of the patches' own kernels; with a single patch it is an ordinary fully connected layer.  "pooled": all patches of a
-channel have one readout a_c, as after average pooling (times N_p^(1/2)).
+"cnn": as written.  "lcn": every patch has filters w_{ci} of its own.  "fc": so it has, and all patches of a unit have one readout
+a_c: for linear units, or a single patch, an ordinary fully connected layer of N_c units.  "pooled": shared filters and one readout
+for all patches of a channel, as after average pooling (times N_p^(1/2)).
 Given the readouts the second moment of f over the filters is sum_ij Q_ij K_ij/N_p: K_ij(x, x') = E phi(u) phi(v)/lambda_1, (u, v)
 the Gaussian pair w . x_i, w . x'_j, and Q = (lambda_1/N_c) sum_c a_c a_c^T, a Wishart matrix of N_c degrees of freedom ("cnn"), its
 diagonal ("lcn"), chi^2/N_c times I ("fc") or times 1 1^T ("pooled").  For linear phi f is Gaussian given the readouts, and nothing
-else of the network matters.
+else of the network matters.  Where E phi is not 0, products of means are left out of this, as in the papers (they vanish on the
+average over readouts, that is with infinitely many channels).
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -180,6 +182,12 @@ class PatchRegression:
         return data
 
     @property
+    def parameters(self) -> dict[str, Any]:
+        """The regression as JSON-able data: its network, and its arrays by a checksum."""
+        told = hashlib.sha256(b"".join(np.ascontiguousarray(each).tobytes() for each in (self.patches, self.targets, self.test)))
+        return self.network.parameters | {"temperature": self.temperature, "data": told.hexdigest()[:16]}
+
+    @property
     def shape(self) -> tuple[int, int, int]:
         """P, N_p and m."""
         inputs, number, entries = self.patches.shape
@@ -198,6 +206,11 @@ class PatchRegression:
     def kernels(self) -> PatchKernels:
         """The kernels by order parameter: for "cnn" S_a = (K_ij + K_ji)/N_p for i < j and K_ii/N_p, for others sums of these."""
         return patch_kernels(self.network, self.patches, self.test)
+
+    @property
+    def infinite_kernel(self) -> Array:
+        """The kernel (P, P) of infinitely many channels."""
+        return np.asarray(np.tensordot(self.network.infinite_order(self.shape[1]), self.kernels.train, 1))
 
 
 def patch_kernels(network: PatchNetwork, patches: ArrayLike, test: ArrayLike | None = None) -> PatchKernels:
@@ -223,6 +236,8 @@ def patch_kernels(network: PatchNetwork, patches: ArrayLike, test: ArrayLike | N
             train = layer(scale * _symmetric(data[:, i] @ data[:, i].T))
         else:
             train = layer.cross(diagonals[i], scale * data[:, i] @ data[:, j].T, variances[:known, j])
+        if not len(new):
+            return train, np.zeros((known, 0))
         return train, layer.cross(diagonals[i], scale * data[:, i] @ new[:, j].T, variances[known:, j])
 
     own = layer(scale * np.einsum("pim,pjm->pij", new, new)) if len(new) else np.zeros((0, number, number))

@@ -61,8 +61,7 @@ class KernelRegression:
         """Return the regression in the range of its kernels."""
         (train, cross, test), targets = problem.kernels, problem.targets
         # K_ij lives in the ranges of K_ii and K_jj: that of the kernel at infinite width holds all of them.
-        whole = np.tensordot(problem.network.infinite_order(problem.shape[1]), train, 1)
-        values, vectors = np.linalg.eigh(whole)
+        values, vectors = np.linalg.eigh(problem.infinite_kernel)
         kept = vectors[:, values > ROUNDING * len(targets) * max(values[-1], 0.0)]
         if kept.shape[1] == len(targets):
             return cls(train, targets, cross, test, problem.temperature, len(targets), 0.0)
