@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import theoryck
 from theoryck.cli import doctor, main
 from theoryck.cli.doctor import Doctor, Package, Part, fulfils, report_lines
+from theoryck.montecarlo import cluster
 from theoryck.report.layout import Style
 
 
@@ -42,6 +43,16 @@ def test_all_is_well_here(here):
     }
     assert all(part["works"] for part in data["parts"] if part["needed"])
     assert next(part for part in data["parts"] if part["name"] == "worker processes")["works"]
+
+
+def test_a_cluster_is_tried(here, monkeypatch):
+    """One process of a real one; one that is named and cannot be reached is not well."""
+    part = next(part for part in json.loads(here.output)["parts"] if part["name"] == "cluster")
+    assert (part["works"], part["text"]) == (True, "local:1, 1 thread, drew the same bits as this process")
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    parts = {part.name: part for part in doctor.parts("tcp://127.0.0.1:1")}
+    assert not parts["cluster"].ok
+    assert "the cluster 'tcp://127.0.0.1:1' cannot be reached" in parts["cluster"].text
 
 
 def test_what_is_asked_for_is_read_from_the_metadata(monkeypatch):

@@ -321,3 +321,13 @@ def test_a_quantity_with_a_statistic_is_measured_by_it(monkeypatch):
     monkeypatch.setattr(NetworkMoment, "draw_statistic", "median")
     median = json.loads(CliRunner().invoke(main, arguments).output)["estimate"]["value"]
     assert 0 < median < 0.8 * mean  # a square is skewed: a chi2_1 variable has median 0.45 and mean 1
+
+
+def test_a_cluster_draws_the_same_bits() -> None:
+    pytest.importorskip("distributed")
+    arguments = (*LINEAR, "--widths", "8", "8", "--json", "-")
+    alone, there = run(*arguments), run(*arguments, "--cluster", "local:2")
+    assert there.exit_code == 0, there.output
+    assert json.loads(there.stdout) == json.loads(alone.stdout)
+    refused = run(*arguments, "--cluster", "local:0")
+    assert (refused.exit_code, "local:N needs a number of worker processes >= 1" in refused.output) == (2, True)

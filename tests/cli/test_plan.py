@@ -1,5 +1,7 @@
 """``theoryck plan`` of a statement without an exponent: it says what the claim states, and what to do instead."""
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
@@ -89,3 +91,46 @@ def test_a_claim_that_exits_ends_no_check(tmp_path, monkeypatch):
     assert "nothing was tested: SystemExit: 0" in result.output
     listed = CliRunner().invoke(main, ["list", "mine.py", "--only", "exits"])
     assert "SystemExit: 0" in listed.output
+
+
+def test_what_all_claims_cost(tmp_path, monkeypatch):
+    """By folder: what is exact costs nothing, an exponent at most its budget, and the rest is that of the profile."""
+    folder = tmp_path / "proofs" / "mine2026"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text('"""A setting."""\n')
+    (folder / "all.py").write_text(FILE)
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(main, ["plan", "--all", "--json", "-", "--profile", "quick"])
+    assert found.exit_code == 0, found.output
+    claims = {each["claim"]: each for each in json.loads(found.stdout)["claims"]}
+    assert {each["folder"] for each in claims.values()} == {"mine2026"}
+    assert claims["identity"]["most"] == claims["nothing"]["most"] == claims["late"]["most"] == 0
+    # 6e8 random numbers at 7e7 a second; the first look takes a block of 8 to 64 numbers a draw at each size
+    assert claims["limit"]["usual"] == claims["limit"]["most"] == pytest.approx(6e8 / 7e7)
+    assert 0 < claims["limit"]["least"] < 1
+    told = CliRunner().invoke(main, ["plan", "--all"]).output.splitlines()
+    assert [line.split()[0] for line in told[1:4]] == ["folder", "mine2026", "in"]
+    refused = CliRunner().invoke(main, ["plan"])
+    assert (refused.exit_code, "Name its id, or --all" in refused.output) == (2, True)
+
+
+def test_a_planned_exponent_costs_less_than_its_budget(tmp_path):
+    file = tmp_path / "toy.py"
+    file.write_text(
+        """
+import theoryck as tc
+
+@tc.quantity(cost=1)
+def cheap(rng, draws, *, d):
+    return rng.exponential(size=draws) / d
+
+@tc.conjecture("toy/cheap")
+def bound():
+    return tc.Bound(cheap, rate="1/d", along=tc.ScalingPath(d=tc.doubling(16, 1024)), correction=1, amplitude=0.1)
+"""
+    )
+    found = CliRunner().invoke(main, ["plan", "--all", str(file), "--json", "-"])
+    assert found.exit_code == 0, found.output
+    (cost,) = json.loads(found.stdout)["claims"]
+    assert cost["claim"] == "toy/cheap"
+    assert cost["least"] <= cost["usual"] < cost["most"] / 10

@@ -239,8 +239,10 @@ async def _hopeless(claim: Claim, session: Session) -> list[str]:
     return [f"{start}: about {max(bad):.2g} times as much could"]
 
 
-def _factor(claim: Claim, session: Session, parameters: Mapping[str, Any], statement: Statement, instances: int) -> float:
-    """Return how many times the budget an even chance to support a true claim takes, at least 1.
+def _factor(
+    claim: Claim, session: Session, parameters: Mapping[str, Any], statement: Statement, instances: int, least: float = 1.0
+) -> float:
+    """Return how many times the budget an even chance to support a true claim takes, at least ``least``.
 
     Draws go to every size in the simple way, and half of what that takes is asked for: the best allotment needs no less.
     """
@@ -265,7 +267,7 @@ def _factor(claim: Claim, session: Session, parameters: Mapping[str, Any], state
         supports = error.decision_reach(contract.false_support_rate) <= contract.within
         return supports and _rejects(error, contract, isinstance(statement, Scaling), room)
 
-    low, high = 1.0, LARGEST_FACTOR
+    low, high = least, LARGEST_FACTOR
     if settles(low):
         return low
     if not settles(high):
@@ -297,3 +299,52 @@ def plan_claim(
         for parameters, statement in instances
         if plannable(statement)
     ]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What checking a claim takes of one core, in seconds: its first look, about what a true claim takes, and the most.
+
+    What an exponent takes is planned, at even odds; what other statements take is not known before they are drawn, and is the most.
+    The most is the whole budget; a claim that is refuted takes as much again, to be confirmed.
+    """
+
+    claim: str
+    folder: str
+    least: float
+    usual: float
+    most: float
+
+
+def costs(claims: Iterable[Claim], session: Session) -> Iterator[Cost]:
+    """Yield what each claim may take; nothing is drawn, and the exact values that decide a claim before it draws are not counted.
+
+    A claim that cannot be built costs nothing: checking it says why.
+    """
+    for claim in claims:
+        yield _cost(claim, session)
+
+
+def _cost(claim: Claim, session: Session) -> Cost:
+    least = usual = most = 0.0
+    try:
+        instances = session.instances(claim)
+    except (Exception, SystemExit):  # checking the claim tells it in full
+        instances = []
+    for parameters, statement in instances:
+        quantity, sizes, share = statement.measured(), statement.sizes(), statement.share / len(instances)
+        if not quantity.can_draw:
+            continue
+        first, whole = 0.0, session.profile.random_numbers * share / NUMBERS_PER_SECOND
+        if quantity.pilots(sizes):
+            likely = whole  # what a draw costs is known when its schedule is, which takes long to find out
+        elif any(quantity.cost(each) is None for each in sizes):
+            likely = whole = session.profile.seconds * share  # the clock says when it has had enough
+        else:
+            measurement = Measurement(claim.id, describe_instance(parameters), statement, session, 1.0 / len(instances))
+            first = sum(measurement.budget.spending.per_block) / NUMBERS_PER_SECOND
+            whole = likely = max(first, whole)
+            if whole > first and plannable(statement):
+                likely = max(first, whole * min(1.0, _factor(claim, session, parameters, statement, len(instances), first / whole)))
+        least, usual, most = least + first, usual + likely, most + whole
+    return Cost(claim.id, claim.file.parent.name, least, usual, most)

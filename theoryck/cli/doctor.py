@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,23 +36,25 @@ OPTIONAL_EXTRAS = ("cluster",)  # others are for those who work on theoryck itse
 
 
 @click.command("doctor")
+@click.option("--cluster", metavar="ADDRESS|FILE|local:N", help="The Dask cluster to try, instead of one process here.")
 @click.option("--json", "json_path", is_flag=False, flag_value="-", metavar="FILE|-", help="Write JSON to FILE, or print it.")
-def command(json_path: str | None) -> None:
+def command(cluster: str | None, json_path: str | None) -> None:
     """Say what is installed, what works, and what to do about what does not.
 
     Packages and their versions against what theoryck asks for; the number of worker processes, the BLAS and its threads, the
-    memory, the terminal; and each part tried on something small: draws, rigorous values, instances, worker processes,
-    pictures, the ledger, the pytest plugin.  Please add the output to a report of a fault.
+    memory, the terminal; and each part tried on something small: draws, rigorous values, instances, worker processes, a Dask
+    cluster, pictures, the ledger, the pytest plugin.  Please add the output to a report of a fault.
 
     \b
     Examples:
       theoryck doctor
       theoryck doctor --json doctor.json
+      theoryck doctor --cluster tcp://host:8786
 
     Exit status: 0 all that is needed works, 1 something needed does not, 2 wrong usage.
     """
     check_outputs({"--json": json_path})
-    found = examine()
+    found = examine(cluster)
     if json_path != "-":
         click.echo("\n".join(report_lines(found, style_for(sys.stdout))), color=True)
     if json_path is not None:
@@ -111,9 +114,9 @@ class Doctor:
         return {"ok": self.ok, "facts": self.facts, "packages": packages, "parts": parts}
 
 
-def examine() -> Doctor:
-    """Look at everything; nothing raises."""
-    return Doctor(facts(), packages(), parts())
+def examine(cluster: str | None = None) -> Doctor:
+    """Look at everything; nothing raises.  A ``cluster`` that is named has to work."""
+    return Doctor(facts(), packages(), parts(cluster))
 
 
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?")
@@ -248,7 +251,7 @@ def _terminal() -> str:
     return f"standard output is {kind}, {style.width} columns, {'with' if style.color else 'without'} colour, {encoding}"
 
 
-def parts() -> tuple[Part, ...]:
+def parts(cluster: str | None = None) -> tuple[Part, ...]:
     """Try each part of theoryck on something small."""
     reinstall = "install theoryck's requirements again: python -m pip install --upgrade theoryck"
     return (
@@ -256,6 +259,12 @@ def parts() -> tuple[Part, ...]:
         _part("rigorous values", _enclose, advice=reinstall),
         _part("hypothesis", _generate, advice=reinstall),
         _part("worker processes", _start_process, needed=False, advice="use --workers 1"),
+        _part(
+            "cluster",
+            lambda: _reach(cluster or "local:1"),
+            needed=cluster is not None,
+            advice="python -m pip install 'theoryck[cluster]', and see that the scheduler runs and has workers",
+        ),
         _part("pictures", _plot, needed=False, advice="python -m pip install matplotlib"),
         _part("HTML pages", _page, needed=False, advice="python -m pip install jinja2"),
         _part("ledger", _keep, needed=False, advice="leave out --ledger, or point TMPDIR to a local folder"),
@@ -315,6 +324,20 @@ def _start_process() -> str:
         if answer != [1, 2]:
             raise RuntimeError(f"a worker process answered {answer!r} instead of [1, 2]")
     return "one was started, worked and left"
+
+
+def _reach(where: str) -> str:
+    from theoryck.montecarlo import Key, SerialExecutor, connect, sample
+
+    def normals(rng: Any, draws: int) -> Any:
+        return rng.standard_normal(draws)
+
+    run = partial(sample, normals, Key(0, "doctor", {}, {}), draws=256, block_draws=64)
+    with connect(where) as executor:
+        there, threads = run(executor=executor), executor.workers
+    if there != run(executor=SerialExecutor()):
+        raise ArithmeticError(f"the draws of {where} are not the bits that are drawn here")
+    return f"{where}, {threads} thread{'s' * (threads != 1)}, drew the same bits as this process"
 
 
 def _plot() -> str:

@@ -14,11 +14,11 @@ import click
 from click.core import ParameterSource
 
 from theoryck.cli import INTERRUPTED
-from theoryck.cli.common import check_outputs, tell, write_json_data
+from theoryck.cli.common import check_outputs, tell, workforce, workforce_options, write_json_data
 from theoryck.cli.options import Rational, SeveralIntegers, Whole, Widths
 
 if TYPE_CHECKING:
-    from theoryck.montecarlo import Moments, Statistic, TwoSidedMoments
+    from theoryck.montecarlo import Executor, Moments, Statistic, TwoSidedMoments
     from theoryck.quantities import Quantity
     from theoryck.records import Bracket, Enclosure, Estimate
 
@@ -118,7 +118,7 @@ _POWER = Rational(
 @click.option("--digits", type=Whole(1, 1000), default=20, show_default=True, help="Digits of the exact value.")
 @click.option("--exact/--no-exact", default=True, help="Whether to compute the exact value.")
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of the draws.")
-@click.option("--workers", type=Whole(1), help="Worker processes; the results do not depend on it.")
+@workforce_options("results")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the result to FILE as JSON; - prints it and nothing else.")
 @click.pass_context
 def command(
@@ -128,6 +128,8 @@ def command(
     digits: int,
     seed: int,
     workers: int | None,
+    cluster: str | None,
+    any_versions: bool,
     json_path: str | None,
     **options: Any,
 ) -> None:
@@ -167,12 +169,14 @@ def command(
     _check_options(ctx, quantity, chosen)
     wanted = options["data_sets"] if chosen.learns else options["draws"]
     measured = _build(chosen, options)
-    tell("computing the exact value; Ctrl-C stops, --no-exact leaves it out" if exact else "the exact value is left out")
-    value, without = _exact(measured, digits) if exact else (None, "not asked for (--no-exact)")
-    tell(f"drawing {wanted} {'data sets' if chosen.learns else 'times'}; Ctrl-C stops and shows what was drawn")
     # A draw of some quantities takes several data sets.
     replicates = math.ceil(wanted / getattr(measured, "data_sets_per_draw", 1))
-    moments, interrupted = _draw(measured, quantity, replicates, seed, workers)
+    few = workers is None and cluster is None and replicates * (measured.cost({}) or math.inf) < MANY_NUMBERS
+    with workforce(1 if few else workers, cluster, any_versions) as executor:
+        tell("computing the exact value; Ctrl-C stops, --no-exact leaves it out" if exact else "the exact value is left out")
+        value, without = _exact(measured, digits) if exact else (None, "not asked for (--no-exact)")
+        tell(f"drawing {wanted} {'data sets' if chosen.learns else 'times'}; Ctrl-C stops and shows what was drawn")
+        moments, interrupted = _draw(measured, quantity, replicates, seed, executor)
     found = Measured(
         quantity, chosen.formula, _instance(chosen, measured, options), seed, value, without, moments, measured.reduction
     )
@@ -229,30 +233,28 @@ def _exact(measured: Quantity, digits: int) -> tuple[Enclosure | Bracket | None,
 
 
 def _draw(
-    measured: Quantity, name: str, draws: int, seed: int, workers: int | None
+    measured: Quantity, name: str, draws: int, seed: int, executor: Executor
 ) -> tuple[Moments | TwoSidedMoments | None, bool]:
     """Return the moments (None for no draw) and whether Ctrl-C cut them short."""
     from theoryck import montecarlo
 
     if draws == 0:
         return None, False
-    few = draws * (measured.cost({}) or math.inf) < MANY_NUMBERS
-    with montecarlo.make_executor(1 if workers is None and few else workers) as executor:
-        options: dict[str, Any] = {} if measured.two_sided else {"statistic": measured.reduction}
-        run: Any = montecarlo.sample_two_sided if measured.two_sided else montecarlo.sample
-        try:
-            moments: Moments | TwoSidedMoments = run(
-                measured.sampler({}),
-                montecarlo.Key(seed, f"measure/{name}", measured.parameters, {}),
-                draws=draws,
-                block_draws=measured.block_draws({}),
-                executor=executor,
-                **options,
-            )
-        except KeyboardInterrupt as error:
-            return getattr(error, "partial", None), True
-        except (montecarlo.SamplerError, montecarlo.WorkerDied) as error:
-            raise click.UsageError(f"the draws failed: {str(error).partition(chr(10))[0]}") from error
+    options: dict[str, Any] = {} if measured.two_sided else {"statistic": measured.reduction}
+    run: Any = montecarlo.sample_two_sided if measured.two_sided else montecarlo.sample
+    try:
+        moments: Moments | TwoSidedMoments = run(
+            measured.sampler({}),
+            montecarlo.Key(seed, f"measure/{name}", measured.parameters, {}),
+            draws=draws,
+            block_draws=measured.block_draws({}),
+            executor=executor,
+            **options,
+        )
+    except KeyboardInterrupt as error:
+        return getattr(error, "partial", None), True
+    except (montecarlo.SamplerError, montecarlo.WorkerDied) as error:
+        raise click.UsageError(f"the draws failed: {str(error).partition(chr(10))[0]}") from error
     return moments, False
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +16,7 @@ from theoryck.cli.common import (
     check_outputs,
     files_of_claims,
     find_claim,
+    find_claims,
     profile_option,
     seed_option,
     stdout_style,
@@ -32,8 +34,9 @@ MOST_VIOLATION = 100.0  # an exponent; more than any rate is wrong by
 
 
 @click.command("plan")
-@click.argument("claim")
+@click.argument("claim", required=False)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--all", "every", is_flag=True, help="Say what checking all claims costs, folder by folder; no CLAIM is named.")
 @profile_option()
 @seed_option()
 @click.option("--violation", type=float, metavar="X", help="Say what refutes a claim whose exponent is wrong by X.")
@@ -42,8 +45,9 @@ MOST_VIOLATION = 100.0  # an exponent; more than any rate is wrong by
 @click.option("--no-pilot", is_flag=True, help="Take the noise of a draw to be 1 relative to its mean.")
 @click.option("--json", "as_json", is_flag=False, flag_value="-", metavar="FILE|-", help="Write the plan to FILE, or print it.")
 def command(
-    claim: str,
+    claim: str | None,
     paths: tuple[str, ...],
+    every: bool,
     profile: str,
     seed: int,
     violation: float | None,
@@ -61,11 +65,14 @@ def command(
     that declares no cost is timed.  Only exponents are planned, of a Scaling or of a Bound without a constant; a Limit, a Law, an
     Identity or a Bound with a constant is answered with what to do instead.
 
+    With --all, for each folder: the time of one core that the first look takes, about what all take if they are true, and the most.
+
     \b
     Examples:
       theoryck plan moment-control
       theoryck plan moment-control --violation 0.1 --profile standard
       theoryck plan spectral-gap my_conjecture.py --no-pilot --json -
+      theoryck plan --all proofs --profile thorough
 
     Exit status: 0 the budget can settle every instance; 2 wrong usage; 3 it cannot settle some instance.
     """
@@ -79,6 +86,11 @@ def command(
         raise Usage(f"--violation must be a positive exponent of at most {MOST_VIOLATION:g}, got {violation:g}")
     if not math.isfinite(power):
         raise Usage(f"--power must lie between 0.5 and 0.999, got {power}")
+    if every:
+        _plan_all(tuple(path for path in (claim, *paths) if path is not None), profile, seed, as_json)
+        return
+    if claim is None:
+        raise Usage("which claim? Name its id, or --all for what checking all of them costs")
     check_outputs({"--json": as_json}, files_of_claims(paths))
     found = find_claim(claim, paths)
     with Session(profile_named(profile), seed, workers=1, claims=sharing) as session:
@@ -97,6 +109,33 @@ def command(
         data = {"claim": found.id, "profile": profile, "seed": seed, "instances": [entry.to_json() for entry in planned]}
         write_json_data(data, as_json)
     raise SystemExit(3 if any(entry.hopeless and not entry.exact for entry in planned) else 0)
+
+
+def _plan_all(paths: tuple[str, ...], profile: str, seed: int, as_json: str | None) -> None:
+    """Tell what checking every claim costs, by folders; nothing is drawn."""
+    from theoryck.checking.profiles import profile_named
+    from theoryck.checking.prospects import costs
+    from theoryck.checking.session import Session
+
+    check_outputs({"--json": as_json}, files_of_claims(paths))
+    claims = find_claims(paths)
+    with Session(profile_named(profile), seed, workers=1, claims=len(claims)) as session:
+        found = list(costs(claims, session))
+    if as_json is not None:
+        write_json_data({"profile": profile, "seed": seed, "claims": [asdict(cost) for cost in found]}, as_json)
+        return
+    rows = [["folder", "claims", "first look", "if true", "at most"]]
+    folders = dict.fromkeys(cost.folder for cost in found)
+    for name, inside in [*((folder, [cost for cost in found if cost.folder == folder]) for folder in folders), ("in all", found)]:
+        times = [math.fsum(getattr(cost, column) for cost in inside) for column in ("least", "usual", "most")]
+        rows.append([clean(name), str(len(inside)), *map(numbers.duration, times)])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    style = stdout_style()
+    click.echo(style.paint(f"what {profile} costs, in time of one core", "head"), color=True)
+    for name, *cells in rows:
+        click.echo("  ".join([pad(name, widths[0]), *(pad(cell, width, right=True) for cell, width in zip(cells, widths[1:]))]))
+    text = "exponents are planned at even odds, what else is drawn is taken at its most; exact values are not counted"
+    click.echo("\n".join(wrap(text, style.width)))
 
 
 def _not_planned(claim: Claim, profile: str, seed: int) -> str:
