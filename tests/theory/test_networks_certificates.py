@@ -16,15 +16,17 @@ from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities import NoCertificate
 from theoryck.records import Certificate
+from theoryck.theory.networks.certificates import overlaps
 from theoryck.theory.networks.certificates.cells import nonnegative
 from theoryck.theory.networks.certificates.layers import LayerBounds
 from theoryck.theory.networks.certificates.moments import absolute, input_moments, next_moments, partition_count
 from theoryck.theory.networks.certificates.norms import layers, norm_certificate
 from theoryck.theory.networks.certificates.ranges import largest_square
-from theoryck.theory.networks.limits import norm_moment_limit
-from theoryck.theory.networks.proved.moments import norm_moment
+from theoryck.theory.networks.limits import norm_moment_limit, overlap_moment_limit
+from theoryck.theory.networks.proved.moments import norm_moment, overlap_moment
 
-SAMPLES = sorted((Path(__file__).parents[1] / "data" / "certificates").glob("norm-*.json"))
+SAMPLES = sorted((Path(__file__).parents[1] / "data" / "certificates").glob("[no]*-power*.json"))
+FIND = {"norm-deviation": norm_certificate, "overlap": overlaps.overlap_certificate}
 BOUNDED = [
     "tanh(x)",
     "erf(x)",
@@ -227,8 +229,107 @@ def test_samples_are_what_is_found(path):
     data = json.loads(path.read_text())
     record = Certificate.from_json(data)
     assert record.to_json() == data
-    found = norm_certificate(Activation(record.activation), record.depth, record.power, record.start)
+    found = FIND[record.quantity](Activation(record.activation), record.depth, record.power, record.start)
     assert float(found.constant) == pytest.approx(float(record.constant), rel=1e-6)
+
+
+# -- overlaps ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["tanh(x)", "sin(2*x)", "x*exp(-x**2/2)", "x/sqrt(1 + x**2)"])
+def test_the_further_numbers_of_a_layer_for_overlaps(text):
+    phi = Activation(text)
+    for bounds in overlaps.layers(phi, 2):
+        sigma = float(bounds.layer.centre)
+        s = np.concatenate([sigma * np.geomspace(1e-9, 1, 400)[:-1], sigma * (1 + np.geomspace(1e-3, 40 / sigma, 400))])
+        s = s[np.abs(s - sigma) > 5e-4 * sigma]
+        z = np.linspace(-12, 12, 6001)
+        weights = z * np.exp(-z * z / 2) / math.sqrt(2 * math.pi) * (z[1] - z[0])
+        r0, r = (phi(np.sqrt(v)[:, None] * z) @ weights / np.sqrt(v) for v in (np.array([sigma]), s))
+        f0, f = (grid_means(phi, v)[0] for v in (np.array([sigma]), s))
+        assert f0[0] == pytest.approx(float(bounds.image), rel=1e-6)
+        assert r0[0] ** 2 == pytest.approx(float(bounds.squared), rel=1e-6)
+        tilt, ratio, rest = ((r**2 - r0**2) / np.abs(s - sigma)).max(), (f / s).max(), (f / s - r**2).max()
+        assert tilt * 0.999 <= float(bounds.tilt) <= 1.006 * tilt
+        assert ratio * 0.9999 <= float(bounds.ratio) <= 1.006 * ratio
+        assert rest * 0.999 <= float(bounds.rest) <= max(1.006 * rest, 0.011 * ratio)
+
+
+def brute_overlap_step(bounds, norms, given, start, largest, j, top):
+    """The step of section 4 of the format, in floats and term by term over partitions."""
+    x, c = ([float(value) for value in absolute(moments)] for moments in (norms, given))
+    alpha, delta, kappa, rest = (float(getattr(bounds, key)) for key in ("squared", "tilt", "ratio", "rest"))
+    iota, chord, big, small = float(bounds.image), float(bounds.layer.chord), float(largest), start**-0.5
+    tau = 1 / float(bounds.layer.centre)
+
+    def gamma(r):
+        if r == 0:
+            return 1.0
+        bound = kappa**r * c[r]
+        if 2 * r <= top:
+            mixed = (x[2 * r] * c[2 * r]) ** (1 / (2 * r))
+            higher = 2 * rest * tau * (c[2 * r] ** (1 / r) + 2 * mixed) * small
+            if 3 * r <= top:
+                cubes = c[3 * r] ** (1 / r) + 2 * x[3 * r] ** (2 / (3 * r)) * c[3 * r] ** (1 / (3 * r))
+                higher = min(higher, 4 * rest * tau**2 * cubes / start)
+            bound = min(bound, (alpha * c[r] ** (1 / r) + delta * mixed * small + higher) ** r)
+        return bound
+
+    def excess(t):
+        last = chord**2 * x[2 * t] ** (1 / t) + big**2 * tau**2 * (c[2 * t] ** (1 / t) + 2 * x[2 * t] ** (1 / t))
+        return 2 * chord * iota * x[t] ** (1 / t) + last * small
+
+    def term(p, m, u):
+        return math.comb(m, u) * iota ** (2 * (m - u)) * small**u * gamma(p + u) ** (p / (p + u)) * excess(p + u) ** u
+
+    def w(p, m):
+        bound = big ** (2 * m) * gamma(p)
+        near = iota ** (2 * m) * gamma(p) + sum(term(p, m, u) for u in range(1, m + 1)) if 2 * (p + m) <= top else math.inf
+        return min(bound, near)
+
+    total = gamma(j)
+    for i in range(2, j + 1):
+        for parts in partitions(i):
+            m = len(parts)
+            total += math.comb(j, i) * count(parts) * start ** (m - i / 2) * (2 * big) ** (i - 2 * m) * w(j - i, m)
+    return total
+
+
+@pytest.mark.parametrize("start", [1, 300, 65536])
+def test_the_step_of_overlaps_term_by_term(start):
+    bounds, largest = overlaps.layers(Activation("tanh"), 1)[0], Decimal("1.2")
+    norms, given = input_moments(start, 12), overlaps.input_overlaps(start, 12)
+    with precision(80):
+        step = overlaps.Step(bounds, norms, given, start, largest)
+        for j in range(2, 13, 2):
+            brute = brute_overlap_step(bounds, norms, given, start, largest, j, 12)
+            assert float(step.moment(j)) == pytest.approx(brute, rel=1e-6)
+
+
+@pytest.mark.parametrize(("text", "depth", "power"), [("tanh(x)", 1, 2), ("sin(2*x)", 2, 2), ("erf(x)", 3, 4), ("atan(x)", 2, 3)])
+def test_no_exact_overlap_exceeds_a_certificate(text, depth, power):
+    compared = 0
+    for start in (1, 64, 4096):
+        constant = float(overlaps.overlap_certificate(Activation(text), depth, power, start).constant)
+        for size in (size for size in (64, 1000, *SIZES[4:]) if size >= start):
+            try:
+                value = overlap_moment(Activation(text), (size,) * (depth + 1), power, digits=10)
+            except ExactError:
+                continue
+            assert float(value.low) * size ** (power / 2) <= constant
+            compared += 1
+    assert compared >= 8
+
+
+def test_overlap_constants_are_near_the_limit():
+    for text, depth, worst in (("tanh(x)", 1, 1.1), ("erf(x)", 3, 1.14), ("sin(2*x)", 3, 1.17)):
+        limit = float(overlap_moment_limit(Activation(text), (1,) * (depth + 1), 2))
+        assert limit < float(overlaps.overlap_certificate(Activation(text), depth, 2, 4096).constant) < worst * limit
+
+
+def test_overlaps_of_a_phi_that_is_not_odd_are_refused():
+    with pytest.raises(NoCertificate, match="not odd"):
+        tc.overlap_moment(tc.DeepNetwork("erf(x + 1/2)", depth=1, widths=["d", "d"])).for_every_size()
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------------------

@@ -162,12 +162,13 @@ r_i = lambda_i/(lambda_i + Delta).  C is at most 1.000001 times the number that 
 ``quantity`` "overlap", ``method`` "comparison":  E|x_L . x'_L|^k <= C d^(-k/2) for every integer d >= N and all widths >= d, where
 x_0 and x'_0 are independent and pass through the same network.  phi is odd.  The keys are those of section 1, depth L >= 1;
 ``proof`` has the keys of section 2 and "overlaps".  "range" and "top" are as in section 2; "moments" has the lists l = 0, ..., L-1
-only, all with K/2 entries; each of "layers" has the keys of 2.2 and four more, with the rules of 2.2:
+only, all with K/2 entries; each of "layers" has the keys of 2.2 and five more, with the rules of 2.2:
 
     image       iota:    sigma_(l+1) <= iota
     squared     alpha':  r(sigma_l)^2 <= alpha',  where r(s) = E phi'(sqrt(s) Z) = E[Z phi(sqrt(s) Z)]/sqrt(s)
     tilt        delta':  r(s)^2 <= r(sigma_l)^2 + delta' |s - sigma_l|   for every s > 0
     ratio       kappa:   f(s) <= kappa s                                for every s > 0
+    rest        kappa':  f(s) - s r(s)^2 <= kappa' s                    for every s > 0
 
 ``overlaps``: L + 1 lists, the l-th with numbers H'_(l,2i), E C_l^(2i) <= H'_(l,2i) d^(-i), C_l = x_l . x'_l: K/2 of them, ceil(k/2)
 for l = L.  h_r is made of "moments" as in 2.3 and h'_r of "overlaps" in the same way.  X = |x_l|^2 - sigma_l and X' = |x'_l|^2 -
@@ -176,16 +177,19 @@ sigma_l have the same law; tau = 1/(centre - one unit of its last digit) >= 1/si
     Layer 0.   H'_(0,j) >= (j-1)!! prod_(u=0..j/2-1) (1 + 2u/N).
       Lemma.   Given x_0, C_0 ~ N(0, S_0/d_0), and E S_0^i = prod_(u<i) (1 + 2u/d_0).
 
-    gamma'_r.  gamma'_0 = 1; for r = 1, ..., K it is kappa^r h'_r where 3r > K, else the least of that and
-               ( alpha' h'_r^(1/r) + delta' (h_(2r) h'_(2r))^(1/(2r)) N^(-1/2)
-                 + 4 kappa tau^2 (h'_(3r)^(1/r) + 2 h_(3r)^(2/(3r)) h'_(3r)^(1/(3r))) N^(-1) )^r.
+    gamma'_r.  gamma'_0 = 1; for r = 1, ..., K it is kappa^r h'_r where 2r > K, else the least of that and
+               ( alpha' h'_r^(1/r) + delta' (h_(2r) h'_(2r))^(1/(2r)) N^(-1/2) + e_r )^r,
+               e_r = 2 kappa' tau (h'_(2r)^(1/r) + 2 (h_(2r) h'_(2r))^(1/(2r))) N^(-1/2) where 3r > K, else the least of that and
+               4 kappa' tau^2 (h'_(3r)^(1/r) + 2 h_(3r)^(2/(3r)) h'_(3r)^(1/(3r))) N^(-1).
       Lemma.   E|G|^r <= gamma'_r d^(-r/2) for G = E[C_(l+1) | S, S', C] = sum over odd n of a_n(S) a_n(S') rho^n,
                rho = C/sqrt(S S'), with the normalised Hermite coefficients a_n(s) of z -> phi(sqrt(s) z) (Mehler's formula);
                sum a_n^2 = f and a_1(s) = sqrt(s) r(s).
                By Cauchy-Schwarz |G| <= |rho| sqrt(f(S) f(S')) <= kappa |C|.  The term n = 1 is r(S) r(S') C, and
                |r(S) r(S')| <= (r(S)^2 + r(S')^2)/2 <= alpha' + (delta'/2)(|X| + |X'|).
-               The others are at most |rho|^3 sqrt(f(S) f(S')) <= kappa |C| rho^2: where S, S' >= sigma_l/2 that is at most
-               4 kappa tau^2 |C|^3, elsewhere at most kappa |C| <= 4 kappa tau^2 |C| (X^2 + X'^2).
+               The others, n >= 3, are at most |rho|^3 (sum a_n(S)^2)^(1/2) (sum a_n(S')^2)^(1/2) <= kappa' |C| rho^2, since
+               their sum is f(s) - s r(s)^2.  Where S, S' >= sigma_l/2 that is at most 4 kappa' tau^2 |C|^3, elsewhere at most
+               kappa' |C| <= 4 kappa' tau^2 |C| (X^2 + X'^2); also, with rho^2 <= |rho|, at most 2 kappa' tau C^2 there and
+               kappa' |C| <= 2 kappa' tau |C| (|X| + |X'|) elsewhere.
                Then Minkowski and Hoelder: |X C|_r <= |X|_(2r) |C|_(2r), |X^2 C|_r <= |X|_(3r)^2 |C|_(3r).
 
     b_t.       For 2t <= K:  b_t = 2 Lambda iota h_t^(1/t)
@@ -206,18 +210,20 @@ sigma_l have the same law; tau = 1/(centre - one unit of its last digit) >= 1/si
 
     Result.    C >= h'_k of the last list.  Derived numbers are as tight as in 2.3.
 
-One way to prove the two inequalities for every s, beside 2.4:
+One way to prove the three inequalities for every s, beside 2.4:
 
-    Series.    r(c(1+t)) = sum_(n>=0) r_n t^n, r_n = E[phi(sqrt(c) Z) He_(2n+1)(Z)]/(sqrt(c) 2^n n!), |r_n| <= sqrt((2n+1) R/c),
-               by 2.4 and E phi' He_(2n) = E phi He_(2n+1)/sqrt(c).  Cut at n < m it errs by at most 2 sqrt((2m+1) R/c) |t|^m
-               where |t| <= 1/3.
-    Near 0.    For s <= s_0, with the largest |phi'| on [-12 sqrt(s_0), 12 sqrt(s_0)]:
-               f(s)/s <= (max |phi'|)^2 + 1e-31 R/s_0  and  |r(s)| <= max |phi'| + 1e-31 sqrt(R/s_0).
-      Lemma.   With v = 12 sqrt(s_0/s), p the normal density: E phi^2 1(|Z| <= v) <= s (max |phi'|)^2, as phi(0) = 0, and the
-               rest is at most R exp(-v^2/2) = R exp(-72 s_0/s) <= R exp(-72) s/s_0.  E Z phi 1(|Z| <= v) = sqrt(s) E phi' 1(|Z| <= v)
-               - 2 phi(sqrt(s) v) p(v), and what lies beyond v is at most 2 sqrt(R) p(v); p(v)/sqrt(s) <= exp(-72)/sqrt(2 pi s_0).
+    Series.    r(c(1+t)) = sum_(n>=0) r_n t^n, r_n = E[phi(sqrt(c) Z) He_(2n+1)(Z)]/(sqrt(c) 2^n n!), |r_n| <= sqrt((2n+1) f(c)/c),
+               by 2.4, E phi' He_(2n) = E phi He_(2n+1)/sqrt(c) and Cauchy-Schwarz.  Cut at n < m it errs by at most
+               2 sqrt((2m+1) f(c)/c) |t|^m where |t| <= 1/3.  In 2.4 also |f_n| <= sqrt(E F(sqrt(c) Z)^2), which is small with c.
+    Near 0.    For s <= s_0, with the values of phi' on [-12 sqrt(s_0), 12 sqrt(s_0)]:
+               f(s)/s <= (max |phi'|)^2 + 1e-31 R/s_0,  and  r(s) = q v + e with 1 - 1e-31 <= q <= 1, v between min phi' and
+               max phi', |e| <= 1e-31 sqrt(R/s_0).
+      Lemma.   With y = 12 sqrt(s_0/s), p the normal density: E phi^2 1(|Z| <= y) <= s (max |phi'|)^2, as phi(0) = 0, and the
+               rest is at most R exp(-y^2/2) = R exp(-72 s_0/s) <= R exp(-72) s/s_0.  By parts
+               E Z phi 1(|Z| <= y) = sqrt(s) E phi' 1(|Z| <= y) - 2 phi(sqrt(s) y) p(y), and what lies beyond y is at most
+               2 sqrt(R) p(y); p(y)/sqrt(s) <= exp(-72)/sqrt(2 pi s_0).
     Far.       For every s >= s_1 > sigma_l:  f(s) <= R <= kappa s_1,  and
-               r(s)^2 <= f(s)/s <= R/s_1 <= r(sigma_l)^2 + delta'(s_1 - sigma_l).
+               r(s)^2 <= f(s)/s <= R/s_1 <= r(sigma_l)^2 + delta'(s_1 - sigma_l),  f(s)/s <= R/s_1 <= kappa'.
                Cells i to j of ``cells`` and these arguments, with s_0 and s_1 = sigma_l + x_1 as there, suffice.
 """
 

@@ -273,6 +273,24 @@ class overlap_moment(NetworkMoment):
         """Return the sampler at ``sizes``; errors of the widths name the size that is missing."""
         return OverlapSampler(layers_of(self.network, sizes), self.power)
 
+    def certificate_cost(self) -> float | None:
+        from theoryck.theory.networks.certificates.overlaps import why_not
+
+        return None if why_not(self) else 0.2 + 0.4 * self.network.depth
+
+    def for_every_size(self, rate: Fraction | None = None, *, constant: Decimal | None = None, start: int = 1) -> Certificate:
+        """Return the certificate of E|x_L . x'_L|^k <= C d^(-k/2) for every d >= ``start`` and all widths >= d.
+
+        k is an integer from 1 to 8, phi an odd bounded function and the depth at least 1.  Raises NoCertificate.
+
+        >>> from theoryck.theory.networks import DeepNetwork
+        >>> overlap_moment(DeepNetwork("erf", depth=2), power=2).for_every_size(start=4096).constant  # its limit is 0.2748
+        '0.306...'
+        """
+        from theoryck.theory.networks.certificates.overlaps import overlap_bound
+
+        return overlap_bound(self, rate, constant, integer(start, "start", 1, error=QuantityError))
+
     def _limit(self, ratios: Sequence[Fraction]) -> Enclosure:
         from theoryck.theory.networks.limits import overlap_moment_limit
 

@@ -31,20 +31,44 @@ EDGE = fmpq(1, 3)
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """f and the variance G - f^2 on [2c/3, 4c/3] as polynomials in t = s/c - 1, up to R |t|^m and 3 R^2 |t|^m, m = TERMS."""
+    """f, G - f^2 and r on [2c/3, 4c/3] as polynomials in t = s/c - 1, m = TERMS terms.
+
+    What is left is at most R |t|^m of f, 3 R^2 |t|^m of G - f^2, and of r^2 what :func:`squared_mean_error` says.
+
+    r(s) = E phi'(sqrt(s) Z) = sum_n r_n t^n, r_n = E[phi(sqrt(c) Z) He_(2n+1)(Z)]/(sqrt(c) 2^n n!), for E phi' He_(2n) is
+    E phi He_(2n+1)/sqrt(c), by parts.
+    """
 
     centre: arb
     f: arb_poly
     variance: arb_poly
+    mean: arb_poly
 
 
 def cell(expression: Expr, centre: arb) -> Cell:
     """Return the cell of phi around ``centre``."""
-    table = hermite_table(expression, centre, 4, 2 * TERMS - 2, BITS)
-    f, fourth = (arb_poly([table[power][2 * n] / (2**n * math.factorial(n)) for n in range(TERMS)]) for power in (2, 4))
+    table = hermite_table(expression, centre, 4, 2 * TERMS - 1, BITS)
+    weights = [2**n * math.factorial(n) for n in range(TERMS)]
+    f, fourth = (arb_poly([table[power][2 * n] / weight for n, weight in enumerate(weights)]) for power in (2, 4))
+    mean = arb_poly([table[1][2 * n + 1] / weight for n, weight in enumerate(weights)]) * centre.rsqrt()
     # With phi^2 <= R the tails are at most (R/2)|t|^m/(1-|t|) of f and (R^2/2)|t|^m/(1-|t|) of G.  Of f^2, with f = P + tail, it is
     # tail (f + P), |f + P| <= 2R + R/2: in all (3/4) R |t|^m of f and (3/4 + 15/8) R^2 |t|^m of G - f^2 where |t| <= 1/3.
-    return Cell(centre, f, fourth - f * f)
+    return Cell(centre, f, fourth - f * f, mean)
+
+
+def squared_mean_error(part: Cell, divided: int = 0) -> arb:
+    """Return a bound of |r^2 - P^2| / |t|^divided for the polynomial P of r, |t| <= 1/3.
+
+    By Cauchy-Schwarz |r_n| <= sqrt(f(c)/c) sqrt((2n+1)!)/(2^n n!) <= sqrt((2n+1) f(c)/c): the tail of r is at most
+    2 sqrt((2m+1) f(c)/c) |t|^m, |r| and |P| at most 2 sqrt(f(c)/c), and so that of r^2 at most 8 sqrt(2m+1) (f(c)/c) |t|^m.
+    """
+    return 8 * arb(2 * TERMS + 1).sqrt() * abs(part.f[0]) / part.centre * arb(3) ** (divided - TERMS)
+
+
+def small_error(part: Cell) -> arb:
+    """Return a bound of f - P for |t| <= 1/3 that is small with s: |f_n| <= sqrt(E phi(sqrt(c) Z)^4), by Cauchy-Schwarz."""
+    fourth = part.variance[0] + part.f[0] ** 2
+    return 2 * abs(fourth).sqrt() * arb(3) ** -TERMS
 
 
 def interval(low: Any, high: Any) -> arb:

@@ -49,8 +49,9 @@ class LayerBounds:
 
     def to_json(self) -> dict[str, Any]:
         """Return the layer as JSON data."""
-        numbers = ("centre", "slope", "curvature", "chord", "deviation", "growth")
-        return {name: plain_text(getattr(self, name)) for name in numbers} | {"cells": list(self.cells)}
+        numbers = ("slope", "curvature", "chord", "deviation", "growth")
+        rest = {name: plain_text(getattr(self, name)) for name in numbers}
+        return {"centre": f"{self.centre:f}", **rest, "cells": list(self.cells)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Layer:
         here = self.at(0)
         self.image: arb = here.f[0]
         self.slope: arb = here.f[1] / centre
+        self.mean: arb = here.mean[0]
         self.deviation: arb = arb(here.variance[0]).max(arb(0)).sqrt()
 
     def at(self, index: int) -> Cell:
@@ -166,6 +168,12 @@ class Layer:
             bool(self.deviation + bounds.growth * x >= self.largest / 2),
         )
 
+    def holds(self, bounds: LayerBounds, lowest: int, highest: int) -> bool:
+        """Whether the three inequalities are proved with the cells ``lowest`` to ``highest``."""
+        balls = _Bounds(*(ball(number) for number in (bounds.curvature, bounds.chord, bounds.growth)))
+        cells = (self.proved(index, balls) for index in range(lowest, highest + 1))
+        return self.proved_near_zero(lowest, balls) and all(self.proved_far(highest, balls)) and all(map(all, cells))
+
 
 def layer_bounds(layer: Layer) -> LayerBounds:
     """Return proved numbers for a layer, within half a percent of the least; NoCertificate, which names the inequality, else."""
@@ -209,7 +217,7 @@ def _far_enough(layer: Layer) -> tuple[int, NDArray[np.float64]]:
 
 
 def _written(layer: Layer, bounds: list[Decimal], cells: tuple[int, int]) -> LayerBounds:
-    centre = Decimal(f"{float(layer.centre.mid()):.12g}")
+    centre = Decimal(f"{float(layer.centre.mid()):#.12g}")
     curvature, chord, growth = bounds
     slope, deviation = rounded_up(abs(layer.slope), 9), rounded_up(layer.deviation, 9)
     return LayerBounds(centre, slope, max(curvature, LEAST), max(chord, LEAST), deviation, max(growth, LEAST), cells)

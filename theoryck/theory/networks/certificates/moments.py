@@ -49,10 +49,11 @@ def input_moments(start: int, top: int) -> Moments:
     cumulants = [Fraction(2 ** (a - 1) * factorial(a - 1), start ** (a - 1)) if a > 1 else Fraction(0) for a in range(top + 1)]
     for j in range(1, top + 1):
         moments.append(sum((comb(j - 1, a - 1) * cumulants[a] * moments[j - a] for a in range(2, j + 1)), Fraction(0)))
-    return [_written(ball(moments[j] * start ** (j // 2))) for j in range(2, top + 1, 2)]
+    return [written(ball(moments[j] * start ** (j // 2))) for j in range(2, top + 1, 2)]
 
 
-def _written(value: arb) -> Decimal:
+def written(value: arb) -> Decimal:
+    """Return a derived number as it is written: rounded up to 7 digits."""
     return rounded_up(value, 7)
 
 
@@ -71,7 +72,7 @@ def next_moments(layer: LayerBounds, before: Sequence[Decimal], start: int, larg
     small = 1 / arb(start).sqrt()
     gamma = _mapped(layer, h, small)
     noise = _Noise(layer, h, gamma, small, ball(largest))
-    return [_written(noise.moment(j, start)) for j in range(2, top + 1, 2)]
+    return [written(noise.moment(j, start)) for j in range(2, top + 1, 2)]
 
 
 def _mapped(layer: LayerBounds, h: Sequence[arb], small: arb) -> list[arb]:

@@ -22,7 +22,7 @@ from theoryck.theory.networks.certificates.ranges import largest_square
 from theoryck.theory.networks.certificates.refusals import answer
 
 if TYPE_CHECKING:
-    from theoryck.theory.networks.quantities import norm_deviation
+    from theoryck.theory.networks.quantities import NetworkMoment, norm_deviation
 
 LARGEST_POWER = 8
 LARGEST_DEPTH = 8
@@ -83,11 +83,12 @@ def norm_certificate(activation: Activation, depth: int, power: int, start: int 
     )
 
 
-def why_not(quantity: norm_deviation) -> str | None:
+def why_not(quantity: NetworkMoment) -> str | None:
     """Return why the quantity is outside what this method proves, None where it is inside."""
     network, power = quantity.network, quantity.power
-    if quantity.centre is not None:
-        return f"its centre is {quantity.centre}, and proofs for every size are of deviations from sigma_L"
+    centre = getattr(quantity, "centre", None)
+    if centre is not None:
+        return f"its centre is {centre}, and proofs for every size are of deviations from sigma_L"
     if not isinstance(power, int) or not 1 <= power <= LARGEST_POWER:
         return f"proofs for every size are of whole powers from 1 to {LARGEST_POWER}, got {power}"
     if network.depth > LARGEST_DEPTH:
