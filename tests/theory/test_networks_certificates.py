@@ -16,7 +16,7 @@ from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities import NoCertificate
 from theoryck.records import Certificate
-from theoryck.theory.networks.certificates import overlaps
+from theoryck.theory.networks.certificates import overlaps, two_sided
 from theoryck.theory.networks.certificates.cells import nonnegative
 from theoryck.theory.networks.certificates.layers import LayerBounds
 from theoryck.theory.networks.certificates.moments import absolute, input_moments, next_moments, partition_count
@@ -25,8 +25,12 @@ from theoryck.theory.networks.certificates.ranges import largest_square
 from theoryck.theory.networks.limits import norm_moment_limit, overlap_moment_limit
 from theoryck.theory.networks.proved.moments import norm_moment, overlap_moment
 
-SAMPLES = sorted((Path(__file__).parents[1] / "data" / "certificates").glob("[no]*-power*.json"))
-FIND = {"norm-deviation": norm_certificate, "overlap": overlaps.overlap_certificate}
+SAMPLES = sorted((Path(__file__).parents[1] / "data" / "certificates").glob("*-power*.json"))
+FIND = {
+    ("norm-deviation", "comparison"): norm_certificate,
+    ("norm-deviation", "two-sided"): two_sided.two_sided_certificate,
+    ("overlap", "comparison"): overlaps.overlap_certificate,
+}
 BOUNDED = [
     "tanh(x)",
     "erf(x)",
@@ -229,7 +233,7 @@ def test_samples_are_what_is_found(path):
     data = json.loads(path.read_text())
     record = Certificate.from_json(data)
     assert record.to_json() == data
-    found = FIND[record.quantity](Activation(record.activation), record.depth, record.power, record.start)
+    found = FIND[record.quantity, record.method](Activation(record.activation), record.depth, record.power, record.start)
     assert float(found.constant) == pytest.approx(float(record.constant), rel=1e-6)
 
 
@@ -330,6 +334,48 @@ def test_overlap_constants_are_near_the_limit():
 def test_overlaps_of_a_phi_that_is_not_odd_are_refused():
     with pytest.raises(NoCertificate, match="not odd"):
         tc.overlap_moment(tc.DeepNetwork("erf(x + 1/2)", depth=1, widths=["d", "d"])).for_every_size()
+
+
+# -- from both sides ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", BOUNDED)
+def test_the_numbers_of_a_layer_from_below(text):
+    phi = Activation(text)
+    for bounds, lower in zip(layers(phi, 2), two_sided._lower(phi, 2)):
+        sigma = float(bounds.centre)
+        s = np.concatenate([sigma * np.geomspace(1e-9, 1, 400)[:-1], sigma * (1 + np.geomspace(1e-3, 40 / sigma, 400))])
+        s = s[np.abs(s - sigma) > 5e-4 * sigma]
+        nu0, nu = (np.sqrt(np.maximum(grid_means(phi, v)[1], 0)) for v in (np.array([sigma]), s))
+        fall = max(((nu0 - nu) / np.abs(s - sigma)).max(), nu0[0] / sigma)
+        assert fall * 0.999 <= float(lower.fall) <= 1.006 * fall
+        assert float(lower.slope) <= float(bounds.slope) <= max(float(lower.slope) * 1.000001, 1e-9)
+        assert float(lower.deviation) <= float(bounds.deviation) <= float(lower.deviation) * 1.000001
+
+
+@pytest.mark.parametrize(("text", "depth", "power"), [("tanh(x)", 2, 2), ("sin(2*x)", 1, 4), ("erf(x)", 3, 2), ("cos(x)", 3, 3)])
+def test_exact_values_lie_between_both_sides(text, depth, power):
+    compared = 0
+    for start in (64, 4096):
+        found = two_sided.two_sided_certificate(Activation(text), depth, power, start)
+        for size in (size for size in (64, 1000, *SIZES[4:]) if size >= start):
+            value = norm_moment(Activation(text), (size,) * (depth + 1), power, digits=10)
+            scaled = [float(end) * size ** (power / 2) for end in (value.low, value.high)]
+            assert float(found.least) <= scaled[0] <= scaled[1] <= float(found.constant)
+            compared += 1
+    assert compared >= 6
+
+
+def test_both_sides_meet_at_the_limit():
+    limit = float(norm_moment_limit(Activation("tanh"), (1, 1, 1), 2))
+    found = two_sided.two_sided_certificate(Activation("tanh"), 2, 2, 10**8)
+    assert 0.9995 * limit < float(found.least) < limit < float(found.constant) < 1.0005 * limit
+
+
+def test_no_bound_from_below_is_refused_with_the_start_that_would_do():
+    with pytest.raises(NoCertificate, match="no bound from below") as refused:
+        two_sided.two_sided_certificate(Activation("tanh"), 2, 2, 1)
+    assert float(two_sided.two_sided_certificate(Activation("tanh"), 2, 2, refused.value.start).least) > 0
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------------------

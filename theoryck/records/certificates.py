@@ -225,6 +225,32 @@ One way to prove the three inequalities for every s, beside 2.4:
     Far.       For every s >= s_1 > sigma_l:  f(s) <= R <= kappa s_1,  and
                r(s)^2 <= f(s)/s <= R/s_1 <= r(sigma_l)^2 + delta'(s_1 - sigma_l),  f(s)/s <= R/s_1 <= kappa'.
                Cells i to j of ``cells`` and these arguments, with s_0 and s_1 = sigma_l + x_1 as there, suffice.
+
+5. Norm deviations from both sides
+----------------------------------
+``quantity`` "norm-deviation", ``method`` "two-sided", power k >= 2, depth L >= 0: all of section 2, with K >= 4, and ``least``:
+
+    E| |x_L|^2 - sigma_L |^k >= least d^(-k/2)  for every integer d >= N where all widths are equal to d.
+
+``proof`` has the keys of section 2 and "squares", each of "layers" has the keys of 2.2 and three more,
+
+    slope-least       alpha_-:  |f'(sigma_l)| >= alpha_-  >= 0
+    deviation-least   n_-:      nu(sigma_l) >= n_-  > 0
+    fall              delta_-:  nu(s) >= nu(sigma_l) - delta_- |s - sigma_l|   for every s >= 0
+
+delta_- is at most 1.005 times the least that holds, alpha_- and n_- are at least 1/1.005 times what they bound, but an alpha_-
+below 1e-9 is written as 0.  ``squares``: L + 1 numbers q_l, E X_l^2 >= q_l/d where all widths are d >= N; with h_r of list l of
+"moments" and (y)_+ = max(y, 0):
+
+    q_0 = 2,   q_(l+1) <= (alpha_- q_l^(1/2) - B h_4^(1/2) N^(-1/2))_+^2 + (n_- - delta_- h_1 N^(-1/2))_+^2,   least <= q_L^(k/2).
+      Lemma.  E X_0^2 = 2/d.  E X_(l+1)^2 = E g(X_l)^2 + E nu(S_l)^2/d.  By Minkowski |g|_2 >= alpha_- |X|_2 - B |X^2|_2 with
+              |X^2|_2 = |X|_4^2 <= h_4^(1/2) d^(-1);  E nu^2 >= (E nu)^2 where E nu >= n_- - delta_- E|X| is not negative.
+              E|X|^k >= (E X^2)^(k/2) for k >= 2 (Jensen).
+
+Derived numbers are at most what the formulas give from the stated ones, and at least that divided by 1.000001.
+A way to prove "fall": nu(0) = 0, so delta_- >= nu(sigma_l)/sigma_l and only |s - sigma_l| <= nu(sigma_l)/delta_- <= sigma_l matters,
+where nu(s)^2 >= (nu(sigma_l) - delta_- |s - sigma_l|)^2 is to be shown: on the cell i = 0 after division by |s - sigma_l|, on part of
+i = 1, and on i = -1, -2, ... down to s = sigma_l - nu(sigma_l)/delta_-.
 """
 
 from __future__ import annotations

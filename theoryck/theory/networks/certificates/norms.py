@@ -46,8 +46,10 @@ def layers(activation: Activation, depth: int) -> tuple[LayerBounds, ...]:
     return tuple(found)
 
 
-def norm_certificate(activation: Activation, depth: int, power: int, start: int = 1) -> Certificate:
+def norm_certificate(activation: Activation, depth: int, power: int, start: int = 1, *, least_top: int = 2) -> Certificate:
     """Return the certificate of method "comparison" with the least constant that it finds, for a bounded phi.
+
+    Moments up to the order ``least_top`` at least are stated.
 
     >>> found = norm_certificate(Activation("tanh"), depth=2, power=2, start=4096)
     >>> found.constant, found.proof["layers"][0]["slope"]  # the limit of d E X^2 is 0.07748
@@ -58,7 +60,7 @@ def norm_certificate(activation: Activation, depth: int, power: int, start: int 
     even = power + power % 2
     best: tuple[list[Moments], Decimal] | None = None
     with precision(BITS):
-        for top in (factor * even for factor in _TOPS):
+        for top in (factor * even for factor in _TOPS if factor * even >= least_top):
             moments = _moments(bounds, even, start, largest, top)
             constant = rounded_up(bound_of_power(moments[-1], power), 7)
             if best is None or constant * Decimal(_WORTH) < best[1]:
