@@ -16,7 +16,7 @@ from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities import NoCertificate
 from theoryck.records import Certificate
-from theoryck.theory.networks.certificates import overlaps, two_sided
+from theoryck.theory.networks.certificates import overlaps, products, two_sided
 from theoryck.theory.networks.certificates.cells import nonnegative
 from theoryck.theory.networks.certificates.layers import LayerBounds
 from theoryck.theory.networks.certificates.moments import absolute, input_moments, next_moments, partition_count
@@ -376,6 +376,25 @@ def test_no_bound_from_below_is_refused_with_the_start_that_would_do():
     with pytest.raises(NoCertificate, match="no bound from below") as refused:
         two_sided.two_sided_certificate(Activation("tanh"), 2, 2, 1)
     assert float(two_sided.two_sided_certificate(Activation("tanh"), 2, 2, refused.value.start).least) > 0
+
+
+# -- two slopes --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["x", "relu(x)", "abs(x)", "relu(x) - relu(-x)/5"])
+@pytest.mark.parametrize(("depth", "power"), [(1, 2), (2, 4), (4, 8)])
+def test_products_are_the_exact_moments(text, depth, power):
+    limit = float(norm_moment_limit(Activation(text), (1,) * (depth + 1), power))
+    for size in (1, 64, 4096, 10**9):
+        found = products.product_certificate(Activation(text), depth, power, size)
+        exact = float(norm_moment(Activation(text), (size,) * (depth + 1), power).high) * size ** (power / 2)
+        assert exact * (1 - 1e-12) <= float(found.constant) <= exact * (1 + 1e-5)
+        assert limit * (1 - 1e-6) <= float(found.least) <= limit * (1 + 1e-12)
+
+
+def test_products_need_two_slopes():
+    assert products.slopes(Activation("max(x, x/10)").expression) == (1, Fraction(1, 10))
+    assert [products.slopes(Activation(text).expression) for text in ("relu(x - 1)", "x + 1", "x**2", "tanh(x)")] == [None] * 4
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------------------

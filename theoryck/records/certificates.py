@@ -248,9 +248,35 @@ below 1e-9 is written as 0.  ``squares``: L + 1 numbers q_l, E X_l^2 >= q_l/d wh
               E|X|^k >= (E X^2)^(k/2) for k >= 2 (Jensen).
 
 Derived numbers are at most what the formulas give from the stated ones, and at least that divided by 1.000001.
-A way to prove "fall": nu(0) = 0, so delta_- >= nu(sigma_l)/sigma_l and only |s - sigma_l| <= nu(sigma_l)/delta_- <= sigma_l matters,
-where nu(s)^2 >= (nu(sigma_l) - delta_- |s - sigma_l|)^2 is to be shown: on the cell i = 0 after division by |s - sigma_l|, on part of
-i = 1, and on i = -1, -2, ... down to s = sigma_l - nu(sigma_l)/delta_-.
+A way to prove "fall": nu(0) = 0, so delta_- >= nu(sigma_l)/sigma_l and only |s - sigma_l| <= nu(sigma_l)/delta_- <= sigma_l
+matters, where nu(s)^2 >= (nu(sigma_l) - delta_- |s - sigma_l|)^2 is to be shown: on the cell i = 0 after division by |s - sigma_l|,
+on part of i = 1, and on i = -1, -2, ... down to s = sigma_l - nu(sigma_l)/delta_-.
+
+6. Norm deviations of activations with two slopes
+-------------------------------------------------
+``quantity`` "norm-deviation", ``method`` "product":  phi(x) = a x for x >= 0 and phi(x) = b x for x <= 0, not both 0: phi is made
+of x by sums, multiples by constants, relu, abs, max and min, a = phi(1), b = -phi(-1).  The statement is that of section 1 and,
+if there is ``least`` (k >= 2), the one of section 5.  With q = (a^2 + b^2)/2, sigma_l = q^l and
+
+    S_l = q^l prod_(i=0..l) (1 + Y_i),  Y_0 = chi^2/d_0 - 1,  Y_i = the mean of d_i independent copies of W - 1,  W = phi(Z)^2/q,
+
+independent.  Cumulants: kappa_a = 2^(a-1) (a-1)! for the input layer; for the others those of W, from its moments
+E W^i = (2i-1)!! (a^(2i) + b^(2i))/(2 q^i).
+
+``proof`` has exactly the key "moments": L + 1 lists of numbers p_(l,2), p_(l,3), ..., p_(l,K), K = k rounded up to even, with
+|E P_l^j| <= p_(l,j) d^(-j/2), P_l = S_l/q^l - 1, for every d >= N and all widths >= d; p_(l,0) = 1, p_(l,1) = 0.
+
+    y_j = sum over the partitions pi of j into m parts, all >= 2, of c(pi) N^(m - j/2) prod |kappa_a|,   y_0 = 1, y_1 = 0
+    p_(0,j) >= y_j (input layer),
+    p_(l+1,j) >= sum_(i=0..j) C(j, i) p_(l,i) sum_(u=0..i) C(i, u) N^(-u/2) y_(j-i+u)   (kappa of W)
+    C >= q^(L k) p_(L,k) for even k,  q^(L k) sqrt(p_(L,k-1) p_(L,k+1)) for odd k (p_(L,0) = 1)
+      Lemma.  |E Y^j| <= y_j d^(-j/2), as E Y^j = sum c(pi) n^(m-j) prod kappa_a for the mean of n >= d >= N copies.
+              P_(l+1) = P_l (1 + Y) + Y, so E P_(l+1)^j = sum_i C(j, i) E P_l^i E (1 + Y)^i Y^(j-i).
+    least:  where all cumulants of orders 2 to K (both kinds) are >= 0, let p' be what the formulas give, in place of p, for N = oo:
+            only m = j/2 and u = 0 are left.  least <= q^(L k) p'_(L,k) for even k, q^(L k) p'_(L,2)^(k/2) for odd k >= 3.
+      Lemma.  Then, with all widths equal to d, d^(k/2) E P^k is a polynomial in 1/sqrt(d) without negative coefficients.
+
+Derived numbers are as tight as in 2.3 and 5.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ layers     The numbers of one layer: searched in floats, proved in balls
 moments    From the numbers of the layers to bounds of moments
 norms      Certificates of norm deviations
 overlaps   Certificates of overlaps of two inputs
+products   Norm deviations of activations with two slopes, such as relu
 ranges     How large the square of an activation is: a bound for every real x
 refusals   Why a bound has no certificate: where the exact value exceeds it, from where on the method would do
 two_sided  Norm deviations from both sides

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from flint import arb, fmpq
@@ -22,6 +22,18 @@ def rounded_up(value: arb | float, digits: int = 6) -> Decimal:
     exact = Fraction(mantissa) * Fraction(2) ** exponent
     context = Context(prec=digits, rounding=ROUND_CEILING)
     return max(context.divide(Decimal(exact.numerator), Decimal(exact.denominator)), LEAST)
+
+
+def rounded_down(value: arb, digits: int = 9) -> Decimal:
+    """Return a decimal number of ``digits`` digits that is at most ``value``, 0 where that is below 1e-9.
+
+    >>> rounded_down(arb(2) / 3, 4)
+    Decimal('0.6666')
+    """
+    mantissa, exponent = (int(part) for part in value.lower().man_exp())
+    exact = Fraction(mantissa) * Fraction(2) ** exponent
+    found = Context(prec=digits, rounding=ROUND_FLOOR).divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    return found if found >= LEAST else Decimal(0)
 
 
 def ball(number: Decimal | Fraction | int) -> arb:

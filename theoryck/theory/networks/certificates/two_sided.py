@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_FLOOR, Context, Decimal
-from fractions import Fraction
+from decimal import Decimal
 from functools import lru_cache
 
 import numpy as np
@@ -21,7 +20,7 @@ from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities.base import NoCertificate
 from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS, EDGE, TERMS, nonnegative
-from theoryck.theory.networks.certificates.decimals import LEAST, ball, plain_text, rounded_up
+from theoryck.theory.networks.certificates.decimals import ball, plain_text, rounded_down, rounded_up
 from theoryck.theory.networks.certificates.layers import Layer, LayerBounds
 from theoryck.theory.networks.certificates.moments import absolute
 from theoryck.theory.networks.certificates.norms import layers, norm_certificate
@@ -42,18 +41,6 @@ class LowerBounds:
     def to_json(self) -> dict[str, str]:
         """Return them as JSON data."""
         return {"slope-least": plain_text(self.slope), "deviation-least": plain_text(self.deviation), "fall": plain_text(self.fall)}
-
-
-def rounded_down(value: arb, digits: int = 9) -> Decimal:
-    """Return a decimal number of ``digits`` digits that is at most ``value``, 0 where that is below 1e-9.
-
-    >>> rounded_down(arb(2) / 3, 4)
-    Decimal('0.6666')
-    """
-    mantissa, exponent = (int(part) for part in value.lower().man_exp())
-    exact = Fraction(mantissa) * Fraction(2) ** exponent
-    found = Context(prec=digits, rounding=ROUND_FLOOR).divide(Decimal(exact.numerator), Decimal(exact.denominator))
-    return found if found >= LEAST else Decimal(0)
 
 
 def lower_bounds(layer: Layer) -> LowerBounds:
