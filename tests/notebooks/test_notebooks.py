@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 NAMES = [
     *("01_first_steps", "02_main_theorem", "03_your_own_table", "04_a_false_conjecture", "05_how_verdicts_are_made"),
-    "06_learning_in_time",
+    *("06_learning_in_time", "07_which_networks_learn_features"),
 ]
 
 

@@ -15,6 +15,7 @@ Rotondo (2023), arXiv:2209.04882.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -33,6 +34,12 @@ Array = NDArray[np.float64]
 
 REACHED = 1e-9
 """Residual |Q^(1/2) grad S Q^(1/2)| below which a saddle counts as reached; rounding leaves 1e-15 times the condition of A."""
+
+ROUNDING = 1e-14
+"""Residual below which nothing is gained any more."""
+
+SMALL = 64
+"""Order parameters and inputs together, up to which second derivatives are cheap."""
 
 DISTANT = 1e-6
 """Two ends whose |Q^(-1/2) Q' Q^(-1/2) - I| is larger are two saddles."""
@@ -55,11 +62,11 @@ class Saddle:
     True
     """
 
+    problem: PatchRegression
     order: Array
     matrix: Array
     action: float
     log_evidence: float
-    one_loop: float
     mean: Array
     variance: Array
     train_loss: float
@@ -68,6 +75,14 @@ class Saddle:
     reached: bool
     unique: bool | None
     others: tuple[float, ...]
+
+    @functools.cached_property
+    def one_loop(self) -> float:
+        """log Z with the determinant of the fluctuations, log Z_S - log det(S''/S_0'')/2: the second derivatives are made here."""
+        fit = KernelRegression.of(self.problem).slopes(self.order)
+        curvature = Prior(self.problem.network.architecture, self.problem.shape[1]).slopes(self.order)[1]
+        whole = curvature + (fit.convex - fit.concave) / self.problem.network.channels
+        return self.log_evidence - float(np.linalg.slogdet(whole)[1] - np.linalg.slogdet(curvature)[1]) / 2
 
 
 class Prior:
@@ -125,15 +140,16 @@ class _End(NamedTuple):
     action: float
     residual: float
     iterations: int
-    hessian: Array
-    prior_hessian: Array
+    metric: Array
 
 
-def saddle_point(problem: PatchRegression, *, iterations: int = 60) -> Saddle:
-    """Return the :class:`Saddle` of the effective action of a network of finitely many channels, by Newton's method in theta.
+def saddle_point(problem: PatchRegression, *, iterations: int = 100) -> Saddle:
+    """Return the :class:`Saddle` of the effective action of a network of finitely many channels: a descent in theta.
 
-    A step is shortened until S falls; where the Hessian is not positive definite the concave part of log det A is replaced by its
-    tangent.  What is not reached in ``iterations`` steps is returned as such.  Raises QuantityError for infinitely many channels.
+    Small problems are solved by Newton's method; where the Hessian is not positive definite the concave part of log det A is
+    replaced by its tangent.  In large ones second derivatives cost more than they save: they are built up from gradients,
+    beginning with those of tr Q - log det Q (BFGS).  A step is shortened until S falls.  What is not reached in ``iterations``
+    steps is returned as such.  Raises QuantityError for infinitely many channels.
 
     >>> from theoryck.theory.convolutions import PatchNetwork
     >>> data = np.random.default_rng(0).standard_normal((6, 2, 3))
@@ -149,12 +165,12 @@ def saddle_point(problem: PatchRegression, *, iterations: int = 60) -> Saddle:
     identity = network.infinite_order(patches)
     proved = network.channels >= len(regression.targets)
     factors = [1.0] if proved else [1.0, *_minima_on_the_ray(regression, prior, network.channels, identity)]
-    ends = [_newton(regression, prior, network.channels, factor * identity, iterations) for factor in factors]
+    ends = [_descend(regression, prior, network.channels, factor * identity, iterations) for factor in factors]
     best = min(ends, key=lambda end: end.action)
     others = list[float]()
     for end in ends:
         step = end.theta - best.theta
-        apart = math.sqrt(step @ best.prior_hessian @ step) > DISTANT
+        apart = math.sqrt(step @ best.metric @ step) > DISTANT
         if apart and end.residual < REACHED and not any(abs(end.action - other) < 1e-9 * abs(other) for other in others):
             others.append(end.action)
     values = regression.values(best.theta[None])
@@ -162,14 +178,13 @@ def saddle_point(problem: PatchRegression, *, iterations: int = 60) -> Saddle:
     evidence = -(network.channels * (best.action - start) + regression.constant()) / 2
     # what is not in the range of the kernels adds a number to the action
     beside = (regression.constant() - len(problem.targets) * math.log(2 * math.pi)) / network.channels
-    ratio = np.linalg.slogdet(best.hessian)[1] - np.linalg.slogdet(best.prior_hessian)[1]
     reached = best.residual < REACHED
     return Saddle(
+        problem=problem,
         order=best.theta,
         matrix=network.matrix(best.theta, patches),
         action=best.action + beside,
         log_evidence=evidence,
-        one_loop=evidence - float(ratio) / 2,
         mean=values.mean[0],
         variance=values.variance[0],
         train_loss=float(values.train_loss[0]),
@@ -181,30 +196,28 @@ def saddle_point(problem: PatchRegression, *, iterations: int = 60) -> Saddle:
     )
 
 
-def _newton(regression: KernelRegression, prior: Prior, channels: int, theta: Array, iterations: int) -> _End:
-    share, action = 1.0 / channels, math.inf
+def _descend(regression: KernelRegression, prior: Prior, channels: int, theta: Array, iterations: int) -> _End:
+    share, newton = 1.0 / channels, len(theta) + len(regression.targets) <= SMALL
+    inverse: Array = np.zeros((0, 0))
+    before = (theta, theta)
     for count in range(iterations + 1):
-        fit = regression.slopes(theta)
-        slope, curvature = prior.slopes(theta)
-        action = prior.value(theta) + share * fit.value
-        gradient = slope + share * fit.gradient
-        hessian = curvature + share * (fit.convex - fit.concave)
+        fit, (slope, curvature) = regression.slopes(theta, newton), prior.slopes(theta)
+        action, gradient = prior.value(theta) + share * fit.value, slope + share * fit.gradient
         metric = scipy.linalg.cho_factor(curvature, lower=True)
         residual = math.sqrt(max(float(gradient @ scipy.linalg.cho_solve(metric, gradient)), 0.0))
-        if residual < 1e-14 or count == iterations:
+        if residual < ROUNDING or count == iterations:
             break
-        try:
-            factor = scipy.linalg.cho_factor(hessian, lower=True)
-        except np.linalg.LinAlgError:
-            factor = scipy.linalg.cho_factor(curvature + share * fit.convex, lower=True)
-        step = -scipy.linalg.cho_solve(factor, gradient)
+        if newton:
+            step = _newton_step(curvature, share * fit.convex, share * fit.concave, gradient)
+        else:
+            inverse = _updated(inverse, theta - before[0], gradient - before[1]) if count else np.linalg.inv(curvature)
+            before, step = (theta, gradient), -inverse @ gradient
         decrement = -float(gradient @ step)
         if decrement < 1e-13 * max(abs(action), 1.0):
             # The action cannot see the step any more; the gradient still can.
             if not math.isfinite(prior.value(theta + step)):
                 break
-            after = regression.slopes(theta + step)
-            new = prior.slopes(theta + step)[0] + share * after.gradient
+            new = prior.slopes(theta + step)[0] + share * regression.slopes(theta + step, False).gradient
             if not float(new @ scipy.linalg.cho_solve(metric, new)) < residual**2 / 4:
                 break
             theta = theta + step
@@ -219,7 +232,25 @@ def _newton(regression: KernelRegression, prior: Prior, channels: int, theta: Ar
         else:
             break
         theta = trial
-    return _End(theta, action, residual, count, hessian, curvature)
+    return _End(theta, action, residual, count, curvature)
+
+
+def _newton_step(curvature: Array, convex: Array, concave: Array, gradient: Array) -> Array:
+    try:
+        factor = scipy.linalg.cho_factor(curvature + convex - concave, lower=True)
+    except np.linalg.LinAlgError:
+        factor = scipy.linalg.cho_factor(curvature + convex, lower=True)
+    return -scipy.linalg.cho_solve(factor, gradient)
+
+
+def _updated(inverse: Array, step: Array, change: Array) -> Array:
+    """Return the inverse Hessian of Broyden, Fletcher, Goldfarb and Shanno; as it was where S is not convex along the step."""
+    along = float(step @ change)
+    if along <= 1e-10 * math.sqrt(float(step @ step) * float(change @ change)):
+        return inverse
+    turned = inverse @ change
+    both = np.outer(turned, step) / along
+    return inverse - both - both.T + np.outer(step, step) * ((1 + float(change @ turned) / along) / along)
 
 
 class Wide(NamedTuple):
