@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -198,7 +198,7 @@ def saddle_point(problem: PatchRegression, *, iterations: int = 100) -> Saddle:
 
 def _descend(regression: KernelRegression, prior: Prior, channels: int, theta: Array, iterations: int) -> _End:
     share, newton = 1.0 / channels, len(theta) + len(regression.targets) <= SMALL
-    inverse: Array = np.zeros((0, 0))
+    inverse: Any = None
     before = (theta, theta)
     for count in range(iterations + 1):
         fit, (slope, curvature) = regression.slopes(theta, newton), prior.slopes(theta)
