@@ -12,6 +12,7 @@ from flint import arb
 
 from theoryck.numerics.balls import precision
 from theoryck.numerics.functions.activation import Activation
+from theoryck.numerics.proved.strips import FLOATS, NoBound, strip_size
 from theoryck.quantities.base import NoCertificate
 from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS
@@ -29,6 +30,7 @@ LARGEST_DEPTH = 8
 _TOPS = (1, 2, 4)
 """The largest moments tried, as multiples of the power."""
 
+_STRIP = 1 / 64
 _WORTH = 1.005
 """Moments up to twice the order are stated where they lower the constant by this factor."""
 
@@ -102,8 +104,11 @@ def why_not(quantity: NetworkMoment) -> str | None:
         return f"phi has a kink at {network.activation.kinks[0]}, and proofs for every size need an analytic phi"
     try:
         largest_square(network.activation.expression)
+        strip_size(network.activation.expression, _STRIP, FLOATS)
     except NoCertificate as reason:
         return str(reason)
+    except NoBound as reason:
+        return f"no strip around the real line is found on which phi is bounded ({reason}): its means would take minutes"
     return None
 
 
