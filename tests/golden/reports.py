@@ -18,6 +18,7 @@ from theoryck.records import (
     Result,
     Rival,
     Route,
+    Scope,
     Status,
     Tightness,
     Verdict,
@@ -199,6 +200,35 @@ ALIKE = [
     judged(claim=f"camilli2025/the-deterministic-equivalent-of-the-resolvent-{which}-along-the-proportional-path-{end}")
     for which, end in (("at-fixed-width", "for-odd"), ("at-growing-width", "for-odd"), ("at-growing-width", "for-even"))
 ]
+AT_THESE_SIZES = judged(
+    claim="camilli2025/input-norm",
+    instance={"k": 2},
+    statement="E (|x_0|^2 - 1)^2 <= 2/d",
+    prediction=replace(PREDICTION, constant=2.0),
+    judgement={"verdict": Verdict.CERTIFIED, "reason": "exact values on d = 16..4096: the quantity is at most 0.5 times the bound"},
+    draws=0,
+)
+AT_EVERY_SIZE = judged(
+    claim="camilli2025/moment-control-every-size",
+    judgement={
+        "verdict": Verdict.CERTIFIED,
+        "reason": "proved for every d >= 16: the quantity is at most 1.31 * (d**(-1)) and at least 0.6 * (d**(-1)); measured on "
+        "d = 16..4096: its exponent is at most 0.05",
+        "routes": (*JUDGEMENT.routes, Route("certificate", Verdict.CERTIFIED, rigorous=True, decided=True)),
+        "scope": Scope("d", 16, Decimal("1.31"), Decimal("0.6"), "two-sided", limit=0.84, largest=0.8412),
+    },
+)
+OPEN_BUT_PROVED = judged(
+    AT_EVERY_SIZE,
+    claim="camilli2025/moment-control-open-rival",
+    judgement={
+        "verdict": Verdict.INCONCLUSIVE,
+        "reason": "proved for every d >= 16: the quantity is at most 1.31 * (d**(-1)); measured on d = 16..64: but the rival "
+        "d**(-3/2) is not rejected: take a larger profile",
+        "tightness": None,
+        "rivals": (Rival("d**(-(k+1)/2)", False),),
+    },
+)
 HOSTILE = judged(
     claim="paper/\x1b[31mred<script>alert(1)</script>&amp;$_%{}",
     instance={"phi": "first\nsecond\t\x07", "名前": "東京"},
@@ -329,6 +359,7 @@ def session_of(claims):
 
 REPORTS = {
     "all-well": report(RESULT, judged(instance={"phi": "erf(x)", "depth": 1, "k": 3}), IDENTITY, LOOSE, FALSEHOOD),
+    "every-size": report(AT_EVERY_SIZE, AT_THESE_SIZES, OPEN_BUT_PROVED),
     "refuted": report(RESULT, REFUTED, IDENTITY),
     "inconclusive": report(RESULT, INCONCLUSIVE),
     "vacuous": report(VACUOUS, RESULT),

@@ -1,6 +1,7 @@
 """Where claims meet measurement: profiles, sessions, budgets, looks, confirmation, prospects, hunting, interrupts.
 
 ahead        Several claims of a session in work at once, so that the looks of one leave no worker idle
+certificates What is proved of an instance for every size, where its quantity offers a certificate and the profile allows the time
 check        The one module where claims meet measurement: budgets, looks, routes, confirmation
 hunting      Searching a claim's structure for a counterexample, within a budget of time
 interrupts   Ctrl-C and SIGTERM: an interruption is one KeyboardInterrupt, however often it comes, and none tears what is being

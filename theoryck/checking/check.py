@@ -23,12 +23,12 @@ from typing import Any
 from theoryck import __version__, planning
 from theoryck.checking.ahead import Ahead
 from theoryck.checking.interrupts import came_from_ctrl_c
-from theoryck.checking.measurement import BY_THE_CLOCK, GUARD_DIGITS, Known, Measurement, known
+from theoryck.checking.measurement import BY_THE_CLOCK, GUARD_DIGITS, Known, Measurement, certificate_seconds, known
 from theoryck.checking.profiles import Profile, profile_named
 from theoryck.checking.session import Progress, Session
 from theoryck.claims.claim import Claim, describe_instance, written_about
 from theoryck.claims.statements import Statement
-from theoryck.judging import judge, rival_problem, tolerated
+from theoryck.judging import certified, judge, rival_problem, tolerated
 from theoryck.ledger import Ledger, LedgerError
 from theoryck.montecarlo import Executor
 from theoryck.montecarlo.jobs import run
@@ -248,8 +248,9 @@ async def _check_instance(
     measurement.take(found)
     measurement.drawing.watch = session.watch(claim.id, instance)
     judgement, contract = await _look_until_settled(measurement, prediction, declared, session)
-    undecided = Undecided(claim, prediction, measurement, contract) if judgement.verdict is Verdict.INCONCLUSIVE else None
+    measurement.certificate(parameters, prediction, certificate_seconds(claim, session, instances))
     result = await _concluded(claim, session, measurement, prediction, judgement, contract, declared)
+    undecided = Undecided(claim, prediction, measurement, contract) if result.verdict is Verdict.INCONCLUSIVE else None
     return Examined(replace(result, seconds=session.spent() - start), weight, undecided)
 
 
@@ -262,13 +263,15 @@ async def _concluded(
     contract: Contract,
     declared: Contract,
 ) -> Result:
-    """Return the result of a measurement that was judged, after confirmation if it was REFUTED by draws."""
+    """Return the result of a measurement that was judged, after confirmation if it was REFUTED by draws, with what is proved."""
     start, draws, first = session.spent(), measurement.draws, measurement.points()
     if judgement.verdict is Verdict.REFUTED and measurement.decided_by_draws(judgement):
         measurement = measurement.confirmation()
         confirmed, contract = await _look_until_settled(measurement, prediction, declared, session)
         draws += measurement.draws
         judgement = _after_confirmation(judgement, confirmed)
+    proved = measurement.certified
+    judgement = certified(judgement, prediction, measurement.points(), contract, None if proved is None else proved.scope)
     judgement = replace(judgement, flags=(*judgement.flags, *sorted(measurement.flags)))
     result = _result(
         claim,

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from theoryck import planning
+from theoryck.checking.certificates import Certified, certify
 from theoryck.checking.pilots import find_out
 from theoryck.checking.profiles import Profile
 from theoryck.checking.session import Session
@@ -29,7 +30,7 @@ from theoryck.montecarlo.distances import quantile_edges, squared_distance
 from theoryck.montecarlo.jobs import mapped, run
 from theoryck.montecarlo.sampling import drawing_jointly
 from theoryck.quantities import Quantity
-from theoryck.records import Bracket, Counts, Enclosure, Estimate, Judgement, Point, Prediction, Size, Verdict
+from theoryck.records import Bracket, Counts, Enclosure, Estimate, Judgement, Point, Prediction, Size, Status, Verdict
 
 GUARD_DIGITS = 10  # of a prediction, beyond those of the exact values that it is compared with
 
@@ -39,12 +40,14 @@ Instances = Sequence[tuple[Mapping[str, Any], Statement]]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is found out of an instance: its prediction and, at every size, exact values and the draws that may be compared.
+    """What is found out of an instance: its prediction, what is proved of it and, at every size, exact values and the draws that
+    may be compared.
 
     None stands for what is to be asked for where it is needed.
     """
 
     prediction: Prediction | None = None
+    certified: Certified | None = None
     exact: Exact | None = None
     draws_to_compare: tuple[float, ...] | None = None
 
@@ -63,10 +66,14 @@ class ExactValues:
 
 @dataclass(frozen=True, slots=True)
 class _WorkOut:
-    """What is known of each instance: the callable that travels to the workers, for an item names an instance."""
+    """What is known of each instance: the callable that travels to the workers, for an item names an instance.
+
+    ``seconds`` are those that a certificate may cost.
+    """
 
     instances: Instances
     digits: int
+    seconds: float
 
     def __call__(self, index: int) -> Known:
         parameters, statement = self.instances[index]
@@ -74,7 +81,8 @@ class _WorkOut:
             prediction = statement.prediction(parameters, self.digits + GUARD_DIGITS)
             quantity, sizes = statement.measured(), statement.sizes()
             exact = tuple(map(ExactValues(statement, self.digits), sizes)) if quantity.can_exact else None
-            return Known(prediction, exact, tuple(map(quantity.draws_to_compare, sizes)) if quantity.can_draw else None)
+            compared = tuple(map(quantity.draws_to_compare, sizes)) if quantity.can_draw else None
+            return Known(prediction, certify(statement, parameters, prediction, self.seconds), exact, compared)
         except (Exception, SystemExit):
             return Known()  # who asks again, at its place in the run, meets the error itself
 
@@ -88,10 +96,16 @@ async def known(claim: Claim, session: Session) -> list[Known]:
     instances = session.instances(claim)
     if not session.several:
         return [Known()] * len(instances)
+    work = _WorkOut(tuple(instances), session.profile.exact_digits, certificate_seconds(claim, session, len(instances)))
     try:
-        return await mapped(session.executor, _WorkOut(tuple(instances), session.profile.exact_digits), range(len(instances)))
+        return await mapped(session.executor, work, range(len(instances)))
     except PayloadError:  # a statement that cannot travel is worked out here; one whose draws cannot either says so
         return [Known()] * len(instances)
+
+
+def certificate_seconds(claim: Claim, session: Session, instances: int) -> float:
+    """Return the seconds that the certificate of one instance may cost: none of a falsehood, which has none."""
+    return 0.0 if claim.status is Status.FALSEHOOD else session.profile.certificate_seconds / max(instances, 1)
 
 
 def exactly(statement: Statement, digits: int) -> Exact:
@@ -397,6 +411,7 @@ class Measurement:
         self.quantity = statement.measured()
         self.sizes = statement.sizes()
         self.exact: Exact | None = None
+        self.certified: Certified | None = None
         edges = tuple(quantile_edges(statement.distribution.ppf)) if isinstance(statement, Law) else None
         self.drawing = Drawing(claim, instance, self.quantity, self.sizes, session, edges)
         self.budget = Budget(statement, self.drawing, session.profile, share)
@@ -411,7 +426,8 @@ class Measurement:
         """What a result has to say of how it was drawn."""
         store = self.drawing.store
         refused = {f"not stored in the ledger: {store.refusal}"} if store is not None and store.refusal else set()
-        return refused | ({BY_THE_CLOCK} if self.budget.by_the_clock else set())
+        bugs = {self.certified.flag} if self.certified is not None and self.certified.flag else set()
+        return refused | bugs | ({BY_THE_CLOCK} if self.budget.by_the_clock else set())
 
     async def prepare(self) -> None:
         """Make ready to draw: the samplers, and, unless the draws are fixed, what may be spent on them."""
@@ -437,13 +453,19 @@ class Measurement:
 
     def take(self, found: Known) -> None:
         """Take over what was found out of the instance ahead."""
-        self.exact = found.exact
+        self.exact, self.certified = found.exact, found.certified
         self.drawing.take(found.draws_to_compare or ())
 
     def measure_exactly(self, digits: int) -> None:
         """Fill in the exact values, where the quantity has them and they are not known."""
         if self.quantity.can_exact and self.exact is None:
             self.exact = exactly(self.statement, digits)
+
+    def certificate(self, parameters: Mapping[str, Any], prediction: Prediction, seconds: float) -> Certified:
+        """Return what is proved for every size, worked out once."""
+        if self.certified is None:
+            self.certified = certify(self.statement, parameters, prediction, seconds)
+        return self.certified
 
     def decided_by_draws(self, judgement: Judgement) -> bool:
         """Whether chance could be behind the verdict: no rigorous exact route refutes on its own."""

@@ -17,10 +17,11 @@ class Profile:
     ``instances`` is the largest number of generated instances a claim is tested on.  ``random_numbers`` is what one claim may
     draw in all, shared by its instances, in units of a sampler's declared cost; ``seconds`` limits a sampler that declares none.
     ``false_refute_rate`` holds for the whole session and is divided over claims and instances; ``false_support_rate`` and
-    ``within``, the tolerated discrepancy of an exponent, hold for each instance.  ``level`` is that of the intervals shown,
-    ``exact_digits`` what exact values are computed to.  ``looks`` are the fractions of the budget after which the evidence is
-    judged; the error rates are shared over them.  With ``every_route_settles`` Monte Carlo must decide by itself even where exact
-    values already did, with ``inconclusive_fails`` what is undecided makes a run fail.
+    ``within``, the tolerated discrepancy of an exponent, hold for each instance. ``level`` is that of the intervals shown,
+    ``exact_digits`` what exact values are computed to. ``certificate_seconds`` are those that the certificates of one claim may
+    cost, by what their quantities declare, shared by its instances. ``looks`` are the fractions of the budget after which the
+    evidence is judged; the error rates are shared over them. With ``every_route_settles`` Monte Carlo must decide by itself
+    even where exact values already did, with ``inconclusive_fails`` what is undecided makes a run fail.
 
     >>> PROFILES["quick"].within
     0.15
@@ -36,6 +37,7 @@ class Profile:
     level: float = 0.95
     looks: tuple[float, ...] = (1 / 256, 1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
     exact_digits: int = 20
+    certificate_seconds: float = 2.0
     every_route_settles: bool = False
     inconclusive_fails: bool = False
 
@@ -44,13 +46,22 @@ PROFILES = {
     profile.name: profile
     for profile in (
         Profile("quick", instances=4, random_numbers=6e8, seconds=8.0, within=0.15),
-        Profile("standard", instances=8, random_numbers=4e10, seconds=100.0, within=0.05, every_route_settles=True),
+        Profile(
+            "standard",
+            instances=8,
+            random_numbers=4e10,
+            seconds=100.0,
+            within=0.05,
+            certificate_seconds=30.0,
+            every_route_settles=True,
+        ),
         Profile(
             "thorough",
             instances=24,
             random_numbers=4e11,
             seconds=1000.0,
             within=0.03,
+            certificate_seconds=300.0,
             every_route_settles=True,
             inconclusive_fails=True,
         ),

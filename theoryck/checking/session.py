@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 import weakref
@@ -184,7 +183,7 @@ class Session:
 
     def structure_seed(self, claim: Claim) -> int:
         """Return the seed from which hypothesis picks the claim's instances."""
-        return int.from_bytes(hashlib.sha256(f"{self.seed}:{claim.id}".encode()).digest()[:4], "big")
+        return claim.structure_seed(self.seed)
 
 
 _Instances = list[tuple[dict[str, Any], Statement]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import re
@@ -203,6 +204,10 @@ class Claim:
                 + (": is a return missing?" if statement is None else "")
             )
         return statement
+
+    def structure_seed(self, seed: int) -> int:
+        """Return the seed from which hypothesis picks the instances in a run with this seed: another for every claim."""
+        return int.from_bytes(hashlib.sha256(f"{seed}:{self.id}".encode()).digest()[:4], "big")
 
     def instances(self, number: int, seed: int = 0) -> list[tuple[dict[str, Any], Statement]]:
         """Return at most ``number`` generated instances (and every explicit example), each with its statement.

@@ -14,6 +14,7 @@ new        a file with a conjecture of one's own
 new_paper  a repository for one paper
 options    types of options: integers written as 1e4, widths, rational numbers, draws of each size, one of several words
 plan       what the budget of a profile can see of a claim
+prove      a claim at every size, by certificates that a separate program verifies
 report     saved results as a table, a page, or a part of a paper
 show       one claim in full
 streams    standard input, output and error: closed ones, those of another encoding, what the system refuses
@@ -43,6 +44,7 @@ COMMANDS = {
     "list": "List what is claimed, and where.",
     "show": "Show one claim in full: statement, setting, rates, rivals, instances.",
     "plan": "Say what the budget of a profile can see of a claim, before it is spent.",
+    "prove": "Prove a bound for every size, or verify such proofs again.",
     "hunt": "Search the structure of a claim for a counterexample.",
     "measure": "Measure one quantity at one instance by every route.",
     "audit": "Judge a table of sizes, values and error bars against a rate, or measure its exponent.",

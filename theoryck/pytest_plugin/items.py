@@ -83,15 +83,17 @@ class ClaimItem(pytest.Item):
 
 def _properties(results: list[Result]) -> list[tuple[str, object]]:
     """What a JUnit file says of a claim: its worst instance, and the draws of all; numbers are those of the record, unrounded."""
-    from theoryck.report.claims import ClaimSummary
+    from theoryck.report.claims import ClaimSummary, every_size
 
     claim = ClaimSummary(results[0].claim, tuple(results))
     worst = claim.worst
-    judgement = worst.judgement
+    judgement, every = worst.judgement, every_size(worst)
     properties: dict[str, object] = {
         "claim": claim.claim,
         "status": worst.status.value,
         "verdict": worst.verdict.value,
+        "scope": (f"every {every}" if every else "these sizes") if worst.verdict.value == "CERTIFIED" else None,
+        "scope_constant": worst.scope and str(worst.scope.constant),
         "tightness": worst.tightness.value if worst.tightness else None,
         "exponent": judgement.exponent and judgement.exponent.estimate,
         "exponent_low": judgement.exponent and judgement.exponent.low,

@@ -9,10 +9,12 @@ schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact 
     results       predictions, contracts, fitted curves, judgements and results of one instance
     reports       all results of a session, with what is written about their claims
     certificates  proofs of bounds for every size: the format, and what each of its inequalities asserts
+    proofs        a claim at every size, with its certificate
     arguments     what functions of every room ask of their arguments; the numeric domain
 """
 
 from theoryck.records.certificates import Certificate
+from theoryck.records.proofs import Proof
 from theoryck.records.reports import SCHEMA_VERSION, About, Report, gathered
 from theoryck.records.results import Contract, Curve, Judgement, Prediction, Result, Rival, Route, Scope
 from theoryck.records.values import (
@@ -45,6 +47,7 @@ __all__ = [
     "Kind",
     "Point",
     "Prediction",
+    "Proof",
     "Report",
     "Result",
     "Rival",

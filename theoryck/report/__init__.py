@@ -4,6 +4,7 @@ claims      what became of each claim: its worst instance, how far it is from wh
 rows        one claim in one row: the words and numbers that every table of claims shows
 paragraphs  one result in a paragraph
 text        the terminal's text of a report
+proofs      a proof for every size as a derivation, for a terminal and for an appendix
 audits      the terminal's text of an audit
 progress    the line of what is going on, and how an interrupted session goes on
 layout      lines, columns and colours of a terminal

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from theoryck.records import Enclosure, Interval, Kind, Point, Prediction, Report, Result, Status, Verdict
+from theoryck.records.values import size_text as written
 
 EXPONENT, CONSTANT, VALUE = "exponent", "constant", "value"
 CONSTANT_TOLERANCE = 0.05  # relative: that of the judge, where a claim declares no other
@@ -182,9 +183,10 @@ def outcome(result: Result) -> Outcome:
 def severity(result: Result) -> tuple[int, float]:
     """Return a sort key of the instances of a claim, worst first.
 
-    What fell, what tested nothing, what should have fallen, what is open, what is supported, what is certified: a claim is no
-    more than the least of its instances.  Within a rank the one that is nearest to another: with the least slack or, where no slack
-    is measured, off by the most of what is tolerated.  A falsehood is to fall, so what is nearest to the claim is its worst.
+    What fell, what tested nothing, what should have fallen, what is open, what is supported, what is certified at its sizes,
+    what is so at every size: a claim is no more than the least of its instances. Within a rank the one that is nearest to
+    another: with the least slack or, where no slack is measured, off by the most of what is tolerated. A falsehood is to fall,
+    so what is nearest to the claim is its worst.
     """
     false = result.status is Status.FALSEHOOD
     if not result.ok:
@@ -192,7 +194,7 @@ def severity(result: Result) -> tuple[int, float]:
     elif false:
         rank = 4
     else:
-        rank = {Verdict.INCONCLUSIVE: 3, Verdict.SUPPORTED: 4}.get(result.verdict, 5)
+        rank = {Verdict.INCONCLUSIVE: 3, Verdict.SUPPORTED: 4}.get(result.verdict, 5 if result.scope is None else 6)
     off = _off(result)
     if off != off:
         return rank, float("-inf")  # what is NaN is the worst of its rank
@@ -262,6 +264,7 @@ class ClaimSummary:
 
 # What a claim comes to, the worst first: the order of counts, of the page's sort by verdict and of its filter.
 FALSEHOOD_STANDS, RIVAL_STANDS = "falsehood not refuted", "rival stands"
+AT_THESE_SIZES, AT_EVERY_SIZE = Verdict.CERTIFIED.value.lower(), f"{Verdict.CERTIFIED.value.lower()} for every size"
 CLAIM_VERDICTS = (
     Verdict.REFUTED.value,
     Verdict.VACUOUS.value,
@@ -270,7 +273,8 @@ CLAIM_VERDICTS = (
     Verdict.INCONCLUSIVE.value,
     AS_DECLARED,
     Verdict.SUPPORTED.value.lower(),
-    Verdict.CERTIFIED.value.lower(),
+    AT_THESE_SIZES,
+    AT_EVERY_SIZE,
 )
 
 
@@ -279,9 +283,17 @@ def claim_verdict(claim: ClaimSummary) -> str:
     worst = claim.worst
     if claim.is_falsehood:
         return AS_DECLARED if worst.ok else FALSEHOOD_STANDS
-    if worst.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED):
-        return worst.verdict.value.lower() if worst.ok else RIVAL_STANDS
-    return worst.verdict.value
+    if worst.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED) and not worst.ok:
+        return RIVAL_STANDS
+    if worst.verdict is Verdict.CERTIFIED:
+        return AT_EVERY_SIZE if worst.scope else AT_THESE_SIZES
+    return worst.verdict.value.lower() if worst.verdict is Verdict.SUPPORTED else worst.verdict.value
+
+
+def every_size(result: Result) -> str:
+    """Return for which sizes a certified result is proved beyond those measured, as "d >= 16"; "" where for none."""
+    scope = result.scope if result.verdict is Verdict.CERTIFIED else None
+    return "" if scope is None else f"{clean(scope.base)} >= {written(scope.start)}"
 
 
 def summarise(report: Report | Iterable[Result]) -> list[ClaimSummary]:

@@ -30,7 +30,8 @@ _TOP = rf"""% Claims measured with theoryck: a methods paragraph and a table.
 %   {chr(10).join(PACKAGES).replace(chr(10), chr(10) + "%   ")}
 % and the BibTeX entries at the end of this file (also written by: theoryck report FILE --bibtex claims.bib).  The table breaks
 % over pages but not over two columns: there, put the file under \onecolumn.
-\ifdefined\thepage\else
+"""
+STANDALONE = rf"""\ifdefined\thepage\else
   \documentclass[a4paper]{{article}}
   \usepackage[margin=2cm]{{geometry}}
   {chr(10).join(PACKAGES).replace(chr(10), chr(10) + "  ")}
@@ -38,17 +39,17 @@ _TOP = rf"""% Claims measured with theoryck: a methods paragraph and a table.
   \begin{{document}}
 \fi
 """
-_BOTTOM = r"\ifdefined\theoryckstandalone\expandafter\theoryckstandalone\fi"
+BOTTOM = r"\ifdefined\theoryckstandalone\expandafter\theoryckstandalone\fi"
 
 
 def render(report: Report) -> str:
     """Return a report as a LaTeX file."""
     sources = bibliography(report)
     claims = summarise(report)
-    blocks = [_TOP, rf"\paragraph{{Claims tested by measurement.}} {methods(report)}", ""]
+    blocks = [_TOP + STANDALONE, rf"\paragraph{{Claims tested by measurement.}} {methods(report)}", ""]
     if claims:
         blocks += [_table(report, claims, sources), ""]
-    blocks += [_sources(sources), _BOTTOM, "", "% BibTeX:"]
+    blocks += [_sources(sources), BOTTOM, "", "% BibTeX:"]
     blocks += [f"% {line}".rstrip() for entry in sources.entries for line in (*entry.bibtex().splitlines(), "")]
     return "\n".join(blocks).rstrip("% \n") + "\n"
 
@@ -121,6 +122,8 @@ def _verdict(row: ClaimRow) -> str:
         return rf"\textbf{{{escape(row.verdict.lower())}}}"
     if row.verdict == AS_DECLARED:
         return escape(Verdict.REFUTED.lower()) + r"\,$^{*}$"
+    if row.every:
+        return f"{escape(row.verdict)}, {statement_latex(row.every)}"
     return escape(row.verdict)
 
 
@@ -172,6 +175,8 @@ def _caption(report: Report, claims: list[ClaimSummary]) -> str:
         sentences.append("Slack: how much faster than claimed the quantity decays.")
     if any(row.rivals != NOTHING for row in rows):
         sentences.append("Rivals: wrong predictions that the same evidence rejected, of all.")
+    if any(row.every for row in rows):
+        sentences.append("Certified, with a size: proved for every size from that one on; without, at the sizes measured.")
     if any(row.verdict == AS_DECLARED for row in rows):
         sentences.append("$^{*}$ a statement declared false, which had to be refuted.")
     return " ".join(sentences)
@@ -236,7 +241,10 @@ def _measured_by(results: tuple[Result, ...]) -> list[str]:
         parts.append(f"by values on whose digits two methods agreed in {exact}")
     if bracketed:
         parts.append(f"by bounds from both sides in {bracketed}")
-    return [f"Quantities were measured {listed(parts)}."] if parts else []
+    everywhere = sum(r.verdict is Verdict.CERTIFIED and r.scope is not None for r in results)
+    of = counted(everywhere, "instance")
+    proofs = f"For {of} the bound is proved for every size from one on, by a certificate that a separate program has verified."
+    return [*([f"Quantities were measured {listed(parts)}."] if parts else []), *([proofs] if everywhere else [])]
 
 
 def _errors(results: tuple[Result, ...], *, audited: bool) -> list[str]:

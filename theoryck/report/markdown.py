@@ -73,7 +73,7 @@ def _sum(report: Report) -> list[str]:
 
 
 def _cells(row: ClaimRow) -> tuple[str, ...]:
-    verdict = escape(row.verdict)
+    verdict = escape(f"{row.verdict}, {row.every}" if row.every else row.verdict)
     text = row.statement or (measured(row.prediction) if row.prediction else "")
     return (
         _MARK[row.outcome] + (verdict if row.outcome is Outcome.WELL else f"**{verdict}**"),
@@ -94,6 +94,8 @@ def _legend(claims: list[ClaimSummary]) -> str:
     if any(claim_row(claim).slack != "-" for claim in claims):
         notes.append("slack: how much faster than claimed the quantity decays")
     rows = [claim_row(claim) for claim in claims]
+    if any(row.every for row in rows):
+        notes.append("certified, with a size: proved for every size from that one on; without, at the sizes measured")
     if any(row.compared.at_largest for row in rows):
         notes.append(f"{AT_LARGEST}: a value at the largest size, not the limit")
     if any(row.compared.kind == CONSTANT for row in rows):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theoryck.records import Kind, Point, Prediction, Result, Status, Toward, Verdict
+from theoryck.records import Kind, Point, Prediction, Result, Scope, Status, Toward, Verdict
 from theoryck.records.values import size_text as written
 from theoryck.report import numbers
 from theoryck.report.claims import (
@@ -12,6 +12,7 @@ from theoryck.report.claims import (
     clean,
     clean_lines,
     declared,
+    every_size,
     instance_text,
     measured,
     outcome,
@@ -33,10 +34,13 @@ def headline(result: Result) -> str:
 def outcome_and_why(result: Result) -> tuple[str, str]:
     """Return the two parts of :func:`headline`: what became of a result, and what that means ("" where the verdict says it)."""
     verdict = result.verdict.value
+    every = every_size(result)
     if result.status is Status.FALSEHOOD:
         return (AS_DECLARED, "") if result.ok else (f"{verdict}, but this is a falsehood", "it must be refuted")
     if result.verdict in (Verdict.SUPPORTED, Verdict.CERTIFIED) and not result.ok:
         return f"{verdict}, but a rival was not rejected", "this check could not have failed"
+    if every:
+        return f"{verdict} for every {every}", ""
     return verdict, "nothing was tested" if result.verdict is Verdict.VACUOUS else ""
 
 
@@ -58,6 +62,7 @@ def facts(result: Result) -> list[tuple[str, str]]:
         ("statement", clean(result.statement)),
         ("claimed", _claimed(result)),
         ("measured", _measured(result)),
+        ("proved", _proved(result)),
         ("jointly", _jointly(result)),
         ("tolerated", _tolerated(result)),
         ("reason", clean_lines(judgement.reason)),
@@ -75,6 +80,27 @@ def facts(result: Result) -> list[tuple[str, str]]:
         ("reference", clean(result.reference)),
         ("repeat", clean(result.repeat)),
     ]
+
+
+def _proved(result: Result) -> str:
+    """Say for which sizes a claim is proved, with which constant, and how far that is from the limit and from what was seen."""
+    scope = result.scope
+    if scope is None:
+        return "at these sizes" if result.verdict is Verdict.CERTIFIED and any(point.sizes for point in result.points) else ""
+    return f"for every {clean(scope.base)} >= {written(scope.start)}, {constants(scope)}"
+
+
+def constants(scope: Scope) -> str:
+    """Write the constant that is proved beside what the ratio to the rate tends to, and its largest value measured.
+
+    >>> from decimal import Decimal
+    >>> constants(Scope("d", 16, Decimal("2.31"), limit=2.1, largest=2.2))
+    'with the constant 2.31: 1.1 times the limit 2.1 of the ratio to the rate, 1.05 times its largest value measured, 2.2'
+    """
+    known = [("the limit {} of the ratio to the rate", scope.limit), ("its largest value measured, {}", scope.largest)]
+    parts = [f"{float(scope.constant) / value:.3g} times {text.format(numbers.plain(value))}" for text, value in known if value]
+    least = "" if scope.least is None else f", from below {numbers.plain(float(scope.least))}"
+    return f"with the constant {numbers.plain(float(scope.constant))}{least}" + (f": {', '.join(parts)}" if parts else "")
 
 
 def _effort(result: Result) -> str:

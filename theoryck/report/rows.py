@@ -18,6 +18,7 @@ from theoryck.report.claims import (
     at,
     clean,
     decisive,
+    every_size,
     instance_text,
     one_number,
 )
@@ -28,10 +29,14 @@ AT_LARGEST = "*"  # behind a value at the largest size, where the limit itself w
 
 @dataclass(frozen=True, slots=True)
 class ClaimRow:
-    """What a table shows of a claim, as plain text; numbers are those of its worst instance, draws and rivals of all."""
+    """What a table shows of a claim, as plain text; numbers are those of its worst instance, draws and rivals of all.
+
+    ``every`` says for which sizes it is certified beyond those measured, as "d >= 16".
+    """
 
     outcome: Outcome
     verdict: str
+    every: str
     claim: str
     statement: str
     prediction: Prediction | None
@@ -61,6 +66,7 @@ def claim_row(claim: ClaimSummary) -> ClaimRow:
     return ClaimRow(
         outcome=claim.outcome,
         verdict=result_verdict(worst),
+        every=every_size(worst),
         claim=clean(claim.claim),
         statement=clean(worst.statement),
         prediction=worst.prediction,

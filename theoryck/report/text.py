@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from theoryck._renderers import renders
-from theoryck.records import Report, Result, Status, Tightness, Verdict
+from theoryck.records import Proof, Report, Result, Status, Tightness, Verdict
 from theoryck.report import numbers
 from theoryck.report.claims import (
     CLAIM_VERDICTS,
@@ -30,6 +30,7 @@ from theoryck.report.claims import (
     claim_verdict,
     clean,
     counted,
+    every_size,
     how_sure,
     instance_text,
     outcome,
@@ -133,10 +134,11 @@ def _instance_rows(claim: ClaimSummary) -> list[Row]:
 def _row(result: Result, instances: int, rejected: int, rivals: int, draws: int, seconds: float) -> Row:
     what = outcome(result)
     due = result.status is Status.FALSEHOOD and result.ok
+    verdict = f"{result.verdict.value} {every_size(result).replace(' ', '')}".rstrip()
     found = compared(result)
     return Row(
         outcome=what,
-        verdict=f"{_MARK[what]} {result.verdict.value.lower() if due else result.verdict.value}",
+        verdict=f"{_MARK[what]} {verdict.lower() if due else verdict}",
         claim=clean(result.claim),
         instance=instance_text(result.instance),
         instances=instances,
@@ -290,7 +292,11 @@ def _legend(claims: Sequence[ClaimSummary], *, verbose: bool, head: str, left_ou
     level = sureness(result for claim in claims for result in claim.results).level
     if level:
         notes.append(f"-0.502(8): -0.502 +/- 0.008 at level {level}")
-    shown = [compared(result) for claim in claims for result in (claim.results if verbose else (claim.worst,))]
+    seen = [result for claim in claims for result in (claim.results if verbose else (claim.worst,))]
+    every = next(filter(None, map(every_size, seen)), "")
+    if every:
+        notes.append(f"CERTIFIED {every.replace(' ', '')}: proved for every {every}; without, at the sizes measured")
+    shown = list(map(compared, seen))
     if any(numbers.kind == VALUE and numbers.erring for numbers in shown):
         notes.append("=1.57(2): a value, with its standard error or error bound")
     if any(numbers.at_largest for numbers in shown):
@@ -312,8 +318,12 @@ SCREEN = 20  # lines of a table that are seen at once, with what follows it
 
 
 @renders("text")
-def shown(record: Report | Result) -> str:
-    """Return what print() shows of a record: a report as the terminal does, or the paragraph of a result."""
+def shown(record: Report | Result | Proof) -> str:
+    """Return what print() shows of a record: a report as the terminal does, the paragraph of a result, the lines of a proof."""
+    if isinstance(record, Proof):
+        from theoryck.report.proofs import derivation
+
+        return derivation(record)
     return render(record) if isinstance(record, Report) else paragraph(record)
 
 

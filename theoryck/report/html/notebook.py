@@ -10,11 +10,12 @@ from typing import Protocol, runtime_checkable
 from markupsafe import Markup
 
 from theoryck._renderers import renders
-from theoryck.records import Enclosure, Interval, Report, Result
+from theoryck.records import Enclosure, Interval, Proof, Report, Result
 from theoryck.report import numbers
 from theoryck.report.claims import clean
 from theoryck.report.html.page import asset, environment
 from theoryck.report.html.views import instance_view, overview
+from theoryck.report.proofs import lines_of, title
 
 MOST_DIGITS = 50  # of an end of an enclosure: a value may be known to a thousand
 _numbers = itertools.count(1)  # two outputs of one notebook share a page, on which every id must be unique
@@ -36,7 +37,7 @@ class Fit(Protocol):
 
 @renders("html")
 def html(record: object) -> str:
-    """Return a record as a piece of HTML; raises TypeError for anything that is no Report, Result, Enclosure or fit.
+    """Return a record as a piece of HTML; raises TypeError for anything that is no Report, Result, Proof, Enclosure or fit.
 
     >>> from decimal import Decimal
     >>> "0.500000(10)" in html(Enclosure(Decimal("0.5"), Decimal("1e-5")))
@@ -46,11 +47,14 @@ def html(record: object) -> str:
         return _filled("notebook-report.html", view=overview(record))
     if isinstance(record, Result):
         return _filled("notebook-result.html", result=record, instance=instance_view(record, f"tk-{next(_numbers)}"))
+    if isinstance(record, Proof):
+        lines = [(f"({line.step})" if line.step else "", line.text) for line in lines_of(record)]
+        return _filled("notebook-facts.html", title=title(record), facts=lines)
     if isinstance(record, Enclosure):
         return _filled("notebook-facts.html", title="Enclosure", facts=enclosure_facts(record))
     if isinstance(record, Fit):
         return _filled("notebook-facts.html", title="Fit of an exponent", facts=fit_facts(record))
-    raise TypeError(f"a notebook shows a Report, a Result, an Enclosure or a fit, got {type(record).__name__}")
+    raise TypeError(f"a notebook shows a Report, a Result, a Proof, an Enclosure or a fit, got {type(record).__name__}")
 
 
 def enclosure_facts(value: Enclosure) -> Sequence[tuple[str, str]]:

@@ -1,0 +1,199 @@
+"""``theoryck prove``: a claim at every size, by certificates that a separate program verifies; files of them verified again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from theoryck import __version__
+from theoryck.cli import INTERRUPTED
+from theoryck.cli.common import (
+    Line,
+    Usage,
+    built_or_usage,
+    check_outputs,
+    files_of_claims,
+    find_claim,
+    find_claims,
+    profile_option,
+    seed_option,
+    stdout_style,
+    write_json_data,
+)
+from theoryck.cli.options import Whole
+from theoryck.report.claims import instance_text
+
+if TYPE_CHECKING:
+    from theoryck.checking.session import Session
+    from theoryck.claims.claim import Claim
+    from theoryck.records import Proof
+    from theoryck.report.proofs import Refusal
+
+UNDECIDED = 3
+
+
+@click.command("prove")
+@click.argument("claim", required=False)
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--from", "start", type=Whole(1), metavar="D", help="The first size; the larger, the smaller the constant.")
+@click.option("--json", "json_path", metavar="FILE|-", help="Write the proofs to FILE as JSON; - prints them and nothing else.")
+@click.option("--latex", "latex_path", metavar="FILE|-", help="Write the derivations to FILE as LaTeX, for an appendix.")
+@click.option("--check", "check_path", metavar="FILE", help="Verify the certificates of a file again, and prove nothing.")
+@profile_option()
+@seed_option()
+def command(
+    claim: str | None,
+    paths: tuple[str, ...],
+    start: int | None,
+    json_path: str | None,
+    latex_path: str | None,
+    check_path: str | None,
+    profile: str,
+    seed: int,
+) -> None:
+    """Prove a bound for every size, not only for those that are measured; nothing is drawn.
+
+    CLAIM is an id, or what follows its last slash, or a file or folder of which all claims are taken.  Claims are looked for in
+    PATH (default: ./proofs).  Each instance of the profile gets a certificate: an explicit constant, and the inequalities that it
+    follows from, each proved in ball arithmetic.  What is printed has passed a second program that shares no code with the one
+    that found it, and --check verifies a file by that program again.
+
+    \b
+    Examples:
+      theoryck prove moment-control --from 1024
+      theoryck prove my_lemma.py --json proofs.json --latex appendix.tex
+      theoryck prove --check proofs.json
+
+    Exit status: 0 all proved (a falsehood: not proved, as it must be), 1 a bound is broken at a size, a falsehood was proved, or
+    a certificate is refused, 2 wrong usage, 3 no proof was found for an instance, 130 interrupted.
+    """
+    if check_path is not None:
+        if claim is not None or start is not None or json_path is not None or latex_path is not None:
+            raise Usage("--check FILE verifies a file and proves nothing: leave the claim and the other options out")
+        _check(check_path)
+        return
+    if claim is None:
+        raise Usage("name a claim, such as theoryck prove moment-control, a file of claims, or a file to --check")
+    outputs = {"--json": json_path, "--latex": latex_path}
+    taken = (claim, *paths) if Path(claim).exists() else paths
+    check_outputs(outputs, files_of_claims(taken))
+    wanted = find_claims(taken) if Path(claim).exists() else [find_claim(claim, paths)]
+    quiet = "-" in (json_path, latex_path)
+    proofs, refused, finished = _prove(wanted, start, profile, seed, quiet)
+    _write(proofs, refused, json_path, latex_path)
+    if not finished:
+        click.echo(f"interrupted after {len(proofs) + len(refused)} instances", err=True)
+        sys.exit(INTERRUPTED)
+    sys.exit(_status(wanted, proofs, refused))
+
+
+def _prove(wanted: list[Claim], start: int | None, profile: str, seed: int, quiet: bool) -> tuple[list[Proof], list[Refusal], bool]:
+    """Prove every instance of every claim, and say each as it is found; the last is False where Ctrl-C ended it."""
+    from theoryck.checking.profiles import profile_named
+    from theoryck.checking.session import Session
+    from theoryck.records import Proof
+    from theoryck.report.proofs import derivation, refusal, summary
+
+    proofs: list[Proof] = []
+    refused: list[Refusal] = []
+    style = stdout_style()
+    try:
+        with Session(profile_named(profile), seed, workers=1) as session:
+            for found in _found(wanted, session, start):
+                (proofs if isinstance(found, Proof) else refused).append(found)  # type: ignore[arg-type]  # by its kind
+                if not quiet:
+                    click.echo((derivation(found, style) if isinstance(found, Proof) else refusal(found, style)) + "\n")
+    except KeyboardInterrupt:
+        return proofs, refused, False
+    if not quiet:
+        click.echo(summary(proofs, refused))
+    return proofs, refused, True
+
+
+def _found(wanted: list[Claim], session: Session, start: int | None) -> Iterator[Proof | Refusal]:
+    from theoryck.claims.claim import describe_instance
+    from theoryck.proving.prove import proved
+    from theoryck.quantities import NoCertificate
+    from theoryck.report.proofs import Refusal
+
+    for claim in wanted:
+        with built_or_usage(claim):
+            instances = session.instances(claim)
+        for number, (parameters, statement) in enumerate(instances, 1):
+            instance = describe_instance(parameters)
+            with Line() as line:
+                line.write(f"{claim.id} {number}/{len(instances)}: {instance_text(instance)}; Ctrl-C stops")
+                try:
+                    found: Proof | Refusal = proved(statement, parameters, start=start, claim=claim)
+                except NoCertificate as error:
+                    found = Refusal(claim.id, instance, str(error), error.breaks)
+            yield found
+
+
+def _write(proofs: list[Proof], refused: list[Refusal], json_path: str | None, latex_path: str | None) -> None:
+    from theoryck.report.json import ReportFileError, write_text
+    from theoryck.report.proofs import render_latex
+
+    if json_path is not None:
+        left = [{"claim": r.claim, "instance": dict(r.instance), "reason": r.reason, "breaks": r.breaks} for r in refused]
+        write_json_data({"theoryck": __version__, "proofs": [proof.to_json() for proof in proofs], "refused": left}, json_path)
+    try:
+        if latex_path is not None:
+            write_text(render_latex(proofs), latex_path)
+    except ReportFileError as error:
+        raise Usage(f"--latex: {error}") from error
+
+
+def _status(wanted: list[Claim], proofs: list[Proof], refused: list[Refusal]) -> int:
+    from theoryck.records import Status
+
+    false = {claim.id for claim in wanted if claim.status is Status.FALSEHOOD}
+    if any(proof.claim in false for proof in proofs) or any(
+        each.breaks is not None and each.claim not in false for each in refused
+    ):
+        return 1
+    return UNDECIDED if any(each.claim not in false for each in refused) else 0
+
+
+# -- files that are verified again ---------------------------------------------------------------------------------------------
+
+
+def _check(path: str) -> None:
+    """Verify every certificate of a file by the checker, and end with status 1 where one is refused."""
+    from theoryck.proving import checker
+
+    named = list(_certificates(path))
+    failed = 0
+    for name, certificate in named:
+        try:
+            click.echo(f"{name}: {checker.check(certificate)}")
+        except checker.Refused as error:
+            failed += 1
+            click.echo(f"{name}: REFUSED: {error}")
+    click.echo(f"{len(named) - failed} of {len(named)} certificates verified.")
+    sys.exit(1 if failed else 0)
+
+
+def _certificates(path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the certificates of a file, each with a name: a file of this program, one certificate, or a list of them."""
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Usage(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
+    except (ValueError, RecursionError) as error:
+        raise Usage(f"{path} is no file of certificates: it is not JSON ({error})") from error
+    entries = data.get("proofs", [data]) if isinstance(data, dict) else data
+    if not (isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)):
+        raise Usage(f"{path} is no file of certificates: write one with: theoryck prove CLAIM --json {path}")
+    if not entries:
+        raise Usage(f"{path} holds no proof: nothing is there to verify")
+    for number, entry in enumerate(entries, 1):
+        found = entry.get("certificate", entry)
+        instance = instance_text(entry["instance"]) if isinstance(entry.get("instance"), dict) else ""
+        claim = str(entry.get("claim", "")) or f"certificate {number}"
+        yield f"{claim} ({instance})" if instance else claim, found
