@@ -13,7 +13,7 @@ from typing import Any
 from theoryck.claims.statements import Statement
 from theoryck.proving.prove import CertificateRefused, proved
 from theoryck.quantities import NoCertificate
-from theoryck.records import Prediction, Scope
+from theoryck.records import Prediction, Proof, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,18 @@ def certify(statement: Statement, parameters: Mapping[str, Any], prediction: Pre
     if cost is None or cost > seconds:
         return Certified()
     try:
-        return Certified(proved(statement, parameters, prediction=prediction).scope)
+        return Certified(_from_the_first(statement, parameters, prediction).scope)
     except CertificateRefused as error:
         return Certified(flag=f"certificate refused: {error.reason}")
     except NoCertificate:
         return Certified()
+
+
+def _from_the_first(statement: Statement, parameters: Mapping[str, Any], prediction: Prediction) -> Proof:
+    """Prove from the smallest size of the path on, or from where the method would do: growth is claimed of large sizes."""
+    try:
+        return proved(statement, parameters, prediction=prediction)
+    except NoCertificate as error:
+        if error.start is None or prediction.constant is not None:
+            raise
+        return proved(statement, parameters, prediction=prediction, start=error.start)

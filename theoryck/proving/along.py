@@ -45,6 +45,10 @@ class Power:
         """Return the product."""
         return Power(self.low * other.low, self.high * other.high, self.limit * other.limit, self.power + other.power)
 
+    def plus(self, other: Power) -> Power:
+        """Return the sum of two of the same power."""
+        return Power(self.low + other.low, self.high + other.high, self.limit + other.limit, self.power)
+
     def raised(self, exponent: Fraction) -> Power:
         """Return a rational power of it; the ends are bounded by whole powers where roots would be irrational."""
         ends = (_least(self.low, exponent), _most(self.high, exponent))
@@ -123,7 +127,8 @@ def term_along(term: Monomial, path: ScalingPath, start: int) -> Power:
 class Along:
     """The sizes of a certificate and the terms of a claimed rate along a path, from a first size of its base on.
 
-    ``rates`` are those terms that are powers: their sum is at most the rate, and is the rate where there are ``all`` of them.
+    ``rates`` are those terms that are powers, one of each power: their sum is at most the rate, and is the rate where there are
+    ``all`` of them.
     """
 
     base: str
@@ -145,15 +150,18 @@ class Along:
                     f"the size {text} does not grow along the path, and a certificate bounds the value by a power of the smallest "
                     "size alone: let all of them grow"
                 )
-        rates = []
+        rates: dict[Fraction, Power] = {}
+        every = True
         for term in rate.terms:
             try:
-                rates.append(term_along(term, path, start))
+                found = term_along(term, path, start)
             except NoPower:
+                every = False
                 continue
+            rates[found.power] = rates[found.power].plus(found) if found.power in rates else found
         if not rates:
             raise NoCertificate(f"the rate {rate} has no term that is a power of {path.base} along the path")
-        return cls(path.base, start, sizes, tuple(rates), len(rates) == len(rate.terms))
+        return cls(path.base, start, sizes, tuple(rates.values()), every)
 
     @property
     def smallest(self) -> Power:
@@ -167,6 +175,17 @@ class Along:
     def first(self) -> int:
         """The smallest size at the start, rounded down."""
         return whole_part(self.smallest.low, self.smallest.power, self.start)
+
+    def from_which(self, smallest: int) -> int:
+        """Return the first base size from which on the smallest size is at least ``smallest``."""
+        size = self.smallest
+        low, high = self.start, self.start
+        while whole_part(size.low, size.power, high) < smallest:
+            low, high = high, 2 * high
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if whole_part(size.low, size.power, middle) < smallest else (low, middle)
+        return high
 
     @property
     def exponent(self) -> Fraction:
@@ -207,11 +226,10 @@ class Along:
             raise NoCertificate(
                 f"what is proved decays like {self.base}**({size.power * e}) only, more slowly than the claimed rate"
             )
-        leading = [rate for rate in self.rates if rate.power == size.power * e]
-        tends = None
-        if limit is not None and self.all and self.exponent == e:
-            tends = limit * size.limit ** float(e) / sum(rate.limit for rate in leading)
-        least = self._least(found, e) if self.all and self.exponent == e else None
+        tends, least, leading = None, None, max(self.rates, key=lambda rate: rate.power)
+        if self.all and self.exponent == e:
+            tends = None if limit is None else limit * size.limit ** float(e) / leading.limit
+            least = self._least(found, e)
         return Scope(self.base, self.start, away(min(shown), up=True), least, found.method, tends)
 
     def _least(self, found: Certificate, e: Fraction) -> Decimal | None:

@@ -110,8 +110,13 @@ def proved(
     along = Along.of(quantity.certified_sizes, Rate.parse(prediction.rate, **prediction.parameters), path, first)
     if along.first < 1:
         raise NoCertificate(f"the smallest size is below 1 at {path.base} = {first}: take a larger start")
-    allowed = along.allowed(prediction.constant)
-    found, seconds, checked = _certificate(quantity, along.exponent, allowed, along.first)
+    try:
+        found, seconds, checked = _certificate(quantity, along.exponent, along.allowed(prediction.constant), along.first)
+    except NoCertificate as error:
+        if error.start is None:
+            raise
+        from_which = along.from_which(error.start)
+        raise NoCertificate(f"{error}; along the path that is {path.base} >= {from_which}", start=from_which) from error
     limit = None if along.ratios is None else quantity.limiting_constant(along.ratios)
     scope = along.scope(found, limit)
     if prediction.constant is not None and scope.constant > Decimal(prediction.constant):

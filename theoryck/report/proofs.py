@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from theoryck.records import Certificate, Proof
@@ -126,7 +127,7 @@ def _anything(found: Certificate) -> Iterator[Text]:
     """A method that no sentence is written for: its record, field by field."""
     yield f"{found.quantity} of phi(x) = {found.activation}, method {found.method}; the format says what each line asserts.", False
     yield from ((f"{name} = {value}", True) for name, value in _flat(found.proof, ""))
-    yield f"at most {found.constant} d^(-{found.power}/2) for every d >= {found.start}, {found.widths}", True
+    yield f"at most {found.constant} d^({Fraction(-found.power, 2)}) for every d >= {found.start}, {found.widths}", True
 
 
 def _flat(value: Any, name: str) -> Iterator[tuple[str, str]]:
@@ -162,10 +163,8 @@ def _comparison(found: Certificate) -> Iterator[Text]:
             yield f"E X_{layer}^{2 * index} <= {value} d^(-{index}), {why}", True
     k = found.power
     odd = f", as E|X|^{k} <= sqrt(E|X|^{k - 1} E|X|^{k + 1})" if k % 2 else ""
-    yield (
-        f"E ||x_{depth}|^2 - sigma_{depth}|^{k} <= {found.constant} d^(-{k}/2) for every d >= {start} and all widths >= d{odd}",
-        True,
-    )
+    sizes = f"for every d >= {start} and all widths >= d{odd}"
+    yield f"E ||x_{depth}|^2 - sigma_{depth}|^{k} <= {found.constant} d^({Fraction(-k, 2)}) {sizes}", True
 
 
 _NETWORK = "x_0 ~ N(0, I/d_0), x_{l+1} = phi(W_{l+1} x_l)/sqrt(d_{l+1}), entries of all W iid N(0, 1)"

@@ -11,15 +11,16 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from theoryck.montecarlo import Sampler
-from theoryck.quantities.base import LARGEST_BLOCK, NUMBERS_PER_BLOCK, Quantity, QuantityError, Sizes
+from theoryck.quantities.base import LARGEST_BLOCK, NUMBERS_PER_BLOCK, NoCertificate, Quantity, QuantityError, Sizes
 from theoryck.quantities.pilots import Pilot
-from theoryck.records import Enclosure
+from theoryck.records import Certificate, Enclosure
 from theoryck.theory.learning.methods import EXACT, LINEAR, NOISE_RANGE, Method, exact_value, make_sampler, method_of, regime_of
 from theoryck.theory.learning.problem import Problem
 
@@ -220,6 +221,33 @@ class LearningQuantity(Quantity):
                 raise
             return None
 
+    @property
+    def certified_sizes(self) -> tuple[str, ...]:
+        """The samples and the widths that the certificate of a linear network speaks of: none of d_0."""
+        return self._certified_sizes if self.setting.linear_readout and self.against is None else ()
+
+    _certified_sizes: ClassVar[tuple[str, ...]] = ()
+
+    def certificate_cost(self) -> float | None:
+        return 0.01 if self.certified_sizes else None
+
+    def for_every_size(self, rate: Fraction | None = None, *, constant: Decimal | None = None, start: int = 1) -> Certificate:
+        if not self.certified_sizes:
+            return super().for_every_size(rate, constant=constant, start=start)  # says why not
+        if rate is not None and rate < -1:
+            raise NoCertificate(f"{self.name} is proved to decay like 1/d, not like d**({rate}): claim a slower rate")
+        found = self._certificate(start)
+        # C d^-1 <= (C start^(-1 - rate)) d^rate from the start on.
+        least = Decimal(found.constant) if rate is None else Decimal(found.constant) * Decimal(start) ** _decimal(-1 - rate)
+        if constant is not None and least > constant:
+            raise NoCertificate(
+                f"the constant of {self.name} that is proved from d = {start} on is {least:.6g}, above {constant:.6g}"
+            )
+        return found
+
+    def _certificate(self, start: int) -> Certificate:
+        raise NotImplementedError
+
     def cost(self, sizes: Sizes) -> float:
         """Return the time of a draw, in random numbers."""
         return float(self.sampler(sizes).cost)
@@ -282,6 +310,22 @@ class free_entropy_variance(LearningQuantity):
         _aim(self)
         super().__post_init__()
 
+    @property
+    def _certified_sizes(self) -> tuple[str, ...]:  # type: ignore[override]
+        samples = str(self.setting.samples)
+        if self.equivalent:
+            return (samples,)
+        return (samples, *self.setting.network.pattern[1:]) if self.regime == LINEAR and self.setting.network.depth else ()
+
+    def _certificate(self, start: int) -> Certificate:
+        from theoryck.theory.learning import certificates
+
+        prove = certificates.linear_model_variance if self.equivalent else certificates.free_entropy_variance
+        return prove(self.setting.network.activation, self.setting.network.depth, self.setting.noise, start)
+
+    def limiting_constant(self, ratios: Sequence[Fraction]) -> float | None:
+        return 0.5 if self.equivalent else None
+
 
 @dataclass(frozen=True, repr=False)
 class mutual_information(LearningQuantity):
@@ -326,6 +370,15 @@ class mutual_information_gap(LearningQuantity):
         _aim(self)
         object.__setattr__(self, "against", _other_constants(self.against, self.setting))
         super().__post_init__()
+
+    @property
+    def _certified_sizes(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.setting.network.pattern[1:] if self.per_sample and self.regime == LINEAR else ()
+
+    def _certificate(self, start: int) -> Certificate:
+        from theoryck.theory.learning.certificates import information_gap
+
+        return information_gap(self.setting.network.activation, self.setting.network.depth, self.setting.noise, start)
 
 
 @dataclass(frozen=True, repr=False)
@@ -469,6 +522,10 @@ class interpolation(LearningQuantity):
     def kind(self) -> str:
         """The row of the table of methods."""
         return "interpolation_divergence" if self.divergence else "interpolation"
+
+
+def _decimal(value: Fraction) -> Decimal:
+    return Decimal(value.numerator) / Decimal(value.denominator)
 
 
 # Arguments ---------------------------------------------------------------------------------------------------------------------
