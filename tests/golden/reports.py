@@ -212,7 +212,7 @@ AT_EVERY_SIZE = judged(
     claim="camilli2025/moment-control-every-size",
     judgement={
         "verdict": Verdict.CERTIFIED,
-        "reason": "proved for every d >= 16: the quantity is at most 1.31 * (d**(-1)) and at least 0.6 * (d**(-1)); measured on "
+        "reason": "proved for every d >= 16: the quantity is at most 1.31 * (d**(-1)) and at least 0.6 * (d**(-1)); measured: on "
         "d = 16..4096: its exponent is at most 0.05",
         "routes": (*JUDGEMENT.routes, Route("certificate", Verdict.CERTIFIED, rigorous=True, decided=True)),
         "scope": Scope("d", 16, Decimal("1.31"), Decimal("0.6"), "two-sided", limit=0.84, largest=0.8412),
@@ -223,7 +223,7 @@ OPEN_BUT_PROVED = judged(
     claim="camilli2025/moment-control-open-rival",
     judgement={
         "verdict": Verdict.INCONCLUSIVE,
-        "reason": "proved for every d >= 16: the quantity is at most 1.31 * (d**(-1)); measured on d = 16..64: but the rival "
+        "reason": "proved for every d >= 16: the quantity is at most 1.31 * (d**(-1)); measured: on d = 16..64: but the rival "
         "d**(-3/2) is not rejected: take a larger profile",
         "tightness": None,
         "rivals": (Rival("d**(-(k+1)/2)", False),),

@@ -36,7 +36,7 @@ def certified(
     >>> claim = Prediction(Kind.BOUND, "q", base="d", rate="1/d")
     >>> found = certified(Judgement(Verdict.SUPPORTED, "on d = 4..64: it decays"), claim, (), Contract(), Scope("d", 1, Decimal(3)))
     >>> found.verdict.value, found.reason
-    ('CERTIFIED', 'proved for every d >= 1: the quantity is at most 3 * (d**(-1)); measured on d = 4..64: it decays')
+    ('CERTIFIED', 'proved for every d >= 1: the quantity is at most 3 * (d**(-1)); measured: on d = 4..64: it decays')
     """
     if scope is None or prediction.kind is not Kind.BOUND or judgement.verdict is Verdict.VACUOUS:
         return judgement
@@ -61,7 +61,7 @@ def certified(
         judgement,
         verdict=Verdict.CERTIFIED if decides else Verdict.INCONCLUSIVE,
         tightness=Tightness.TIGHT if tight else judgement.tightness,
-        reason=f"{clause}; measured {judgement.reason}",
+        reason=f"{clause}; measured: {judgement.reason}",
         routes=(*routes, Route(CERTIFICATE, Verdict.CERTIFIED, rigorous=True, reason=clause, decided=decides)),
         settled=judgement.settled or (decides and tight and all(rival.rejected for rival in judgement.rivals)),
         scope=scope,

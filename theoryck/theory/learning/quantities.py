@@ -240,9 +240,7 @@ class LearningQuantity(Quantity):
         # C d^-1 <= (C start^(-1 - rate)) d^rate from the start on.
         least = Decimal(found.constant) if rate is None else Decimal(found.constant) * Decimal(start) ** _decimal(-1 - rate)
         if constant is not None and least > constant:
-            raise NoCertificate(
-                f"the constant of {self.name} that is proved from d = {start} on is {least:.6g}, above {constant:.6g}"
-            )
+            raise NoCertificate(f"the constant that is proved from d = {start} on is {least:.6g}, above {constant:.6g}")
         return found
 
     def _certificate(self, start: int) -> Certificate:
