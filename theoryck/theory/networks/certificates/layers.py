@@ -27,6 +27,8 @@ from theoryck.theory.networks.certificates.cells import EDGE, TERMS, Cell, cell,
 from theoryck.theory.networks.certificates.decimals import LEAST, ball, plain_text, rounded_up
 
 _MARGIN = 1.001
+_CLEAR = 1 + 2.0**-30
+"""What a number that is known in full keeps clear of: a reader's balls may be wider than the last digit that it is rounded to."""
 _RAISES = 6
 _RAISE = 1.0005
 _LOWEST, _HIGHEST = -60, 9
@@ -219,5 +221,5 @@ def _far_enough(layer: Layer) -> tuple[int, NDArray[np.float64]]:
 def _written(layer: Layer, bounds: list[Decimal], cells: tuple[int, int]) -> LayerBounds:
     centre = Decimal(f"{float(layer.centre.mid()):#.12g}")
     curvature, chord, growth = bounds
-    slope, deviation = rounded_up(abs(layer.slope), 9), rounded_up(layer.deviation, 9)
+    slope, deviation = (rounded_up(_CLEAR * value, 9) for value in (abs(layer.slope), layer.deviation))
     return LayerBounds(centre, slope, max(curvature, LEAST), max(chord, LEAST), deviation, max(growth, LEAST), cells)
