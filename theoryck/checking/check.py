@@ -22,6 +22,7 @@ from typing import Any
 
 from theoryck import __version__, planning
 from theoryck.checking.ahead import Ahead
+from theoryck.checking.certificates import affordable
 from theoryck.checking.interrupts import came_from_ctrl_c
 from theoryck.checking.measurement import BY_THE_CLOCK, GUARD_DIGITS, Known, Measurement, certificate_seconds, known
 from theoryck.checking.profiles import Profile, profile_named
@@ -210,12 +211,16 @@ async def _examine(claim: Claim, session: Session, keep_going: bool) -> list[Exa
         (parameters, statement, each.prediction or statement.prediction(parameters, digits + GUARD_DIGITS), each)
         for (parameters, statement), each in zip(instances, await known(claim, session), strict=True)
     ]
+    # Asked here only where no worker has been: costs are declared, but to declare them takes an import.
+    ahead = all(each.certified is not None for *_, each in found)
+    granted = [False] * len(found) if ahead else affordable([each[1] for each in found], certificate_seconds(claim, session))
     results = []
     for number, (parameters, statement, prediction, each) in enumerate(found, 1):
         if number > 1:
             session.begin(claim.id, describe_instance(parameters), number, len(found))
         try:
-            results.append(await _check_instance(claim, session, parameters, statement, prediction, each, len(found)))
+            shared = (each, granted[number - 1], len(found))
+            results.append(await _check_instance(claim, session, parameters, statement, prediction, *shared))
         except LedgerError:
             raise
         except (Exception, SystemExit) as error:
@@ -234,6 +239,7 @@ async def _check_instance(
     statement: Statement,
     prediction: Prediction,
     found: Known,
+    granted: bool,
     instances: int,
 ) -> Examined:
     start, weight = session.spent(), 1.0 / instances
@@ -248,7 +254,7 @@ async def _check_instance(
     measurement.take(found)
     measurement.drawing.watch = session.watch(claim.id, instance)
     judgement, contract = await _look_until_settled(measurement, prediction, declared, session)
-    measurement.certificate(parameters, prediction, certificate_seconds(claim, session, instances))
+    measurement.certify(parameters, prediction, granted)
     result = await _concluded(claim, session, measurement, prediction, judgement, contract, declared)
     undecided = Undecided(claim, prediction, measurement, contract) if result.verdict is Verdict.INCONCLUSIVE else None
     return Examined(replace(result, seconds=session.spent() - start), weight, undecided)

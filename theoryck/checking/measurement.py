@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from theoryck import planning
-from theoryck.checking.certificates import Certified, certify
+from theoryck.checking.certificates import Certified, affordable, certify
 from theoryck.checking.pilots import find_out
 from theoryck.checking.profiles import Profile
 from theoryck.checking.session import Session
@@ -68,7 +68,7 @@ class ExactValues:
 class _WorkOut:
     """What is known of each instance: the callable that travels to the workers, for an item names an instance.
 
-    ``seconds`` are those that a certificate may cost.
+    ``seconds`` are those that their certificates may cost.
     """
 
     instances: Instances
@@ -82,7 +82,9 @@ class _WorkOut:
             quantity, sizes = statement.measured(), statement.sizes()
             exact = tuple(map(ExactValues(statement, self.digits), sizes)) if quantity.can_exact else None
             compared = tuple(map(quantity.draws_to_compare, sizes)) if quantity.can_draw else None
-            return Known(prediction, certify(statement, parameters, prediction, self.seconds), exact, compared)
+            granted = affordable([each for _, each in self.instances], self.seconds)[index]
+            proved = certify(statement, parameters, prediction) if granted else Certified()
+            return Known(prediction, proved, exact, compared)
         except (Exception, SystemExit):
             return Known()  # who asks again, at its place in the run, meets the error itself
 
@@ -96,16 +98,16 @@ async def known(claim: Claim, session: Session) -> list[Known]:
     instances = session.instances(claim)
     if not session.several:
         return [Known()] * len(instances)
-    work = _WorkOut(tuple(instances), session.profile.exact_digits, certificate_seconds(claim, session, len(instances)))
+    work = _WorkOut(tuple(instances), session.profile.exact_digits, certificate_seconds(claim, session))
     try:
         return await mapped(session.executor, work, range(len(instances)))
     except PayloadError:  # a statement that cannot travel is worked out here; one whose draws cannot either says so
         return [Known()] * len(instances)
 
 
-def certificate_seconds(claim: Claim, session: Session, instances: int) -> float:
-    """Return the seconds that the certificate of one instance may cost: none of a falsehood, which has none."""
-    return 0.0 if claim.status is Status.FALSEHOOD else session.profile.certificate_seconds / max(instances, 1)
+def certificate_seconds(claim: Claim, session: Session) -> float:
+    """Return the seconds that the certificates of a claim may cost: none of a falsehood, which has none."""
+    return 0.0 if claim.status is Status.FALSEHOOD else session.profile.certificate_seconds
 
 
 def exactly(statement: Statement, digits: int) -> Exact:
@@ -461,11 +463,10 @@ class Measurement:
         if self.quantity.can_exact and self.exact is None:
             self.exact = exactly(self.statement, digits)
 
-    def certificate(self, parameters: Mapping[str, Any], prediction: Prediction, seconds: float) -> Certified:
-        """Return what is proved for every size, worked out once."""
+    def certify(self, parameters: Mapping[str, Any], prediction: Prediction, granted: bool) -> None:
+        """Work out what is proved for every size, where that is granted and not known."""
         if self.certified is None:
-            self.certified = certify(self.statement, parameters, prediction, seconds)
-        return self.certified
+            self.certified = certify(self.statement, parameters, prediction) if granted else Certified()
 
     def decided_by_draws(self, judgement: Judgement) -> bool:
         """Whether chance could be behind the verdict: no rigorous exact route refutes on its own."""

@@ -58,10 +58,11 @@ def command(
 ) -> None:
     """Prove a bound for every size, not only for those that are measured; nothing is drawn.
 
-    CLAIM is an id, or what follows its last slash, or a file or folder of which all claims are taken.  Claims are looked for in
-    PATH (default: ./proofs).  Each instance of the profile gets a certificate: an explicit constant, and the inequalities that it
-    follows from, each proved in ball arithmetic.  What is printed has passed a second program that shares no code with the one
-    that found it, and --check verifies a file by that program again.
+    CLAIM is an id, or what follows its last slash, or a file or folder of which all claims are taken whose quantities offer
+    proofs.  Claims are looked for in PATH (default: ./proofs).  Each instance of the profile gets a certificate: an explicit
+    constant, and the inequalities that it follows from, each proved in ball arithmetic.  What is printed has passed a second
+    program that shares no code with the one that found it, and --check verifies a file by that program again.  Without --from
+    the first size is the smallest of the path or, where growth is claimed, the smallest from which on the method applies.
 
     \b
     Examples:
@@ -82,7 +83,7 @@ def command(
     outputs = {"--json": json_path, "--latex": latex_path}
     taken = (claim, *paths) if Path(claim).exists() else paths
     check_outputs(outputs, files_of_claims(taken))
-    wanted = find_claims(taken) if Path(claim).exists() else [find_claim(claim, paths)]
+    wanted = _offering(find_claims(taken), taken) if Path(claim).exists() else [find_claim(claim, paths)]
     quiet = "-" in (json_path, latex_path)
     proofs, refused, finished = _prove(wanted, start, profile, seed, quiet)
     _write(proofs, refused, json_path, latex_path)
@@ -113,6 +114,25 @@ def _prove(wanted: list[Claim], start: int | None, profile: str, seed: int, quie
     if not quiet:
         click.echo(summary(proofs, refused))
     return proofs, refused, True
+
+
+def _offering(claims: list[Claim], paths: tuple[str, ...]) -> list[Claim]:
+    """Return the claims of which a proof may be found; where there is none the program ends with status 2."""
+    from theoryck.claims.collecting import build_once
+    from theoryck.claims.statements import Bound
+
+    found = []
+    for claim in claims:
+        with built_or_usage(claim):
+            made = build_once(claim)
+        if any(
+            isinstance(each, Bound) and each.path() is not None and each.measured().certificate_cost() is not None for each in made
+        ):
+            found.append(claim)
+    if not found:
+        shown = ", ".join(paths)
+        raise Usage(f"no claim in {shown} is about a quantity that offers a proof for every size: theoryck check measures them")
+    return found
 
 
 def _found(wanted: list[Claim], session: Session, start: int | None) -> Iterator[Proof | Refusal]:

@@ -51,7 +51,8 @@ def prove(
 
     * ``what``: a claim, a :class:`theoryck.Bound` along one path, or a quantity (then the rate is that at which it decays, and d
       its smallest size);
-    * ``start``: the first size, by default the smallest of the path, 1 for a quantity: the larger, the smaller the constant;
+    * ``start``: the first size, by default the smallest of the path, 1 for a quantity: the larger, the smaller the constant (of
+      a bound without a constant the first from which on the method applies, where that is larger);
     * ``parameters``: values of the names in the rates of a statement that are no sizes;
     * ``instances`` and ``seed``: which instances of a claim are generated, by default those of the profile quick.
 
@@ -94,7 +95,23 @@ def proved(
     start: int | None = None,
     claim: Claim | None = None,
 ) -> Proof:
-    """Return the proof of a bound along its path from the base size ``start`` on; NoCertificate where there is none."""
+    """Return the proof of a bound along its path from the base size ``start`` on; NoCertificate where there is none.
+
+    Without ``start`` it is the smallest size of the path or, of a bound without a constant, from where on the method applies.
+    """
+    if start is None:
+        try:
+            return _proved(statement, parameters, prediction, None, claim)
+        except NoCertificate as error:
+            if error.start is None or getattr(statement, "constant", None) is not None:
+                raise
+            start = error.start
+    return _proved(statement, parameters, prediction, start, claim)
+
+
+def _proved(
+    statement: Statement, parameters: Mapping[str, Any], prediction: Prediction | None, start: int | None, claim: Claim | None
+) -> Proof:
     prediction = prediction or statement.prediction(parameters)
     path = statement.path()
     if not isinstance(statement, Bound) or prediction.rate is None or path is None:

@@ -48,7 +48,7 @@ def derivation(proof: Proof, style: Style | None = None) -> str:
         mark = f"{f'({line.step})' if line.step else '':>5} "
         lines += wrap(line.text, style.width, first=mark, rest=" " * 8)
     took = f"found in {numbers.duration(proof.seconds)}, verified by the checker in {numbers.duration(proof.checked)}"
-    return "\n".join([*lines, *wrap(f"The constant: {constants(proof.scope)}; {took}.", style.width, first=" " * 6)])
+    return "\n".join([*lines, *wrap(f"Proved {constants(proof.scope)}; {took}.", style.width, first=" " * 6)])
 
 
 def title(proof: Proof) -> str:
@@ -181,5 +181,56 @@ _STEP = (
     "parts, all >= 2, c(pi) the number of partitions of a set of i elements into parts of these sizes.",
 )
 
-WRITERS: dict[str, Callable[[Certificate], Iterator[Text]]] = {"comparison": _comparison}
+
+def _digamma(found: Certificate) -> Iterator[Text]:
+    """The information gap of linear networks: section 3.1 of the format."""
+    depth, start = found.depth, found.start
+    yield from ((text, False) for text in _learning(found))
+    yield "I_n^(0) - I_n^(L) = KL(P_Y | N(0, K + Delta)) >= 0, as Y has the covariance of the linear model given the inputs", True
+    yield "I_n^(0) - I_n^(L) <= -(1/2) sum_i E log(1 - r_i + r_i t), as the entropy of Y is at least that given t", True
+    yield "-E log(1 - r_i + r_i t) <= -r_i E log t, as log is concave", True
+    yield "-E log t = sum_l (log(d_l/2) - psi(d_l/2)) <= sum_l (1/d_l + 1/(3 d_l^2)), by Binet", True
+    yield "(1/n) E sum_i r_i <= g/(g + Delta), as r is concave in lambda and (1/n) E sum_i lambda_i = g", True
+    bound = f"({depth}/2) (1 + 1/(3 {start})) g/(g + Delta) d^(-1) <= {found.constant} d^(-1)"
+    yield f"|I_n^(L) - I_n^(0)|/n <= {bound} for every n and every d >= {start}, all widths >= d", True
+
+
+def _poincare(found: Certificate) -> Iterator[Text]:
+    """The variance of the free entropy of linear networks and of the linear model: sections 3.2 and 3.3 of the format."""
+    depth, start = found.depth, found.start
+    yield from ((text, False) for text in _learning(found))
+    if found.least is not None:
+        yield "Var(log Z^(0)) = n/2 + Var((1/2) log det(I + K/Delta))", True
+        yield "Var((1/2) log det(I + K/Delta)) <= g/(4 Delta), by the Gaussian Poincare inequality for X", True
+        yield f"{found.least} n^(-1) <= Var((1/n) log Z^(0)) <= {found.constant} n^(-1) for every n >= {start}", True
+        return
+    yield (
+        "Given X, y_i = sqrt(t lambda_i + Delta) e_i in the eigenbasis of K, e ~ N(0, I_n), t_l = |u_l|^2/d_l, u_l ~ N(0, I).",
+        False,
+    )
+    yield "Var(log Z | X) <= E |e|^2 M^2 + sum_l E |e|^4 M^2/|u_l|^2, M = max(1, t) E(max(1, 1/t') | Y), by Poincare", True
+    yield "E |e|^2 M^2 <= sqrt(n (n + 2) E max(1, t)^4 E max(1, 1/t)^4), as t' has the law of t (Nishimori)", True
+    yield "E |e|^4 M^2/|u_l|^2 <= sqrt(n (n + 2)(n + 4)(n + 6) E (max(1, t)^4/|u_l|^4) E max(1, 1/t)^4)", True
+    yield f"E max(1, t)^4 <= A = 1 + (m_4 - 1 + sqrt(v))/2, v = m_8 - 2 m_4 + 1, m_j = prod_{{i<j}} (1 + 2i/{start})^{depth}", True
+    yield f"E max(1, 1/t)^4 <= B = 1 + (k_4 - 1 + sqrt(k_8 - 2 k_4 + 1))/2, k_j = prod_{{i<=j}} (1 - 2i/{start})^(-{depth})", True
+    yield f"d_l^2 E max(1, t)^4/|u_l|^4 <= D = i_2 + sqrt(i_4 v), i_j = prod_{{i<=j}} (1 - 2i/{start})^(-1)", True
+    yield "sqrt(Var(E(log Z | X))) <= sqrt(g/(4 Delta)) + (n/4) sum_l (1/d_l + 1/(3 d_l^2))", True
+    yield f"Var((1/n) log Z) <= {found.constant} d^(-1) for every d >= {start}, n and all widths >= d", True
+
+
+def _learning(found: Certificate) -> Iterator[str]:
+    noise, largest = found.proof["noise"], found.proof.get("range")
+    yield f"Y = a . x_L + sqrt(Delta) Z for n inputs x_0 ~ N(0, I/d_0); Delta = {noise}, phi(x) = {found.activation}, L = {found.depth}."
+    if largest is None:
+        yield "Given the inputs X, Y is N(0, t K + Delta): t = prod_l t_l, t_l = chi_{d_l}^2/d_l, K = g X^T X, g = b^(2L), phi(x) = b x."
+    else:
+        yield f"The linear model has K = eta_0^2 X^T X, noise at least Delta, and eta_0^2 <= sigma_L <= g = {largest} >= phi^2."
+    yield "lambda_i are the eigenvalues of K and r_i = lambda_i/(lambda_i + Delta)."
+
+
+WRITERS: dict[str, Callable[[Certificate], Iterator[Text]]] = {
+    "comparison": _comparison,
+    "digamma": _digamma,
+    "poincare": _poincare,
+}
 """What writes the lines of a method of certificates."""

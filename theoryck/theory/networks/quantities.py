@@ -194,9 +194,11 @@ class norm_deviation(NetworkMoment):
         return NormSampler(layers, centre, self.power)
 
     def certificate_cost(self) -> float | None:
-        from theoryck.theory.networks.certificates.norms import why_not
+        if self.centre is not None or not isinstance(self.power, int):
+            return None
+        from theoryck.theory.networks.certificates.costs import seconds_of_a_layer
 
-        return None if why_not(self) else 0.1 + 0.2 * self.network.depth
+        return 0.02 + self.network.depth * seconds_of_a_layer(self.network.activation)
 
     def for_every_size(self, rate: Fraction | None = None, *, constant: Decimal | None = None, start: int = 1) -> Certificate:
         """Return the certificate of E| |x_L|^2 - sigma_L |^k <= C d^(-k/2) for every d >= ``start`` and all widths >= d.
