@@ -74,14 +74,13 @@ _HOME = {
     "for_all": "theoryck.claims",
     "norm_deviation": "theoryck.theory.networks.quantities",
     "NoCertificate": "theoryck.quantities",
-    "Proof": "theoryck.records",
     "overlap_moment": "theoryck.theory.networks.quantities",
     "prove": "theoryck.proving.prove",
     "quantity": "theoryck.quantities",
     "size": "theoryck.theory.networks.model",
     "theorem": "theoryck.claims",
 }
-announce({"text": "theoryck.report.text", "html": "theoryck.report.html.notebook"})
+announce({"text": "theoryck.report.text", "derivation": "theoryck.report.proofs", "html": "theoryck.report.html.notebook"})
 
 _MODULES = {
     "activations": "theoryck.numerics.functions.catalogue",

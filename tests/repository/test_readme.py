@@ -112,6 +112,7 @@ def test_the_table_of_profiles_is_that_of_the_program():
         "seconds": [f"{profile.seconds:g}" for profile in PROFILES.values()],
         "looks": [str(len(profile.looks)) for profile in PROFILES.values()],
         "digits": [str(profile.exact_digits) for profile in PROFILES.values()],
+        "seconds of a claim's certificates": [f"{profile.certificate_seconds:g}" for profile in PROFILES.values()],
         "draws must decide": ["yes" if profile.every_route_settles else "no" for profile in PROFILES.values()],
         "undecided fails": ["yes" if profile.inconclusive_fails else "no" for profile in PROFILES.values()],
     }

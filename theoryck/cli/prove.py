@@ -125,9 +125,7 @@ def _offering(claims: list[Claim], paths: tuple[str, ...]) -> list[Claim]:
     for claim in claims:
         with built_or_usage(claim):
             made = build_once(claim)
-        if any(
-            isinstance(each, Bound) and each.path() is not None and each.measured().certificate_cost() is not None for each in made
-        ):
+        if any(isinstance(each, Bound) and each.path() is not None and each.measured().certified_sizes for each in made):
             found.append(claim)
     if not found:
         shown = ", ".join(paths)

@@ -223,9 +223,7 @@ class Along:
                     exact = size.low == rate.low == 1 and rate.power == size.power * e
                     shown.append(Decimal(found.constant) * factor * (1 if exact else 1 + ROUNDING))
         if not shown:
-            raise NoCertificate(
-                f"what is proved decays like {self.base}**({size.power * e}) only, more slowly than the claimed rate"
-            )
+            raise NoCertificate(f"what is proved decays like {self.base}**({size.power * e}), more slowly than the claimed rate")
         tends, least, leading = None, None, max(self.rates, key=lambda rate: rate.power)
         if self.all and self.exponent == e:
             tends = None if limit is None else limit * size.limit ** float(e) / leading.limit
@@ -240,7 +238,9 @@ class Along:
         with localcontext() as context:
             context.prec = WORKING_DIGITS
             parts = (_decimal(rate.high) * raised(Fraction(self.start), rate.power - size.power * e) for rate in self.rates)
-            return away(Decimal(found.least) * raised(size.low, e) / sum(parts, Decimal(0)) * (1 - ROUNDING), up=False)
+            value = Decimal(found.least) * raised(size.low, e) / sum(parts, Decimal(0))
+            exact = size.low == 1 and [rate.high for rate in self.rates] == [1]
+            return away(value if exact else value * (1 - ROUNDING), up=False)
 
 
 def raised(base: Fraction, power: Fraction) -> Decimal:

@@ -116,7 +116,7 @@ def _proved(
     path = statement.path()
     if not isinstance(statement, Bound) or prediction.rate is None or path is None:
         raise NoCertificate(
-            f"a certificate proves a Bound along a path, got {_article(prediction.kind)}: theoryck check measures it"
+            f"a certificate proves a Bound along a path, not {_article(prediction.kind)}: theoryck check measures it"
         )
     quantity = statement.measured()
     if not quantity.certified_sizes:

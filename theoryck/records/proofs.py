@@ -41,7 +41,7 @@ class Proof(Record):
     checked: float = field(default=0.0, metadata=SPARE)
 
     def __str__(self) -> str:
-        return show("text", self)
+        return show("derivation", self)
 
     def _repr_html_(self) -> str:
         return show("html", self)

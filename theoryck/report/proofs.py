@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from theoryck._renderers import renders
 from theoryck.records import Certificate, Proof
 from theoryck.records.values import size_text
 from theoryck.report import numbers
@@ -40,6 +41,7 @@ class Refusal:
     breaks: int | None = None
 
 
+@renders("derivation")
 def derivation(proof: Proof, style: Style | None = None) -> str:
     """Return a proof for a terminal: what is proved, each inequality with its numbers, and how it was found and checked."""
     style = style or Style()
@@ -220,9 +222,11 @@ def _poincare(found: Certificate) -> Iterator[Text]:
 
 def _learning(found: Certificate) -> Iterator[str]:
     noise, largest = found.proof["noise"], found.proof.get("range")
-    yield f"Y = a . x_L + sqrt(Delta) Z for n inputs x_0 ~ N(0, I/d_0); Delta = {noise}, phi(x) = {found.activation}, L = {found.depth}."
+    yield f"phi(x) = {found.activation}."
+    yield f"Y = a . x_L + sqrt(Delta) Z for n inputs x_0 ~ N(0, I/d_0); Delta = {noise}, L = {found.depth}."
     if largest is None:
-        yield "Given the inputs X, Y is N(0, t K + Delta): t = prod_l t_l, t_l = chi_{d_l}^2/d_l, K = g X^T X, g = b^(2L), phi(x) = b x."
+        yield "Given the inputs X, Y is N(0, t K + Delta): t = prod_l t_l, t_l = chi_{d_l}^2/d_l, K = g X^T X,"
+        yield "g = b^(2L) with phi(x) = b x."
     else:
         yield f"The linear model has K = eta_0^2 X^T X, noise at least Delta, and eta_0^2 <= sigma_L <= g = {largest} >= phi^2."
     yield "lambda_i are the eigenvalues of K and r_i = lambda_i/(lambda_i + Delta)."

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from theoryck._renderers import renders
-from theoryck.records import Proof, Report, Result, Status, Tightness, Verdict
+from theoryck.records import Report, Result, Status, Tightness, Verdict
 from theoryck.report import numbers
 from theoryck.report.claims import (
     CLAIM_VERDICTS,
@@ -318,12 +318,8 @@ SCREEN = 20  # lines of a table that are seen at once, with what follows it
 
 
 @renders("text")
-def shown(record: Report | Result | Proof) -> str:
-    """Return what print() shows of a record: a report as the terminal does, the paragraph of a result, the lines of a proof."""
-    if isinstance(record, Proof):
-        from theoryck.report.proofs import derivation
-
-        return derivation(record)
+def shown(record: Report | Result) -> str:
+    """Return what print() shows of a record: a report as the terminal does, or the paragraph of a result."""
     return render(record) if isinstance(record, Report) else paragraph(record)
 
 

@@ -3,7 +3,6 @@
 The format, with the lemmas that lead from one number to the next, is that of :mod:`theoryck.records.certificates`.
 
 cells      The variance map of a layer as power series on cells that cover the half-line, and inequalities proved on all of them
-costs      What a certificate costs, before it is looked for
 decimals   Decimal numbers of a certificate, rounded up
 layers     The numbers of one layer: searched in floats, proved in balls
 moments    From the numbers of the layers to bounds of moments

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 from flint import arb
 
@@ -21,9 +21,6 @@ from theoryck.theory.networks.certificates.layers import Layer, LayerBounds, lay
 from theoryck.theory.networks.certificates.moments import Moments, bound_of_power, input_moments, next_moments
 from theoryck.theory.networks.certificates.ranges import largest_square
 from theoryck.theory.networks.certificates.refusals import answer
-
-if TYPE_CHECKING:
-    from theoryck.theory.networks.quantities import NetworkMoment, norm_deviation
 
 LARGEST_POWER = 8
 LARGEST_DEPTH = 8
@@ -87,7 +84,7 @@ def norm_certificate(activation: Activation, depth: int, power: int, start: int 
     )
 
 
-def why_not(quantity: NetworkMoment) -> str | None:
+def why_not(quantity: Any) -> str | None:
     """Return why the quantity is outside what this method proves, None where it is inside."""
     network, power = quantity.network, quantity.power
     centre = getattr(quantity, "centre", None)
@@ -112,7 +109,7 @@ def why_not(quantity: NetworkMoment) -> str | None:
     return None
 
 
-def norm_bound(quantity: norm_deviation, rate: Fraction | None, constant: Decimal | None, start: int) -> Certificate:
+def norm_bound(quantity: Any, rate: Fraction | None, constant: Decimal | None, start: int) -> Certificate:
     """Return the certificate of ``quantity <= constant d**rate`` for every d >= ``start``; NoCertificate, with the reason, else."""
     reason = why_not(quantity)
     if reason is not None:

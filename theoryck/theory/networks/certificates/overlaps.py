@@ -16,7 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import comb, prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import arb, arb_poly, fmpq
@@ -43,9 +43,6 @@ from theoryck.theory.networks.certificates.moments import (
 from theoryck.theory.networks.certificates.norms import why_not as why_not_norm
 from theoryck.theory.networks.certificates.ranges import largest_square
 from theoryck.theory.networks.certificates.refusals import answer
-
-if TYPE_CHECKING:
-    from theoryck.theory.networks.quantities import overlap_moment
 
 _TOPS = (1, 2, 3, 6, 8, 16)
 _LARGEST_TOP = 32
@@ -307,7 +304,7 @@ def overlap_certificate(activation: Activation, depth: int, power: int, start: i
     )
 
 
-def why_not(quantity: overlap_moment) -> str | None:
+def why_not(quantity: Any) -> str | None:
     """Return why the quantity is outside what this method proves, None where it is inside."""
     if parity(quantity.network.activation.expression) != -1:
         return f"phi(x) = {quantity.network.activation.text} is not odd, and overlaps then need not decay"
@@ -316,7 +313,7 @@ def why_not(quantity: overlap_moment) -> str | None:
     return why_not_norm(quantity)
 
 
-def overlap_bound(quantity: overlap_moment, rate: Fraction | None, constant: Decimal | None, start: int) -> Certificate:
+def overlap_bound(quantity: Any, rate: Fraction | None, constant: Decimal | None, start: int) -> Certificate:
     """Return the certificate of ``quantity <= constant d**rate`` for every d >= ``start``; NoCertificate, with the reason, else."""
     reason = why_not(quantity)
     if reason is not None:

@@ -1,0 +1,107 @@
+"""``theoryck prove``: proofs in text, JSON and LaTeX, files verified again, refusals, exit codes."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from theoryck.cli import main
+
+FILE = """
+import theoryck as tc
+
+PATH = tc.ScalingPath(d=tc.doubling(16, 256), width="d", input_dim="d")
+MOMENT = tc.norm_deviation(tc.DeepNetwork("tanh", depth=1), power=2)
+
+@tc.conjecture("lemmas/holds")
+def holds():
+    "E (|x_1|^2 - sigma_1)^2 = O(1/d)"
+    return tc.Bound(MOMENT, rate="1/d", along=PATH)
+
+@tc.conjecture("lemmas/limit")
+def limit():
+    return tc.Limit(MOMENT, along=PATH, value=0)
+
+@tc.falsehood("lemmas/too-fast")
+def too_fast():
+    return tc.Bound(MOMENT, rate="d**(-2)", along=PATH)
+"""
+
+
+@pytest.fixture
+def lemmas(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lemmas.py").write_text(FILE)
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["prove", *arguments])
+
+
+def test_a_proof_is_printed_written_and_verified_again(lemmas):
+    result = run("holds", "lemmas.py", "--from", "1024", "--json", "proofs.json", "--latex", "proofs.tex")
+    assert result.exit_code == 0, result.output
+    assert "PROVED: lemmas/holds: norm_deviation(tanh(x), depth=1, power=2) <= 0.177885 * (1/d)" in " ".join(result.output.split())
+    assert "1 of 1 instance proved for every size." in result.output
+    assert r"\item[(1)]" in (lemmas / "proofs.tex").read_text()
+    again = run("--check", "proofs.json")
+    assert again.exit_code == 0
+    assert "1 of 1 certificates verified." in again.output
+
+
+@pytest.mark.parametrize("kept", ["proofs", "list", "certificate"])
+def test_a_file_that_was_changed_is_refused(lemmas, kept):
+    run("holds", "lemmas.py", "--json", "proofs.json")
+    data = json.loads((lemmas / "proofs.json").read_text())
+    certificate = data["proofs"][0]["certificate"]
+    certificate["constant"] = str(float(certificate["constant"]) * 0.99)
+    shown = {"proofs": data, "list": [certificate], "certificate": certificate}[kept]
+    (lemmas / "changed.json").write_text(json.dumps(shown))
+    result = run("--check", "changed.json")
+    assert result.exit_code == 1
+    assert "REFUSED: constant" in result.output
+
+
+def test_a_file_of_claims_is_proved_where_it_offers_proofs(lemmas):
+    result = run("lemmas.py")
+    assert result.exit_code == 0, result.output  # the falsehood is not proved, as it must be
+    assert "lemmas/limit" not in result.output
+    assert "REFUTED: lemmas/too-fast" in result.output
+    assert "1 of 2 instances proved for every size, 1 broken at a size." in result.output
+
+
+def test_json_to_standard_output_is_nothing_else(lemmas):
+    data = json.loads(run("lemmas.py", "--json", "-").output)
+    assert [proof["claim"] for proof in data["proofs"]] == ["lemmas/holds"]
+    assert data["refused"][0]["breaks"] > 16
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words", "code"),
+    [
+        ([], "name a claim, such as theoryck prove moment-control", 2),
+        (["holds", "lemmas.py", "--check", "x.json"], "verifies a file and proves nothing", 2),
+        (["--check", "missing.json"], "missing.json cannot be read: no such file", 2),
+        (["--check", "lemmas.py"], "is no file of certificates: it is not JSON", 2),
+        (["hold", "lemmas.py"], "holds", 2),
+        (["limit", "lemmas.py"], "proves a Bound along a path, not a limit", 3),
+        (["holds", "lemmas.py", "--from", "0"], "--from", 2),
+    ],
+)
+def test_a_wrong_call_says_what_would_do(lemmas, arguments, words, code):
+    result = run(*arguments)
+    assert result.exit_code == code
+    assert words in " ".join(result.output.split())
+
+
+def test_ctrl_c_keeps_what_was_proved(lemmas, monkeypatch):
+    from theoryck.proving import prove
+
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(prove, "proved", interrupted)
+    result = run("holds", "lemmas.py", "--json", "proofs.json")
+    assert result.exit_code == 130
+    assert json.loads((lemmas / "proofs.json").read_text())["proofs"] == []
