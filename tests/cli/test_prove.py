@@ -80,7 +80,7 @@ def test_json_to_standard_output_is_nothing_else(lemmas):
 @pytest.mark.parametrize(
     ("arguments", "words", "code"),
     [
-        ([], "name a claim, such as theoryck prove moment-control", 2),
+        ([], "give one, such as theoryck prove moment-control", 2),
         (["holds", "lemmas.py", "--check", "x.json"], "verifies a file and proves nothing", 2),
         (["--check", "missing.json"], "missing.json cannot be read: no such file", 2),
         (["--check", "lemmas.py"], "is no file of certificates: it is not JSON", 2),

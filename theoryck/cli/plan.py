@@ -90,7 +90,7 @@ def command(
         _plan_all(tuple(path for path in (claim, *paths) if path is not None), profile, seed, as_json)
         return
     if claim is None:
-        raise Usage("which claim? Name its id, or --all for what checking all of them costs")
+        raise Usage("which claim: give its id, or --all for what checking all of them costs")
     check_outputs({"--json": as_json}, files_of_claims(paths))
     found = find_claim(claim, paths)
     with Session(profile_named(profile), seed, workers=1, claims=sharing) as session:

@@ -79,7 +79,7 @@ def command(
         _check(check_path)
         return
     if claim is None:
-        raise Usage("name a claim, such as theoryck prove moment-control, a file of claims, or a file to --check")
+        raise Usage("no claim was named: give one, such as theoryck prove moment-control, a file of claims, or a file to --check")
     outputs = {"--json": json_path, "--latex": latex_path}
     taken = (claim, *paths) if Path(claim).exists() else paths
     check_outputs(outputs, files_of_claims(taken))
