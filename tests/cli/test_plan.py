@@ -111,7 +111,7 @@ def test_what_all_claims_cost(tmp_path, monkeypatch):
     told = CliRunner().invoke(main, ["plan", "--all"]).output.splitlines()
     assert [line.split()[0] for line in told[1:4]] == ["folder", "mine2026", "in"]
     refused = CliRunner().invoke(main, ["plan"])
-    assert (refused.exit_code, "Name its id, or --all" in refused.output) == (2, True)
+    assert (refused.exit_code, "give its id, or --all" in refused.output) == (2, True)
 
 
 def test_a_planned_exponent_costs_less_than_its_budget(tmp_path):
