@@ -170,3 +170,66 @@ def _check_kernel(kernel: Array) -> None:
         raise ValueError(f"kernel must be symmetric, but an entry differs from its mirror image by {gap:.3g}")
     if not size > 0:
         raise ValueError("kernel is 0: the network has no output that depends on its weights")
+
+
+@dataclass(frozen=True, init=False)
+class NetworkTask:
+    """A Bayesian network with all ``depth`` hidden layers of one width still to be said, and its training data, as exact texts.
+
+    ``activation``, ``labels`` (P,), ``inputs`` (P, N_0), ``temperature`` T > 0, ``precisions`` one number or (lambda_0, ...,
+    lambda_L).  Raises ValueError for what does not fit.
+
+    >>> task = NetworkTask("tanh", [1.0, -0.5], [[1.0, 0.0], [0.5, 1.0]], temperature=0.1)
+    >>> task.kernel.round(6).tolist()
+    [[0.273676, 0.126072], [0.126072, 0.310917]]
+    """
+
+    activation: Activation
+    labels: tuple[float, ...]
+    inputs: tuple[tuple[float, ...], ...]
+    temperature: float
+    strengths: tuple[float, ...]
+
+    def __init__(
+        self, activation: Any, labels: ArrayLike, inputs: ArrayLike, *, temperature: float, precisions: Any = 1, depth: int = 1
+    ) -> None:
+        phi = activation if isinstance(activation, Activation) else Activation(activation)
+        y = _vector(labels, "labels")
+        object.__setattr__(self, "activation", phi)
+        object.__setattr__(self, "labels", tuple(y.tolist()))
+        object.__setattr__(self, "inputs", tuple(tuple(row) for row in _rows(inputs, "inputs", len(y)).tolist()))
+        object.__setattr__(self, "temperature", positive(temperature, "temperature", LARGEST))
+        object.__setattr__(self, "strengths", read_precisions(precisions, integer(depth, "depth", 1)))
+
+    @property
+    def depth(self) -> int:
+        """L."""
+        return len(self.strengths) - 1
+
+    @property
+    def gram(self) -> Array:
+        """X X^T/(lambda_0 N_0)."""
+        x = np.array(self.inputs)
+        return np.asarray(x @ x.T / (x.shape[1] * self.strengths[0]))
+
+    @property
+    def kernel(self) -> Array:
+        """K^L/lambda_L, the covariance of the outputs at infinite width."""
+        layer, gram = LayerKernel(self.activation), self.gram
+        for precision in self.strengths[1:]:
+            gram = layer(gram) / precision
+        return gram
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The task as JSON-able data."""
+        return {
+            "activation": self.activation.text,
+            "labels": list(self.labels),
+            "inputs": [list(row) for row in self.inputs],
+            "temperature": self.temperature,
+            "precisions": list(self.strengths),
+        }
+
+    def __str__(self) -> str:
+        return f"{self.activation.text}, P = {len(self.labels)}, T = {self.temperature:g}, depth {self.depth}"

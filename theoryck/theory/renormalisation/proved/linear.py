@@ -95,15 +95,20 @@ class LinearData:
         >>> LinearData.spectrum([1], [2], [3]).count
         3
         """
+        if not len(values) == len(squares) == len(multiplicities) >= 1:
+            raise ExactError(
+                f"values, squares and multiplicities must be alike in length, got {values}, {squares}, {multiplicities}"
+            )
+        powers = [integer(power, "multiplicities", 1, error=ExactError) for power in multiplicities]
         factors = [fmpq_poly([_q(rational(value, "values", low=0, strict=False)), 1]) for value in values]
         determinant, square = fmpq_poly([1]), fmpq_poly([0])
-        for index, (factor, power) in enumerate(zip(factors, multiplicities)):
+        for index, (factor, power) in enumerate(zip(factors, powers)):
             determinant *= factor**power
             rest = fmpq_poly([_q(rational(squares[index], "squares", low=0, strict=False))]) * factor ** (power - 1)
-            for other, (each, times) in enumerate(zip(factors, multiplicities)):
+            for other, (each, times) in enumerate(zip(factors, powers)):
                 rest *= each**times if other != index else 1
             square += rest
-        return cls(sum(multiplicities), determinant, square)
+        return cls(sum(powers), determinant, square)
 
 
 def _q(value: Fraction) -> fmpq:
@@ -179,6 +184,22 @@ def linear_posterior(
     product = math.prod((rational(value, "precisions", low=0) for value in strengths), start=Fraction(1))
     data = LinearData.of(inputs, labels, product, new_inputs, new_labels)
     return posterior_of(data, sizes, rational(temperature, "temperature", low=0, strict=False), digits)
+
+
+def spectrum_posterior(
+    values: Sequence[Any], squares: Sequence[Any], multiplicities: Sequence[int], *, widths: Any, temperature: Any, digits: int = 25
+) -> LinearPosterior:
+    """Return the posterior for a kernel with these eigenvalues, the squared length of y in each eigenspace and its dimension.
+
+    ``values`` (k,) >= 0, ``squares`` (k,), ``multiplicities`` (k,), so that P = sum of the last; ``widths``, ``temperature`` and
+    errors as for :func:`linear_posterior`.  The losses at new inputs are None.
+
+    >>> found = spectrum_posterior([1], [9], [4], widths=6, temperature="1/10")  # four orthogonal inputs, y = 1.5
+    >>> round(float(found.scale), 6), found.scale.rigorous
+    (1.411374, True)
+    """
+    data = LinearData.spectrum(values, squares, multiplicities)
+    return posterior_of(data, _widths(widths), rational(temperature, "temperature", low=0, strict=False), digits)
 
 
 def _depth(widths: Any) -> int:
