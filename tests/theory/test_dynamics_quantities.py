@@ -13,6 +13,7 @@ from theoryck.theory.dynamics import (
     OnlineTask,
     OrderParameters,
     generated_error,
+    linear_error,
     one_layer,
     online_bias,
     online_order,
@@ -58,6 +59,15 @@ def test_the_chain_is_the_algorithm():
         for power in (1, 2):
             a, b = whole[what] ** power, chain**power
             assert abs(a.mean() - b.mean()) < 5 * math.sqrt((a.var() + b.var()) / runs), (what, power)
+
+
+def test_the_default_overlaps_are_those_of_the_chain():
+    """rho = .5, 1.5, no overlaps given: 400 runs at N = 1000 have the error of the equations."""
+    task = OnlineTask(1, 1, 0.1, eigenvalues=RHO)
+    start = OrderParameters(q=[[[0.3]], [[0.6]]], r=[[[0.1]], [[0.3]]], v=0.8)
+    found = online_order(task, start, [1]).draw(np.random.default_rng(3), 400, {"N": 1000})
+    # The mean is off by about 1/N.
+    assert abs(found.mean() - trajectory(task, start, [1]).eg[0]) < 5 * found.std() / 20 + 1e-3
 
 
 def test_a_chain_with_another_rate_would_be_seen():
@@ -115,7 +125,12 @@ def test_a_generator_at_the_start():
         (lambda: online_order(TASK, START, [2, 1]), "times must increase"),
         (lambda: online_order(TASK, None, [1]), "task and start must be"),
         (lambda: online_order(OnlineTask(1, 1, 0.5, "tanh"), OrderParameters(0.5, 0.2, 1), [1]), "eg is read off for erf"),
-        (lambda: online_order(OnlineTask(1, 1, 0.5, delta=2), OrderParameters(0.5, 0.2, 1), [1]), "delta = 1"),
+        (lambda: online_order(OnlineTask(1, 1, 0.5, overlaps=1, delta=2), OrderParameters(0.5, 0.2, 1), [1]), "delta = 1"),
+        (lambda: online_order(OnlineTask(2, 1, 0.5, overlaps=1), OrderParameters(0.5, 0.2, 1), [1]), "T = <overlaps/eigenvalues>"),
+        (lambda: generated_error("erf", [1], -1), "rate must be a number > 0"),
+        (lambda: linear_error(math.nan, 1), "rate must be a number >= 0"),
+        (lambda: linear_error(-1, 1), "rate must be a number >= 0"),
+        (lambda: linear_error(3, 1e4), "time must be shorter at the rate 3"),
         (lambda: online_variance(TASK, START, [1]).sampler({"N": 9}), "N = 9 must hold every eigenvalue"),
         (lambda: online_variance(TASK, START, [1]).sampler({"N": 4}), "every eigenvalue needs 3 coordinates"),
         (lambda: online_variance(TASK, START, [1]).sampler({"M": 4}), "needs the size 'N'"),

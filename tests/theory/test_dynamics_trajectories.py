@@ -210,6 +210,24 @@ def test_coefficients_of_a_layer():
         (lambda: OnlineTask(1, 1, 0), "rate must be a number > 0"),
         (lambda: OnlineTask(1, 1, 0.1, eigenvalues=[-1, 1]), "eigenvalues must be >= 0"),
         (lambda: OnlineTask(1, 1, 0.1, eigenvalues=[1, 2], weights=[1, 1]), "weights must be >= 0 and have the sum 1"),
+        (lambda: OnlineTask(0.5, 1, 0.1, eigenvalues=[0.5, 1.5], overlaps=[[[1]], [[1]]]), "T must be at least"),
+        (lambda: OnlineTask(1, 1, 0.1, overlaps=-1), "overlaps must be positive semidefinite"),
+        (lambda: OnlineTask(1, 1, 0.1, eigenvalues=[0, 1], overlaps=[[[1]], [[1]]]), "overlaps must be 0 where the eigenvalue is"),
+        (lambda: OnlineTask(1, 1, 0.1, delta=1.7), "overlaps must be given where delta is not 1, got delta = 1.7"),
+        (lambda: OnlineTask(0, 1, 0.1), "T must have a diagonal > 0"),
+        (lambda: OnlineTask(1, [], 0.1), "v_teacher must hold at least one number"),
+        (lambda: OnlineTask(1, 1, 0.1, 3), "student must be an activation"),
+        (
+            lambda: from_covariances(np.eye(2), 5 * np.eye(2), [[1, 0]], [[1, 1]], v=[1], v_teacher=[1], rate=0.1),
+            "T must be at least",
+        ),
+        (
+            lambda: trajectory(
+                OnlineTask(1, 1, 0.1, eigenvalues=[0.5, 1.5]), OrderParameters([[[0.01]], [[0.6]]], [[[0.5]], [[0]]], 1), [1]
+            ),
+            "in bin 0: no weights have these products",
+        ),
+        (lambda: trajectory(OnlineTask(1, 1, 1e6), OrderParameters(0.3, 0.1, 1), [1]), "take more than about 10 s"),
         (lambda: OnlineTask(1, [1, 1], 0.1), r"T must have the shape \(2, 2\)"),
         (lambda: OrderParameters(0.3, 0.1, [1, 1]), r"q must have the shape \(any, 2, 2\)"),
         (lambda: OrderParameters(math.nan, 0.1, 1), "q must hold finite numbers"),

@@ -317,6 +317,25 @@ def jump_order(expression: Expr, highest: int = 2) -> tuple[int, Any] | None:
     return min(orders, key=lambda found: found[0]) if orders else None
 
 
+def check_slope(phi: Any, name: str) -> None:
+    """Raise ValueError, naming the argument, where an activation jumps: its derivative is a distribution there, and has no mean.
+
+    >>> from theoryck.numerics.functions import Activation
+    >>> check_slope(Activation("sign(x)"), "student")
+    Traceback (most recent call last):
+        ...
+    ValueError: student must be continuous, got 'sign(x)', which jumps at 0: its derivative is infinite there, 0 elsewhere
+    """
+    try:
+        jump = jump_order(phi.expression, 0) if phi.kinks else None
+    except (ArithmeticError, ExactError):
+        return  # kinks that are not known exactly: nothing is known of a jump
+    if jump is not None:
+        raise ValueError(
+            f"{name} must be continuous, got {phi.text!r}, which jumps at {jump[1]}: its derivative is infinite there, 0 elsewhere"
+        )
+
+
 def _first_jump(left: Expr, right: Expr, point: Expr, highest: int) -> int | None:
     for order in range(highest + 1):
         gap = right - left

@@ -29,10 +29,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
 from theoryck.numerics.errors import NotConverged
-from theoryck.numerics.functions.pieces import jump_order
+from theoryck.numerics.functions.pieces import check_slope
 from theoryck.numerics.gaussian.means import kinks_of, nodes_of, panel_edges
 from theoryck.records.arguments import LARGEST
-from theoryck.theory.dynamics.model import OnlineTask, OrderParameters, array
+from theoryck.theory.dynamics.model import ROUNDING, OnlineTask, OrderParameters, array
 from theoryck.theory.projections.limits import check_covariance
 from theoryck.theory.projections.model import erf_kernel
 
@@ -47,6 +47,9 @@ AGREED = 1e-8
 """Two steps of the lattice must agree to this, relative to the largest mean: the finer one is nearer by two digits more."""
 
 LATTICE_TOLERANCE = 1e-10
+
+EFFORT = 10.0
+"""Seconds after which a trajectory is given up, counted in right-hand sides: 1e-4 s, 3e-3 s by panels, 1e-7 s a point and field."""
 
 PANEL_REACH = 9.0
 """Standard deviations to which panels reach: e^(-81/2) = 3e-18."""
@@ -239,8 +242,7 @@ def _step(task: OnlineTask, q: Array, r: Array, v: Array, largest: float = math.
     for phi, name in ((task.student, "student"), (task.teacher, "teacher")):
         if not phi.kinks:
             continue
-        if jump_order(phi.expression, 0) is not None:
-            raise ValueError(f"{name} must be continuous, got {phi.text!r}: the gradient of a jump is 0 or infinite")
+        check_slope(phi, name)
         if len(v) + task.units > 2:
             raise NotConverged(f"{name} must be smooth, got {phi.text!r}: a lattice does not resolve its kinks; take one unit each")
         return None
@@ -271,27 +273,26 @@ def trajectory(task: OnlineTask, start: OrderParameters, times: ArrayLike) -> Tr
     """Return what online gradient descent does in the limit N -> infinity at the ``times`` (increasing, >= 0; steps = time N).
 
     The corrected equations of Goldt et al. (2021), with one eigenvalue those of Saad and Solla (1995), by an explicit Runge-Kutta
-    method of order 8.  Raises ValueError for arguments that do not fit, NotConverged where the student diverges or means are not
-    resolved.
+    method of order 8.  Raises ValueError for arguments that do not fit, NotConverged where the student diverges, where means are
+    not resolved, and where it would take more than about 10 seconds.
 
     >>> task = OnlineTask(T=1, v_teacher=1, rate=0.5, student="x", readout_rate=0)
     >>> found = trajectory(task, OrderParameters(q=0.25, r=0.0, v=1), [0, 2])  # R = 1 - e^(-eta t), eg ~ e^(-(2 eta - eta^2) t)
     >>> round(float(found.R[1, 0, 0] + math.exp(-1)), 10), round(float(found.eg[1] / found.eg[0] / math.exp(-1.5)), 9)
     (1.0, 1.0)
     """
+    if not isinstance(task, OnlineTask) or not isinstance(start, OrderParameters):
+        raise ValueError(f"task and start must be an OnlineTask and OrderParameters, in this order, got {task!r} and {start!r}")
     moments = array(times, "times", 1)
     if (np.diff(moments) <= 0).any() or moments[0] < 0:
         raise ValueError(f"times must increase and be >= 0, got {moments.tolist()}")
-    shape, bins = start.r.shape, len(task.eigenvalues)
-    if shape[0] != bins or shape[2] != task.units:
-        raise ValueError(
-            f"start must have {bins} bins and {task.units} units of the teacher, as the task has, got r of the shape {shape}"
-        )
+    check_start(task, start)
     Q, R = task.summed(start.q, start.r)
     check_covariance(Q, R, task.T)
     step = _step(task, Q, R, start.v)
+    left = EFFORT
     while True:
-        found = _integrated(task, start, moments, step)
+        found, left = _integrated(task, start, moments, step, left)
         if step is None:
             return found
         # Fields that have grown may ask for a finer lattice than they did at the start: then all is done again with that.
@@ -301,8 +302,38 @@ def trajectory(task: OnlineTask, start: OrderParameters, times: ArrayLike) -> Tr
         step = finest
 
 
-def _integrated(task: OnlineTask, start: OrderParameters, moments: Array, step: float | None) -> Trajectory:
-    """The trajectory with means by arcsines, or by the lattice of that ``step``."""
+def check_start(task: OnlineTask, start: OrderParameters) -> None:
+    """Raise ValueError unless the start has the bins and units of the task, and second moments that some weights have."""
+    shape, bins = start.r.shape, len(task.eigenvalues)
+    if shape[0] != bins or shape[2] != task.units:
+        raise ValueError(
+            f"start must have {bins} bins and {task.units} units of the teacher, as the task has, got r of the shape {shape}"
+        )
+    # The products of Gamma^k and W^m within a bin.
+    whole = np.concatenate(
+        [np.concatenate([start.q, start.r], 2), np.concatenate([np.swapaxes(start.r, 1, 2), task.overlaps], 2)], 1
+    )
+    least = np.linalg.eigvalsh(whole)[:, 0]
+    worst = int(np.argmin(least))
+    if least[worst] < -ROUNDING * np.abs(whole).max():
+        raise ValueError(
+            f"start must have [[q, r], [r^T, overlaps]] positive semidefinite, got the eigenvalue {least[worst]:.6g} in "
+            f"bin {worst}: no weights have these products"
+        )
+
+
+def _effort(task: OnlineTask, units: int, step: float | None) -> float:
+    """The seconds of one right-hand side."""
+    if step is None:
+        return 1e-4 + 1e-7 * units**2 * (units + task.units) ** 2 if task.arcsines else 3e-3
+    dimension = units + task.units
+    return 1e-4 + 1e-7 * dimension * len(_lattice(dimension, step, _radius(task, dimension))[0])
+
+
+def _integrated(
+    task: OnlineTask, start: OrderParameters, moments: Array, step: float | None, left: float
+) -> tuple[Trajectory, float]:
+    """The trajectory with means by arcsines, or by the lattice of that ``step``, and the effort that is ``left`` then."""
     shape, bins, count = start.r.shape, len(task.eigenvalues), len(start.v)
     ends = np.cumsum([start.q.size, start.r.size])
     rho = task.eigenvalues[:, None, None]
@@ -312,7 +343,16 @@ def _integrated(task: OnlineTask, start: OrderParameters, moments: Array, step: 
         q, r, v = np.split(y, ends)
         return q.reshape(bins, count, count), r.reshape(shape), v
 
-    def slope(_: float, y: Array) -> Array:
+    each = _effort(task, count, step)
+
+    def slope(time: float, y: Array) -> Array:
+        nonlocal left
+        left -= each
+        if left < 0:
+            raise NotConverged(
+                f"the equations of {task} take more than about {EFFORT:g} s, and are given up at t = {time:.3g}: take a smaller "
+                "rate, shorter times, fewer units, or an activation that varies less"
+            )
         q, r, v = parted(y)
         found = _means(task, *task.summed(q, r), v, step)
         decay = found.h1 @ v - found.h4 @ task.v_teacher
@@ -342,4 +382,4 @@ def _integrated(task: OnlineTask, start: OrderParameters, moments: Array, step: 
     q, r, v = (np.stack(part) for part in zip(*map(parted, states)))
     Q, R = task.summed(q, r)
     eg = np.array([_means(task, *entry, step).eg for entry in zip(Q, R, v)])
-    return Trajectory(moments, Q, R, v, eg, q, r)
+    return Trajectory(moments, Q, R, v, eg, q, r), left

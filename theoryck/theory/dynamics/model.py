@@ -4,6 +4,8 @@ The equations know the generator through Omega = E x x^T (N, N) and Phi = E x c^
 every eigenvalue rho of Omega: with eigenvectors psi of norm sqrt(N), Gamma^k = w^k . psi/sqrt(N), W^m = w~^m . Phi^T psi/sqrt(N),
     q^{kl}(rho) = <Gamma^k Gamma^l>,   r^{km}(rho) = <Gamma^k W^m>,   t~^{mn}(rho) = <W^m W^n>,
 means over the eigenvectors of that eigenvalue, and Q = <rho q>, R = <r>/sqrt(delta), means over all eigenvalues, delta = D/N.
+What x tells of nu has the covariance S = <t~/rho>/delta, so that T - S is positive semidefinite, and T = S where c is a function of
+x: of Gaussian inputs x = Omega^(1/2) c, for which t~ = rho T if the teacher prefers no direction.
 
 A layer sigma(F x) of inputs x of mean 0 and variance s acts like a + b F x + c xi, xi independent noise of variance 1 (Gaussian
 equivalence), a = E sigma(u), b = E sigma'(u), c^2 = E sigma(u)^2 - a^2 - b^2 s, u ~ N(0, s).  Here a is taken off.
@@ -45,13 +47,33 @@ def array(value: Any, name: str, dimensions: int, shape: tuple[int | None, ...] 
     if found.ndim < dimensions:
         found = found.reshape((1,) * (dimensions - found.ndim) + found.shape)
     wanted = shape or (None,) * dimensions
-    if found.ndim != len(wanted) or any(size not in (None, got) for size, got in zip(wanted, found.shape)) or not found.size:
+    if not found.size:
+        raise ValueError(f"{name} must hold at least one number, got {value!r}")
+    if found.ndim != len(wanted) or any(size not in (None, got) for size, got in zip(wanted, found.shape)):
         sizes = ", ".join("any" if size is None else str(size) for size in wanted)
         raise ValueError(f"{name} must have the shape ({sizes}), got {found.shape}: {str(value)[:120]}")
     if not (np.abs(found) <= LARGEST).all():
         raise ValueError(f"{name} must hold finite numbers of size at most {LARGEST:g}, got {str(value)[:120]}")
     found.flags.writeable = False
     return found
+
+
+ROUNDING = 1e-9
+"""What numbers given to some digits may be inconsistent by, relative."""
+
+
+def _second_moments(values: Array, name: str) -> None:
+    least = float(np.linalg.eigvalsh(values).min())
+    if least < -ROUNDING * np.abs(values).max():
+        raise ValueError(f"{name} must be positive semidefinite, second moments, got the eigenvalue {least:.6g}")
+
+
+def _activation(value: Any, name: str) -> Activation:
+    try:
+        return read_activation(value, name)
+    except (TypeError, ValueError) as error:
+        problem = str(error)
+        raise ValueError(problem if problem.startswith(name) else f"{name} must be an activation or its text: {problem}") from None
 
 
 def _symmetric(values: Array, name: str) -> None:
@@ -94,12 +116,14 @@ class OnlineTask:
 
     ``T`` (M, M) = E nu nu^T; ``v_teacher`` (M,); ``rate`` eta; ``student`` g and ``teacher`` g~ (g if not given);
     ``readout_rate`` that of the second layer (eta if not given, 0 for one that is not trained); ``eigenvalues`` (bins,) of Omega,
-    ``weights`` their shares (equal if not given), ``overlaps`` t~ (bins, M, M) (T in every bin if not given: x = c), ``delta``
-    D/N.  Numbers do for M = 1.  Raises ValueError.
+    ``weights`` their shares (equal if not given), ``overlaps`` t~ (bins, M, M) (rho T if not given, for delta = 1: x =
+    Omega^(1/2) c), ``delta`` D/N.  Numbers do for M = 1.  Raises ValueError, also for a T below what the overlaps say of it.
 
     >>> task = OnlineTask(T=[[1, 0.3], [0.3, 1.2]], v_teacher=[1, 1], rate=0.2)
     >>> task.units, task.overlaps.tolist() == [task.T.tolist()]
     (2, True)
+    >>> OnlineTask(T=1, v_teacher=1, rate=0.1, eigenvalues=[0.5, 1.5]).overlaps.ravel().tolist()
+    [0.5, 1.5]
     >>> OnlineTask(T=1, v_teacher=1, rate=-1)
     Traceback (most recent call last):
         ...
@@ -126,18 +150,45 @@ class OnlineTask:
         weights = np.full(len(rho), 1 / len(rho)) if self.weights is None else array(self.weights, "weights", 1, (len(rho),))
         if (weights < 0).any() or abs(weights.sum() - 1) > 1e-9:
             raise ValueError(f"weights must be >= 0 and have the sum 1, got the sum {float(weights.sum())!r}")
-        overlaps = np.broadcast_to(t, (len(rho), *t.shape)) if self.overlaps is None else self.overlaps
+        delta = positive(self.delta, "delta")
+        if self.overlaps is None and delta != 1:
+            raise ValueError(f"overlaps must be given where delta is not 1, got delta = {delta!r}: x is no Omega^(1/2) c then")
+        overlaps = rho[:, None, None] * t if self.overlaps is None else self.overlaps
         overlaps = array(overlaps, "overlaps", 3, (len(rho), len(v), len(v)))
         _symmetric(t, "T")
         _symmetric(overlaps, "overlaps")
-        student = read_activation(self.student, "student")
-        teacher = student if self.teacher is None else read_activation(self.teacher, "teacher")
+        _second_moments(t, "T")
+        _second_moments(overlaps, "overlaps")
+        if not (np.diagonal(t) > 0).all():
+            raise ValueError(f"T must have a diagonal > 0, got {np.diagonal(t).tolist()}: a teacher of no length teaches nothing")
+        student = _activation(self.student, "student")
+        teacher = student if self.teacher is None else _activation(self.teacher, "teacher")
         rate = positive(self.rate, "rate")
         readout = rate if self.readout_rate is None else positive(self.readout_rate, "readout_rate", zero=True)
-        values = (t, v, rate, student, teacher, readout, rho, weights, overlaps, positive(self.delta, "delta"))
+        values = (t, v, rate, student, teacher, readout, rho, weights, overlaps, delta)
         names = ("T", "v_teacher", "rate", "student", "teacher", "readout_rate", "eigenvalues", "weights", "overlaps", "delta")
         for name, value in zip(names, values):
             object.__setattr__(self, name, value)
+        blind = np.abs(overlaps[~self._seen]).max(initial=0.0)
+        if blind > 1e-9 * max(np.abs(overlaps).max(), 1e-300):
+            raise ValueError(f"overlaps must be 0 where the eigenvalue is, got {blind:.6g}: x does not vary there")
+        least = float(np.linalg.eigvalsh(t - self.explained)[0])
+        if least < -ROUNDING * np.abs(t).max():
+            raise ValueError(
+                f"T must be at least <overlaps/eigenvalues>/delta = {self.explained.tolist()}, what the inputs tell of the "
+                f"teacher's fields, got {t.tolist()}: enlarge T, or take smaller overlaps (from_covariances: a smaller phi)"
+            )
+
+    @property
+    def _seen(self) -> NDArray[np.bool_]:
+        return np.asarray(self.eigenvalues > 1e-12 * self.eigenvalues.max(initial=0.0))
+
+    @property
+    def explained(self) -> Array:
+        """S = <t~/rho>/delta (M, M), the covariance of what x tells of nu: at most T."""
+        seen = self._seen
+        found: Array = np.einsum("t,tmn->mn", self.weights[seen] / self.eigenvalues[seen], self.overlaps[seen]) / self.delta
+        return found
 
     @property
     def units(self) -> int:

@@ -10,12 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from theoryck.numerics.functions.activation import Activation
+from theoryck.quantities.arguments import LARGEST, LEAST, positive
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.records import Enclosure
 from theoryck.records.arguments import integer
 from theoryck.theory.dynamics.draws import ChainSampler, GeneratorSampler, Shown
-from theoryck.theory.dynamics.limits import trajectory
+from theoryck.theory.dynamics.limits import check_start, trajectory
 from theoryck.theory.dynamics.model import (
+    ROUNDING,
     Array,
     OnlineTask,
     OrderParameters,
@@ -68,8 +70,17 @@ class OnlineQuantity(Quantity):
         task = self.task
         if self.what == "eg" and not (task.arcsines or self.linear):
             raise QuantityError(f"eg is read off for erf(x/sqrt(2)) and for x, got {task.student.text!r}: take what='Q' or 'R'")
-        if task.delta != 1 or (task.eigenvalues == 0).any():
-            raise QuantityError("runs with Gaussian inputs need delta = 1 and eigenvalues > 0: see generated_error")
+        if task.delta != 1:
+            raise QuantityError(f"task must have delta = 1 for runs with Gaussian inputs, got {task.delta!r}: see generated_error")
+        if (task.eigenvalues == 0).any():
+            raise QuantityError(f"task must have eigenvalues > 0 for runs with Gaussian inputs, got {task.eigenvalues.tolist()}")
+        check_start(task, self.start)
+        # nu is a function of x: all of T is what the overlaps say.
+        if np.abs(task.T - task.explained).max() > ROUNDING * np.abs(task.T).max():
+            raise QuantityError(
+                f"task must have T = <overlaps/eigenvalues> for runs with Gaussian inputs, {task.explained.tolist()}, got "
+                f"{task.T.tolist()}: give that T, or overlaps that come to it"
+            )
 
     @property
     def linear(self) -> bool:
@@ -239,6 +250,9 @@ class generated_error(Quantity):
             "student": read_activation(self.student, "student"),
             "times": _times(self.times),
             "aligned": aligned,
+            "rate": positive(self.rate, "rate"),
+            "readout_rate": positive(self.readout_rate, "readout_rate", zero=True),
+            "spread": positive(self.spread, "spread", zero=True),
             "v": tuple(array(self.v, "v", 1, (len(aligned),)).tolist()),
             "depth": integer(self.depth, "depth", 1, error=QuantityError),
         }
@@ -288,9 +302,13 @@ class generated_error(Quantity):
 def linear_error(rate: float, time: float, start: float = 1.0) -> float:
     """Return start e^(-(2 eta - eta^2) t): the error of a linear student with eta = ``rate`` |v|^2 rho, N -> infinity.
 
-    It decays for eta < 2 only.
+    It decays for eta < 2 only.  Raises QuantityError for a negative argument, and where it has grown beyond the numeric domain.
 
     >>> linear_error(2.0, 7.0)
     1.0
     """
-    return start * math.exp(-(2 * rate - rate**2) * time)
+    eta, until, first = (positive(value, name, zero=True) for value, name in ((rate, "rate"), (time, "time"), (start, "start")))
+    power = (eta**2 - 2 * eta) * until
+    if power + math.log(max(first, LEAST)) > math.log(LARGEST):
+        raise QuantityError(f"time must be shorter at the rate {eta:g}, got {until:g}: the error has grown beyond {LARGEST:g}")
+    return first * math.exp(power)
