@@ -59,7 +59,8 @@ def test_no_field_can_be_spoiled(name):
         (["activation"], "tanh(1.01*x)", r"proof.layers\[0\].slope: "),
         (["activation"], "x", "proof.range: phi is not seen to be bounded"),
         (["format"], 2, "format: 2 is no integer between 1 and 1"),
-        (["quantity"], "overlap", "quantity: 'overlap' by method 'comparison' is not known"),
+        (["quantity"], "overlap", "proof.overlaps: missing"),
+        (["quantity"], "overlaps", "quantity: 'overlaps' by method 'comparison' is not known"),
     ],
 )
 def test_a_refusal_names_the_field(path, value, sentence):

@@ -4,7 +4,8 @@ import mpmath
 import pytest
 from flint import arb, arb_poly, ctx
 
-from theoryck.proving.expectations import Activation, Refused, hull, infinity, nonnegative, parse, quadrature, value
+from theoryck.proving.checker.expectations import Activation, hull, infinity, nonnegative, parse, quadrature, value
+from theoryck.proving.checker.fields import Refused
 
 # E phi(sqrt(s) Z)^2 and E phi(sqrt(s) Z)^4 in closed form (MATH A; the fourth powers from E x^4 e^(-a x^2) and the angles of sine).
 CLOSED = {

@@ -12,6 +12,9 @@ enclosed for all s of an interval at once.  What is used of mathematics, He_n th
     |h Σ_{|n|<=N} f(nh) - ∫_-X^X f| <= (∫_-X^X |f(x + ia)| + |f(x - ia)| dx)/(e^(2πa/h) - 1) + 4a sup |f| on the two vertical sides,
     where the kernel is at most 1 in modulus.  Activations are real on the real line, so |f(x - ia)| = |f(x + ia)|.
 (d) The zeros of He_n lie in |z| <= 2√n, so |He_n(z)| <= |z|^n for real |z| >= √(2n).
+(e) r(s) = E phi'(√s Z) = E Z phi(√s Z)/√s has the series of (a) with phi', r_j = E phi(√c Z) He_(2j+1)(Z)/(√c 2^j j!), and
+    |r_j| <= √(E phi(√c Z)²/c) √(2j+1) (πj)^(-1/4) as in (b).  √(2j+1) <= √(2J+1) (j-J+1), so the sum of those beyond J is at most
+    √(E phi(√c Z)² (2J+1)/c) (πJ)^(-1/4) |t|^J/(1 - |t|)^2.
 """
 
 from __future__ import annotations
@@ -21,44 +24,20 @@ import functools
 import itertools
 import math
 import operator
-import re
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from flint import acb, arb, arb_mat, arb_poly, fmpq
+from flint import acb, arb, arb_mat, arb_poly
+
+from theoryck.proving.checker.fields import DECIMAL, Refused, exact, hull, need, show
 
 ORDER = 14  # J of (b)
 REACH = Fraction(1, 3)  # the series are used for |t| <= REACH
 FAR = 16  # beyond |x| = FAR an activation is known by its behaviour at infinity
 CUT = 12  # normal variables are integrated over |z| <= CUT: √(2n) < CUT for all He_n in use
-DECIMAL = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,3})?")
 INCREASING = ("tanh", "erf", "atan", "asinh", "exp", "log", "sqrt")
 FUNCTIONS = (*INCREASING, "sin", "cos", "sech")
-
-
-class Refused(ValueError):
-    """A certificate, or one of its fields, that does not prove what it states."""
-
-
-def need(condition: bool, field: str, why: str) -> None:
-    """Refuse unless the condition holds; a comparison of balls holds where it is certain."""
-    if not condition:
-        raise Refused(f"{field}: {why}")
-
-
-def show(ball: arb) -> str:
-    """The digits of a number, for a message."""
-    return str(ball.str(10, radius=False))
-
-
-def exact(value: Fraction | int) -> arb:
-    """The ball of a rational number."""
-    return arb(fmpq(value.numerator, value.denominator))
-
-
-def hull(low: Any, high: Any) -> arb:
-    """The smallest ball that contains both."""
-    return arb(low).union(arb(high))
 
 
 def powers(a: Any, n: int) -> list[Any]:
@@ -154,6 +133,42 @@ def infinity(tree: Any, sign: int) -> tuple[Fraction, arb]:
     raise Refused(f"activation: its behaviour at infinity is not known, where {tree[0]} is taken")
 
 
+def parity(tree: Any) -> int:
+    """1 where the activation is seen to be even, -1 where it is seen to be odd, else 0."""
+    if not isinstance(tree, tuple) or tree[0] == "x":
+        return -1 if isinstance(tree, tuple) else 1
+    a = parity(tree[1])
+    if tree[0] in "+*":
+        b = parity(tree[2])
+        return a * b if tree[0] == "*" else a if a == b else 0
+    odd = tree[2] % 2 == 1 if tree[0] == "power" else tree[0] in ("tanh", "erf", "atan", "asinh", "sin")
+    return a if odd or a == 0 else 1 if a == 1 or tree[0] in ("power", "cos", "sech") else 0
+
+
+def derivative(tree: Any, z: arb) -> arb:
+    """A ball that contains the values of the derivative of the activation on the ball z."""
+    if not isinstance(tree, tuple) or tree[0] == "x":
+        return arb(int(isinstance(tree, tuple)))
+    a, slope = value(tree[1], z), derivative(tree[1], z)
+    if tree[0] in "+*":
+        other = derivative(tree[2], z)
+        return slope + other if tree[0] == "+" else slope * value(tree[2], z) + a * other
+    if tree[0] == "power":
+        return slope * (-1 / (a * a) if tree[2] < 0 else tree[2] * powers(a, tree[2] - 1)[-1])
+    b = value((tree[0], ("x",)), a)
+    factors: dict[str, Callable[[], arb]] = {
+        "tanh": lambda: 1 - b * b, "erf": lambda: 2 / arb.pi().sqrt() * value(("exp", ("x",)), -a * a),
+        "atan": lambda: 1 / (1 + a * a), "asinh": lambda: 1 / (1 + a * a).sqrt(), "exp": lambda: b, "log": lambda: 1 / a,
+        "sqrt": lambda: 1 / (2 * b), "sin": a.cos, "cos": lambda: -a.sin(), "sech": lambda: -b * value(("tanh", ("x",)), a),
+    }  # fmt: skip
+    return slope * factors[tree[0]]()
+
+
+def tail(n: int) -> arb:
+    """E |Z|^n over |Z| > CUT."""
+    return arb(2) ** (exact(Fraction(n)) / 2) * (arb(CUT) ** 2 / 2).gamma_upper(exact(Fraction(n + 1, 2))) / arb.pi().sqrt()
+
+
 def affine(tree: Any) -> tuple[Fraction, Fraction]:
     """The rational a and b where an activation is seen to be a + b x."""
     if isinstance(tree, Fraction) or tree == ("x",):
@@ -177,7 +192,7 @@ class Activation:
         self.ends = [infinity(self.tree, sign) for sign in (1, -1)]
         need(all(n <= 1 for n, _ in self.ends), "activation", f"{text} grows faster than linearly")
         sizes = [self(hull(i, i + 1) / 4).abs_upper() for i in range(-4 * FAR, 4 * FAR)]
-        self.flat = functools.reduce(arb.max, sizes + [a.abs_upper() for n, a in self.ends if n <= 0])
+        self.flat = functools.reduce(arb.max, sizes + [a.abs_upper() * arb(FAR) ** exact(n) for n, a in self.ends if n <= 0])
         self.slope = functools.reduce(arb.max, [a.abs_upper() for n, a in self.ends if n > 0], arb(0))
         need((self.flat + self.slope).is_finite(), "activation", f"{text} is not seen to be finite everywhere")
 
@@ -213,15 +228,13 @@ class Activation:
                 continue
             sums = at_nodes * table([self(root * z) for z in nodes])
             error = at_edges * table([self(root * z).abs_upper() for z in edges])
-            if all(error[0, i] < 1e-11 * sums[0, i].abs_upper() for i in range(len(wanted))):
+            if all(error[0, i] < 1e-11 * sums[0, i].abs_upper() for i, p in enumerate(wanted) if p % 2 == 0):
                 break
         else:
             raise Refused(f"activation: it is not seen to be analytic and small in a strip of width 2^-8 at s = {show(s)}")
         size = self.flat if bounded else self.flat / CUT + self.slope * root  # |phi(√s z)| <= size (or size |z|) for |z| >= CUT
         for (i, p), j in itertools.product(enumerate(wanted), range(2 * ORDER)):
-            n = exact(Fraction(j if bounded else j + p))  # the tail is at most size^p E[|Z|^n, |Z| > CUT]
-            tail = size**p * arb(2) ** (n / 2) * (arb(CUT) ** 2 / 2).gamma_upper((n + 1) / 2) / arb.pi().sqrt()
-            sums[j, i] += arb(0, (error[j, i] + tail).upper())
+            sums[j, i] += arb(0, (error[j, i] + size**p * tail(j if bounded else j + p)).upper())
         return sums
 
     def expand(self, c: arb, wanted: tuple[int, ...]) -> list[arb_poly]:
@@ -233,6 +246,13 @@ class Activation:
             rest = spread / (arb.pi() * ORDER) ** exact(Fraction(1, 4)) / exact(1 - REACH)
             found.append(arb_poly([*series, arb(0, rest.upper())]))
         return found
+
+    def expand_slope(self, c: arb) -> arb_poly:
+        """E Z phi(√s Z)/√s = E phi'(√s Z), s = c(1 + t), for |t| <= REACH as a polynomial in t, by (e)."""
+        moments = self.expectations(c, (1, 2))
+        series = [moments[2 * j + 1, 0] / (2**j * math.factorial(j) * c.sqrt()) for j in range(ORDER)]
+        rest = (moments[0, 1].upper() * (2 * ORDER + 1) / c).sqrt() / (arb.pi() * ORDER) ** exact(Fraction(1, 4))
+        return arb_poly([*series, arb(0, (rest / exact(1 - REACH) ** 2).upper())])
 
 
 @functools.cache

@@ -1,0 +1,53 @@
+"""Re-verifies a certificate from its record alone: no search, no code of a finder, nothing in the record executed.
+
+``python -m theoryck.proving.checker FILE`` says what is proved, or names the field that is refused.  What each field of a record
+asserts, and why the conclusion follows, is the text of ``theoryck.records.certificates``, whose sections are quoted.  Numbers are
+balls (Arb), and a comparison of balls holds where it is certain.  Nothing of theoryck outside this folder is imported: besides its
+modules, flint and the standard library, nothing has to be trusted.
+
+expectations  Gaussian expectations of an activation in proved balls
+fields        The fields of a record, and refusals that name them
+learning      Linear networks that learn (section 3)
+norms         Norm deviations by comparison with a linear map (section 2)
+overlaps      Overlaps of two inputs, likewise (section 4)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flint import ctx
+
+from theoryck.proving.checker.fields import Reader, Refused, as_it_is, fields, integer, need, number, word
+from theoryck.proving.checker.learning import check_free_entropy, check_information_gap, check_linear_model
+from theoryck.proving.checker.norms import check_norms
+from theoryck.proving.checker.overlaps import check_overlaps
+
+__all__ = ["Refused", "check"]
+
+# quantity, method, widths, least depth, power, further fields, check
+KINDS: tuple[tuple[str, str, str, int, Reader, dict[str, Reader], Callable[[list[Any]], str]], ...] = (
+    ("norm-deviation", "comparison", "all widths >= d", 0, integer(1, 16), {}, check_norms),
+    ("overlap", "comparison", "all widths >= d", 1, integer(1, 16), {}, check_overlaps),
+    ("information-gap", "digamma", "all widths >= d", 1, integer(2, 2), {}, check_information_gap),
+    ("free-entropy-variance", "poincare", "samples and all widths >= d", 1, integer(2, 2), {}, check_free_entropy),
+    ("linear-model-variance", "poincare", "samples >= d", 1, integer(2, 2), {"least": number}, check_linear_model),
+)
+
+
+def check(record: Any) -> str:
+    """Return the sentence that a certificate, as the object that its JSON text spells, proves.
+
+    Raises Refused, with the field, where an inequality is not seen to hold, a number is not as tight as the format asks, or
+    anything is missing, unknown or of another kind.
+    """
+    with ctx.workprec(80):
+        need(isinstance(record, dict), "certificate", "it is no object")
+        for quantity, method, widths, depth, power, extra, check_kind in KINDS:
+            if record.get("quantity") == quantity and record.get("method") == method:
+                first = {"format": integer(1, 1), "quantity": as_it_is, "method": as_it_is, "widths": word(widths)}
+                rest = {"activation": as_it_is, "depth": integer(depth, 8), "power": power, "from": integer(1, 10**30)}
+                statement = fields(**first, **rest, constant=number, proof=as_it_is, **extra)(record, "")[len(first) :]
+                return f"{check_kind(statement)}, phi(x) = {record['activation']}"
+        raise Refused(f"quantity: {record.get('quantity')!r} by method {record.get('method')!r} is not known")

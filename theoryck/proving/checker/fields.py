@@ -1,0 +1,119 @@
+"""The fields of a record: each is read by a function of its value and its name; a refusal is a sentence that names it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, fmpq
+
+DECIMAL = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?")
+TIGHT, DERIVED = Fraction(1005, 1000), Fraction(1000001, 1000000)  # how far a stated number may lie above what it bounds
+LEAST = Fraction(1, 10**9)  # a number of a layer that would be smaller is this
+
+Reader = Callable[[Any, str], Any]
+
+
+class Refused(ValueError):
+    """A certificate, or one of its fields, that does not prove what it states."""
+
+
+def need(condition: bool, field: str, why: str) -> None:
+    """Refuse unless the condition holds; a comparison of balls holds where it is certain."""
+    if not condition:
+        raise Refused(f"{field}: {why}")
+
+
+def show(ball: arb) -> str:
+    """The digits of a number, for a message."""
+    return str(ball.str(10, radius=False))
+
+
+def exact(value: Fraction | int) -> arb:
+    """The ball of a rational number."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def hull(low: Any, high: Any) -> arb:
+    """The smallest ball that contains both."""
+    return arb(low).union(arb(high))
+
+
+def number(value: Any, field: str) -> arb:
+    """A positive number from its decimal digits."""
+    need(isinstance(value, str) and DECIMAL.fullmatch(value) is not None, field, f"{value!r} is no decimal number")
+    need(Fraction(value) > 0, field, "it is not positive")
+    return exact(Fraction(value))
+
+
+def layer_number(value: Any, field: str) -> arb:
+    """A number of a layer."""
+    found = number(value, field)
+    need(Fraction(value) >= LEAST, field, f"{value} is less than 1e-9")
+    return found
+
+
+def integer(low: int, high: int) -> Reader:
+    """Read an integer between two ends."""
+
+    def read(value: Any, field: str) -> int:
+        need(type(value) is int and low <= value <= high, field, f"{value!r} is no integer between {low} and {high}")
+        return int(value)
+
+    return read
+
+
+def even_number(low: int) -> Reader:
+    """Read an even integer from low to 24."""
+
+    def read(value: Any, field: str) -> int:
+        need(integer(low, 24)(value, field) % 2 == 0, field, f"{value} is odd")
+        return int(value)
+
+    return read
+
+
+def word(expected: str) -> Reader:
+    """Read a text that is known."""
+    return lambda value, field: need(value == expected, field, f"{value!r} is not {expected!r}")
+
+
+def items(count: int, reader: Reader) -> Reader:
+    """Read a list of so many items."""
+
+    def read(value: Any, field: str) -> list[Any]:
+        need(type(value) is list and len(value) == count, field, f"it is no list of {count} items")
+        return [reader(each, f"{field}[{i}]") for i, each in enumerate(value)]
+
+    return read
+
+
+def fields(**readers: Reader) -> Reader:
+    """Read an object with these keys and no other; their values in this order."""
+
+    def read(value: Any, field: str) -> list[Any]:
+        need(isinstance(value, dict), field or "certificate", "it is no object")
+        for key in {*value} ^ {*readers}:
+            raise Refused(f"{field}.{key}: {'unknown' if key in value else 'missing'}".lstrip("."))
+        return [reader(value[key], f"{field}.{key}".lstrip(".")) for key, reader in readers.items()]
+
+    return read
+
+
+def unit(text: str) -> Fraction:
+    """One unit of the last digit of a decimal number without exponent."""
+    return Fraction(1, 10 ** len(text.partition(".")[2]))
+
+
+def as_it_is(value: Any, field: str) -> Any:
+    """Leave it to be read later."""
+    return value
+
+
+def bounds(stated: arb, true: arb, field: str, slack: Fraction, least: Fraction = Fraction(0)) -> arb:
+    """Refuse a stated number that is not seen to be at least the true one, or that lies further above it than it may."""
+    need(stated >= true, field, f"{show(stated)} is not seen to be at least {show(true)}")
+    need(stated <= exact(slack) * true.max(exact(least)), field, f"{show(stated)} is too far above {show(true)}")
+    return stated

@@ -1,0 +1,192 @@
+"""Norm deviations by comparison with a linear map (section 2 of the format)."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, arb_poly
+
+from theoryck.proving.checker.expectations import REACH, Activation, nonnegative
+from theoryck.proving.checker.fields import (
+    DERIVED,
+    LEAST,
+    TIGHT,
+    Reader,
+    as_it_is,
+    bounds,
+    even_number,
+    exact,
+    fields,
+    hull,
+    integer,
+    items,
+    layer_number,
+    need,
+    number,
+    show,
+    unit,
+)
+
+NUMBERS = dict.fromkeys(("slope", "curvature", "chord", "deviation", "growth"), layer_number)
+
+
+def partitions(n: int, least: int = 2) -> Iterator[tuple[int, ...]]:
+    """The partitions of n into parts of at least ``least``, in increasing order."""
+    if n == 0:
+        yield ()
+    for first in range(least, n + 1):
+        yield from ((first, *rest) for rest in partitions(n - first, first))
+
+
+def ways(parts: tuple[int, ...]) -> int:
+    """The number of partitions of a set into parts of these sizes."""
+    return math.factorial(sum(parts)) // math.prod(math.factorial(a) for a in (*parts, *(parts.count(b) for b in {*parts})))
+
+
+# An interval of t, and two curves on it of which the first is to be at most a stated number times the second.
+Piece = tuple[arb, arb, arb_poly, arb_poly]
+
+
+def holds(stated: arb, pieces: list[Piece], ends: list[arb], signs: tuple[int, ...], field: str) -> None:
+    """Refuse a number of a layer unless signs * over <= stated * under on all pieces, it is as large as the ends, and tight."""
+    seen = functools.reduce(arb.max, [end.lower() for end in ends])
+    fits = all(stated >= end.upper() for end in ends)
+    for low, high, over, under in pieces:
+        fits = fits and all(nonnegative(stated * under - sign * over, low, high) for sign in signs)
+        for t in (low + (high - low) * j / 24 for j in range(25)):
+            seen = seen.max(functools.reduce(arb.max, [sign * over(t) for sign in signs]).lower() / under(t))
+    need(fits, field, f"{show(stated)} is not seen to be large enough")
+    bounds(stated, seen, field, TIGHT, LEAST)
+
+
+def divided(curve: arb_poly, n: int) -> arb_poly:
+    """(curve(t) less its terms of degree < n)/t^n."""
+    return arb_poly(curve.coeffs()[n:])
+
+
+def cells_of(sigma: arb, cells: list[int], field: str) -> Iterator[tuple[arb, arb, arb, int, int]]:
+    """The pieces of s = c(1 + t): c, the interval of t, the sign of s - sigma, and 1 where c = sigma (then t is cut at 0)."""
+    (first, last), reach = cells, exact(REACH)
+    need(first <= 0 <= last, field, "0 does not lie between them")
+    for i in range(first, last + 1):
+        if i:
+            yield sigma * arb(2) ** i, -reach, reach, -1 if i < 0 else 1, 0
+        else:
+            yield from ((sigma, -reach, arb(0), -1, 1), (sigma, arb(0), reach, 1, 1))
+
+
+def check_layer(phi: Activation, sigma: arb, top: arb, layer: list[Any], field: str) -> tuple[arb, list[arb]]:
+    """The next sigma, and alpha, B, Lambda, n, delta after a proof of their inequalities (2.2)."""
+    centre, alpha, bend, chord, deviation, growth, cells = layer[:7]
+    error = abs(sigma - number(centre, f"{field}.centre"))
+    close = error <= exact(unit(centre)) and error <= sigma / 1000
+    need(close, f"{field}.centre", f"{centre} is not {show(sigma)}, or has too few digits")
+    f, fourth = phi.expand(sigma, (2, 4))
+    after, slope, noise, reach = f[0], f[1] / sigma, (fourth[0] - f[0] ** 2).sqrt(), exact(REACH)
+    bounds(alpha, abs(slope), f"{field}.slope", TIGHT, LEAST)
+    bounds(deviation, noise, f"{field}.deviation", TIGHT, LEAST)
+    # Over and under, for chord, curvature, growth; where c = sigma they are divided by |t|, t², |t|, which cancel.
+    found: list[list[Piece]] = [[], [], []]
+    for c, low, high, sign, central in cells_of(sigma, cells, f"{field}.cells"):
+        f, fourth = phi.expand(c, (2, 4))
+        x, excess = arb_poly([c - sigma, c]), fourth - f * f - noise**2
+        over = [f - after, f - after - slope * x, excess]
+        under = [sign * x, x * x, 2 * noise * sign * x + growth * x * x]
+        if central:
+            over = [divided(f, 1), divided(f, 2), sign * divided(excess, 1)]
+            under = [arb_poly([c]), arb_poly([c * c]), arb_poly([2 * noise * c, sign * growth * c * c])]
+        for pieces, one, other in zip(found, over, under):
+            pieces.append((low, high, one, other))
+    # s <= s0, below the first piece, by the values of phi where k <= |Z| < k + 1; beyond the last one, 0 <= f <= R, nu <= R/2.
+    s0, x = sigma * arb(2) ** cells[0] * (1 - reach), sigma * (arb(2) ** cells[1] * (1 + reach) - 1)
+    chance = [((k + 1) / arb(2).sqrt()).erf() - (k / arb(2).sqrt()).erf() for k in range(11)] + [(11 / arb(2).sqrt()).erfc()]
+    squares = [v * v for v in (phi(arb(0, (k * s0.sqrt()).upper())) for k in range(1, 12))] + [hull(0, top)]
+    f, start = sum(map(operator.mul, chance, squares)), phi(arb(0)) ** 2
+    excess = sum(p * (w - start) * (w - start) for p, w in zip(chance, squares)) - noise**2
+    y, most = sigma - s0, after.max(top - after)
+    bends = [abs(f - after + slope * hull(y, sigma)) / y**2, (most + abs(slope) * x) / x**2]
+    growths = [excess / (2 * noise * y + growth * y**2), (top**2 / 4 - noise**2) / (2 * noise * x + growth * x**2)]
+    holds(chord, found[0], [abs(f - after) / y, most / x], (1, -1), f"{field}.chord")
+    holds(bend, found[1], bends, (1, -1), f"{field}.curvature")
+    holds(growth, found[2], growths, (1,), f"{field}.growth")
+    return after, [alpha, bend, chord, deviation, growth]
+
+
+def moment_roots(even: list[arb], order: int) -> list[arb]:
+    """h_0, ..., h_K of 1, H_2, H_4, ... (2.3)."""
+    return [even[r // 2] if r % 2 == 0 else (even[r // 2] * even[r // 2 + 1]).sqrt() for r in range(order + 1)]
+
+
+def next_moments(count: int, root: arb, width: arb, gamma: list[arb], mixed: Callable[[int, int], arb]) -> list[arb]:
+    """H_(l+1,j), j = 2, 4, ..., 2 count, of gamma_r and w_(p,m): the step of 2.3, terms lying in an interval of this width."""
+    found = []
+    for j in range(2, 2 * count + 1, 2):
+        found.append(gamma[j])
+        for i in range(2, j + 1):
+            for parts in partitions(i):
+                m = len(parts)
+                found[-1] += math.comb(j, i) * ways(parts) * (root * width) ** (i - 2 * m) * mixed(j - i, m)
+    return found
+
+
+def norm_moments(order: int, count: int, root: arb, top: arb, even: list[arb], layer: list[arb]) -> list[arb]:
+    """The numbers H_(l+1,j), j = 2, 4, ..., 2 count, from those of layer l and its alpha, B, Lambda, n, delta (2.3)."""
+    (alpha, bend, chord, noise, growth), h = layer, moment_roots(even, order)
+    gamma = [chord**r * h[r] for r in range(order + 1)]
+    for r in range(1, order // 2 + 1):
+        gamma[r] = gamma[r].min((alpha * h[r].root(r) + bend * h[2 * r].root(r) * root) ** r)
+
+    def mixed(p: int, m: int) -> arb:
+        """w_(p,m)."""
+        total = noise ** (2 * m) * gamma[p]
+        for u in range(1, 2 * m + 1):
+            term = (gamma[p + u] ** p * h[p + u] ** u).root(p + u)
+            total += math.comb(2 * m, u) * noise ** (2 * m - u) * (growth * root) ** u * term
+        return total.min((top / 2) ** (2 * m) * gamma[p])
+
+    return next_moments(count, root, top, gamma, mixed)
+
+
+def chi_square_moment(j: int, root: arb) -> arb:
+    """The number H_(0,j) of layer 0 (2.3); root is 1/√N."""
+    products = [(a, math.prod(2 ** (b - 1) * math.factorial(b - 1) for b in a)) for a in partitions(j)]
+    return sum((ways(a) * product * root ** (j - 2 * len(a)) for a, product in products), arb(0))
+
+
+def compare(text: Any, depth: int, start: int, proof: dict[str, Any], counts: list[int], more: Mapping[str, Reader]) -> Any:
+    """R, K, the layers, and for l = 0, 1, ... sigma_l with 1, H_(l,2), H_(l,4), ... of all lists of moments, verified.
+
+    ``counts`` are the lengths of these lists, and ``more`` further numbers of layers.
+    """
+    phi, sigma, root, order = Activation(text), arb(1), exact(Fraction(start)).rsqrt(), proof["top"]
+    layer = fields(centre=as_it_is, **NUMBERS, cells=items(2, integer(-60, 60)), **more)
+    layers = items(depth, layer)(proof["layers"], "proof.layers")
+    lists = items(len(counts), as_it_is)(proof["moments"], "proof.moments")
+    lists = [items(count, number)(each, f"proof.moments[{i}]") for i, (count, each) in enumerate(zip(counts, lists))]
+    top = number(proof["range"], "proof.range")
+    bounds(top, phi.largest_square(top, "proof.range"), "proof.range", TIGHT)
+    found: list[tuple[arb, list[arb]]] = []
+    numbers: list[arb] = []
+    for i in range(depth + 1):
+        true = norm_moments(order, counts[i], root, top, found[-1][1], numbers) if i and i < len(counts) else []
+        if i == 0:
+            true = [chi_square_moment(j, root) for j in range(2, 2 * counts[0] + 1, 2)]
+        stated = [bounds(*pair, f"proof.moments[{i}][{j}]", DERIVED) for j, pair in enumerate(zip(lists[i] if true else [], true))]
+        found.append((sigma, [arb(1), *stated]))
+        if i < depth:
+            sigma, numbers = check_layer(phi, sigma, top, layers[i], f"proof.layers[{i}]")
+    return phi, top, layers, found
+
+
+def check_norms(statement: list[Any]) -> str:
+    """Norm deviations by comparison with a linear map (section 2)."""
+    text, depth, k, start, constant, proof = statement
+    fields(range=as_it_is, top=even_number(k), layers=as_it_is, moments=as_it_is)(proof, "proof")
+    *_, found = compare(text, depth, start, proof, [proof["top"] // 2] * depth + [(k + 1) // 2], {})
+    bounds(constant, moment_roots(found[-1][1], k)[k], "constant", DERIVED)
+    return f"E| |x_{depth}|^2 - sigma_{depth} |^{k} <= {show(constant)} d^(-{k}/2) for every d >= {start} and all widths >= d"
