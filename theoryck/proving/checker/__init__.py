@@ -10,6 +10,7 @@ fields        The fields of a record, and refusals that name them
 learning      Linear networks that learn (section 3)
 norms         Norm deviations by comparison with a linear map (section 2)
 overlaps      Overlaps of two inputs, likewise (section 4)
+two_sided     Norm deviations from both sides (section 5)
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ from theoryck.proving.checker.fields import Reader, Refused, as_it_is, fields, i
 from theoryck.proving.checker.learning import check_free_entropy, check_information_gap, check_linear_model
 from theoryck.proving.checker.norms import check_norms
 from theoryck.proving.checker.overlaps import check_overlaps
+from theoryck.proving.checker.two_sided import check_two_sided
 
 __all__ = ["Refused", "check"]
 
 # quantity, method, widths, least depth, power, further fields, check
 KINDS: tuple[tuple[str, str, str, int, Reader, dict[str, Reader], Callable[[list[Any]], str]], ...] = (
     ("norm-deviation", "comparison", "all widths >= d", 0, integer(1, 16), {}, check_norms),
+    ("norm-deviation", "two-sided", "all widths >= d", 0, integer(2, 16), {"least": number}, check_two_sided),
     ("overlap", "comparison", "all widths >= d", 1, integer(1, 16), {}, check_overlaps),
     ("information-gap", "digamma", "all widths >= d", 1, integer(2, 2), {}, check_information_gap),
     ("free-entropy-variance", "poincare", "samples and all widths >= d", 1, integer(2, 2), {}, check_free_entropy),
@@ -41,6 +44,12 @@ def check(record: Any) -> str:
 
     Raises Refused, with the field, where an inequality is not seen to hold, a number is not as tight as the format asks, or
     anything is missing, unknown or of another kind.
+
+    >>> statement = {"format": 1, "quantity": "norm-deviation", "activation": "tanh(x)", "depth": 0, "power": 2,
+    ...     "widths": "all widths >= d", "from": 1, "constant": "2", "method": "comparison",
+    ...     "proof": {"range": "1.001", "top": 2, "layers": [], "moments": [["2"]]}}
+    >>> check(statement)
+    'E| |x_0|^2 - sigma_0 |^2 <= 2.000000000 d^(-2/2) for every d >= 1 and all widths >= d, phi(x) = tanh(x)'
     """
     with ctx.workprec(80):
         need(isinstance(record, dict), "certificate", "it is no object")

@@ -17,7 +17,13 @@ Reader = Callable[[Any, str], Any]
 
 
 class Refused(ValueError):
-    """A certificate, or one of its fields, that does not prove what it states."""
+    """A certificate, or one of its fields, that does not prove what it states.
+
+    >>> integer(1, 8)(9, "depth")
+    Traceback (most recent call last):
+        ...
+    theoryck.proving.checker.fields.Refused: depth: 9 is no integer between 1 and 8
+    """
 
 
 def need(condition: bool, field: str, why: str) -> None:
@@ -55,6 +61,11 @@ def layer_number(value: Any, field: str) -> arb:
     return found
 
 
+def number_or_zero(value: Any, field: str) -> arb:
+    """A number that may be 0."""
+    return arb(0) if value == "0" else layer_number(value, field)
+
+
 def integer(low: int, high: int) -> Reader:
     """Read an integer between two ends."""
 
@@ -66,10 +77,10 @@ def integer(low: int, high: int) -> Reader:
 
 
 def even_number(low: int) -> Reader:
-    """Read an even integer from low to 24."""
+    """Read an even integer from low to 40."""
 
     def read(value: Any, field: str) -> int:
-        need(integer(low, 24)(value, field) % 2 == 0, field, f"{value} is odd")
+        need(integer(low, 40)(value, field) % 2 == 0, field, f"{value} is odd")
         return int(value)
 
     return read
@@ -116,4 +127,11 @@ def bounds(stated: arb, true: arb, field: str, slack: Fraction, least: Fraction 
     """Refuse a stated number that is not seen to be at least the true one, or that lies further above it than it may."""
     need(stated >= true, field, f"{show(stated)} is not seen to be at least {show(true)}")
     need(stated <= exact(slack) * true.max(exact(least)), field, f"{show(stated)} is too far above {show(true)}")
+    return stated
+
+
+def bounds_below(stated: arb, true: arb, field: str, slack: Fraction, least: Fraction = Fraction(0)) -> arb:
+    """Refuse a stated number that is not seen to be at most the true one, or that lies further below it than it may."""
+    need(stated <= true, field, f"{show(stated)} is not seen to be at most {show(true)}")
+    need(exact(slack) * stated.max(exact(least)) >= true, field, f"{show(stated)} is too far below {show(true)}")
     return stated

@@ -27,39 +27,47 @@ from theoryck.proving.checker.fields import (
 )
 from theoryck.proving.checker.norms import cells_of, compare, divided, holds, moment_roots, next_moments
 
-NUMBERS = dict.fromkeys(("image", "squared", "tilt", "ratio"), layer_number)
+NUMBERS = dict.fromkeys(("image", "squared", "tilt", "ratio", "rest"), layer_number)
 
 
 def check_layer(phi: Activation, sigma: arb, after: arb, top: arb, layer: list[Any], field: str) -> None:
-    """Refuse iota, alpha', delta', kappa of a layer unless their inequalities are seen (section 4)."""
-    cells, image, squared, tilt, ratio = layer[6:]
+    """Refuse iota, alpha', delta', kappa, kappa' of a layer unless their inequalities are seen (section 4)."""
+    cells, image, squared, tilt, ratio, rest = layer[6:]
     slope = phi.expand_slope(sigma)[0] ** 2
     bounds(image, after, f"{field}.image", TIGHT, LEAST)
     bounds(squared, slope, f"{field}.squared", TIGHT, LEAST)
-    tilts, ratios = [], []
+    tilts, ratios, rests = [], [], []
     for c, low, high, sign, central in cells_of(sigma, cells, f"{field}.cells"):
         r, (f,) = phi.expand_slope(c), phi.expand(c, (2,))
         over, under = r * r - slope, sign * arb_poly([c - sigma, c])
         tilts.append((low, high, *((sign * divided(over, 1), arb_poly([c])) if central else (over, under))))
         ratios.append((low, high, f, arb_poly([c, c])))
+        rests.append((low, high, f - arb_poly([c, c]) * r * r, arb_poly([c, c])))
     # s <= s0: with |phi(x)| <= m |x| where |x| <= 12 √s0, |phi| <= √R and v = √(s0/s) >= 1
     # f(s)/s <= m² + (R/s0) v² P(|Z| > 12 v) and |r(s)| <= m + √(R/s0) v E[|Z|, |Z| > 12 v], and v <= |Z|/12 there.
     s0, s1 = sigma * arb(2) ** cells[0] * (1 - exact(REACH)), sigma * arb(2) ** cells[1] * (1 + exact(REACH))
-    m = derivative(phi.tree, arb(0, (12 * s0.sqrt()).upper())).abs_upper()
+    # By parts E phi'(√s Z) = v P(|Z| <= 12) + e, v a value of phi' there, |e| <= 4 √R p(12)/√s0 with the normal density p.
+    slopes = derivative(phi.tree, arb(0, (12 * s0.sqrt()).upper()))
+    m, error = slopes.abs_upper(), 4 * (top / s0).sqrt() * arb(-72).exp() / (2 * arb.pi()).sqrt()
+    least = (slopes.abs_lower() * (1 - tail(0)) - error).max(arb(0))
     near_f, near_r = m**2 + top / s0 * tail(2) / 144, m + (top / s0).sqrt() * tail(2) / 12
     holds(tilt, tilts, [(near_r**2 - slope) / (sigma - s0), (top / s1 - slope) / (s1 - sigma)], (1,), f"{field}.tilt")
     holds(ratio, ratios, [near_f, top / s1], (1,), f"{field}.ratio")
+    holds(rest, rests, [near_f - least**2, top / s1], (1,), f"{field}.rest")
 
 
 def overlap_moments(order: int, count: int, root: arb, top: arb, norms: list[arb], even: list[arb], layer: list[Any]) -> list[arb]:
     """The numbers H'_(l+1,j), j = 2, 4, ..., 2 count, from H_(l,j), H'_(l,j) and the layer."""
-    chord, (image, squared, tilt, ratio) = layer[3], layer[7:]
+    chord, (image, squared, tilt, ratio, rest) = layer[3], layer[7:]
     h, g = moment_roots(norms, order), moment_roots(even, order)
     tau = 1 / (number(layer[0], "centre") - exact(unit(layer[0])))
     gamma = [ratio**r * g[r] for r in range(order + 1)]
-    for r in range(1, order // 3 + 1):
-        far = 4 * ratio * tau**2 * (g[3 * r].root(r) + 2 * (h[3 * r] ** 2 * g[3 * r]).root(3 * r)) * root**2
-        gamma[r] = gamma[r].min((squared * g[r].root(r) + tilt * (h[2 * r] * g[2 * r]).root(2 * r) * root + far) ** r)
+    for r in range(1, order // 2 + 1):
+        both = (h[2 * r] * g[2 * r]).root(2 * r)
+        far = 2 * rest * tau * (g[2 * r].root(r) + 2 * both) * root
+        if 3 * r <= order:
+            far = far.min(4 * rest * tau**2 * (g[3 * r].root(r) + 2 * (h[3 * r] ** 2 * g[3 * r]).root(3 * r)) * root**2)
+        gamma[r] = gamma[r].min((squared * g[r].root(r) + tilt * both * root + far) ** r)
 
     def spread(t: int) -> arb:
         """b_t."""
