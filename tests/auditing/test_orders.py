@@ -134,6 +134,25 @@ def test_rows_of_one_size_that_differ_have_no_order():
         tc.audit({"n": [4, 8, 8, 16]}, [1, 0.25, 0.26, 0.06], rate="2", kind="order")
 
 
+@pytest.mark.parametrize(("rate", "rival", "meant"), [("3", "-2", "2"), ("h**3", "-2", "2"), ("-3", "2", "-2")])
+def test_a_rival_order_of_the_other_sign_is_refused(rate, rival, meant):
+    steps = [0.1 / 2**i for i in range(5)]
+    with pytest.raises(ValueError, match=rf"rival '{rival}' is an order of the opposite sign .*: write {meant}$"):
+        tc.audit({"h": steps}, [h**3 for h in steps], rate=rate, kind="order", rivals=[rival])
+    allowed = tc.audit({"h": steps}, [h**3 for h in steps], rate="3", kind="order", rivals=["2", "h**4"])
+    assert [rival.rejected for rival in allowed.rivals] == [True, True]
+
+
+def test_roundings_that_a_small_step_divides_are_named():
+    """1e-16/h meets h^4 at 1e-12 and grows: the order is that of the rows before."""
+    steps = [0.1 / 2**i for i in range(14)]
+    errors = [1.5 * h**4 * (1 + 3 * h) + 1e-16 / h * (-1) ** i * (1 + i % 3) for i, h in enumerate(steps)]
+    found = tc.audit({"h": steps}, [abs(error) for error in errors], rate="4", kind="order")
+    assert found.verdict is not Verdict.REFUTED
+    assert found.exponent.contains(4)
+    assert any(flag.startswith("rounding holds the values up from h =") for flag in found.judgement.flags)
+
+
 # -- scatter between meshes, and orders that are not seen yet ------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,7 +37,9 @@ class Found:
     verdicts: Counter[tuple[str, Kind, Verdict]] = field(default_factory=Counter)
     tables: int = 0
     shown: Tally = field(default_factory=lambda: Tally(0, 0))  # intervals that cover, of those shown
-    decided: Tally = field(default_factory=lambda: Tally(0, 0))  # the same beside a verdict
+    decided: Tally = field(
+        default_factory=lambda: Tally(0, 0)
+    )  # tables with a verdict on any claim: those whose intervals all cover
 
     def share(self, claim: str, kind: Kind, verdict: Verdict) -> Tally:
         """How often a claim got a verdict."""
@@ -64,18 +67,21 @@ def judged(count: int, stated: float, factor: float, repeats: int, seed: int = 0
             values = curve * (1 + stated * factor * rng.standard_normal(count))
             points = [Point({"d": int(d)}, Estimate(float(v), stated * abs(float(v)), 1)) for d, v in zip(sizes, values)]
             found.tables += 1
-            for (name, kind), prediction in predictions().items():
-                judgement = judge(prediction, points, CONTRACT, final=False, drawn=False, stated=True)
+            claims = {
+                claim: judge(prediction, points, CONTRACT, final=False, drawn=False, stated=True)
+                for claim, prediction in predictions().items()
+            }
+            for (name, kind), judgement in claims.items():
                 found.verdicts[name, kind, judgement.verdict] += 1
-                _note(found, judgement, truth, shown=(name, kind) == ("true", Kind.BOUND))
+            _note(found, claims, truth)
     return found
 
 
-def _note(found: Found, judgement: Judgement, truth: Truth, shown: bool) -> None:
-    if judgement.exponent is None:
-        return
-    covers = Tally(int(judgement.exponent.contains(truth.exponent)), 1)
-    if shown:  # the interval is much the same for every claim of a table
-        found.shown += covers
-    if judgement.verdict is not Verdict.INCONCLUSIVE:
-        found.decided += covers
+def _note(found: Found, claims: Mapping[tuple[str, Kind], Judgement], truth: Truth) -> None:
+    """Count the intervals of a table: they are much the same for all of its claims, which are no independent trials."""
+    covers = {claim: each.exponent.contains(truth.exponent) for claim, each in claims.items() if each.exponent is not None}
+    if ("true", Kind.BOUND) in covers:
+        found.shown += Tally(int(covers["true", Kind.BOUND]), 1)
+    decided = [covers[claim] for claim in covers if claims[claim].verdict is not Verdict.INCONCLUSIVE]
+    if decided:
+        found.decided += Tally(int(all(decided)), 1)

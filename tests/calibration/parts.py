@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -49,7 +50,7 @@ class Row:
     @property
     def kept(self) -> bool:
         """Whether the share is what was declared, up to three binomial errors."""
-        if self.tally is None or self.declared is None:
+        if self.tally is None or self.declared is None or not self.tally.trials:
             return True
         error = 3 * math.sqrt(self.declared * (1 - self.declared) / max(self.tally.trials, 1))
         return self.tally.share >= self.declared - error if self.least else self.tally.share <= self.declared + error
@@ -194,7 +195,11 @@ def misjudged_errors(repeats: int, seed: int) -> Iterator[Row]:
         # Where the scatter is of the size of the values most tables show no interval, and those that do look calmer than they are.
         promised = 2 * found.shown.trials > found.tables
         yield Row("misjudged", f"{text}: intervals that cover", found.shown, 0.93 if promised else None, least=True)
-        yield Row("misjudged", f"{text}: beside a verdict", found.decided)
+        # So do the few that get a verdict: their share of all tables is what can be promised of those that are misled.
+        decided = 0.93 if 2 * found.decided.trials > found.tables else None
+        yield Row("misjudged", f"{text}: tables with a verdict that cover", found.decided, decided, least=True)
+        misled = Tally(found.decided.trials - found.decided.hits, found.tables)
+        yield Row("misjudged", f"{text}: a verdict beside an interval that misses", misled, 0.07)
         for name, verdict in (("true", "SUPPORTED"), ("loose", "SUPPORTED"), ("wrong", "REFUTED")):
             decided = found.share(name, Kind.BOUND, Verdict(verdict))
             yield Row("misjudged", f"{text}: {name} bounds {verdict} (no promise)", decided)
@@ -253,6 +258,22 @@ def printed(repeats: int, seed: int) -> Iterator[Row]:
         yield Row("digits", f"{text}: intervals of verdicts cover", true.covered, 0.93, least=True)
 
 
+def meshes(repeats: int, seed: int) -> Iterator[Row]:
+    """Orders of errors that scatter from mesh to mesh, or that the rounding of the arithmetic meets."""
+    cases: list[tuple[str, Callable[[int], Iterator[digits.Table]]]] = [
+        (f"{count} meshes, errors up to {wobble:g} off", functools.partial(digits.wobbling, wobble, count, repeats))
+        for count, wobble in itertools.product((5, 6, 7), (0.005, 0.02, 0.05, 0.1))
+    ]
+    cases += [(f"{count} sizes, roundings 1e-16 n", functools.partial(digits.rounded_off, count, repeats)) for count in (8, 12, 18)]
+    for text, tables in cases:
+        true = digits.judged(tables(seed), digits.ORDER)
+        wrong = sum((digits.judged(tables(seed + 1), digits.ORDER, offset).supported for offset in (-0.5, 0.5)), Tally(0, 0))
+        yield Row("meshes", f"{text}: true orders refuted", true.refuted, REFUTE)
+        yield Row("meshes", f"{text}: true orders supported (no promise)", true.supported)
+        yield Row("meshes", f"{text}: orders wrong by 1/2 supported", wrong, SUPPORT)
+        yield Row("meshes", f"{text}: intervals that cover", true.shown, 0.93, least=True)
+
+
 def without_units(repeats: int, seed: int) -> Iterator[Row]:
     """Audits over step sizes, tokens and operations: corrections are measured at the coarsest size."""
     for window, relative in itertools.product(unitless.WINDOWS, unitless.NOISES):
@@ -273,6 +294,7 @@ PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "power": lambda repeats: power(max(2, repeats // 10), 4),
     "logs": lambda repeats: logs(max(2, repeats // 10), 5),
     "audit": lambda repeats: audit(max(2, repeats // 20), 6),
+    "meshes": lambda repeats: meshes(max(2, repeats // 4), 10),
     "digits": lambda repeats: printed(max(2, repeats // 4), 7),
     "misjudged": lambda repeats: misjudged_errors(max(2, repeats // 10), 7),
     "limits": lambda repeats: limits(repeats, 8),

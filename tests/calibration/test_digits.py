@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.calibration.digits import ORDER, judged, orders, scalings
+from tests.calibration.digits import ORDER, judged, orders, rounded_off, scalings, wobbling
 from tests.calibration.tallies import at_least, at_most
 
 REFUTE, SUPPORT, COVER = 1e-2, 0.025, 0.93
@@ -26,3 +26,19 @@ def test_scalings_said_to_be_exact_keep_their_rates(digits: int) -> None:
     assert true.refuted.hits <= at_most(20, REFUTE)
     assert true.covered.hits >= at_least(true.covered.trials, COVER)
     assert judged(scalings(digits, 10, 14), "scaling", 0.051).supported.hits <= at_most(10, SUPPORT)
+
+
+@pytest.mark.parametrize("wobble", [0.02, 0.1])
+def test_orders_that_scatter_over_five_meshes_keep_their_rates(wobble: float) -> None:
+    true = judged(wobbling(wobble, 5, 20, 15), ORDER)
+    assert true.refuted.hits <= at_most(20, REFUTE)
+    assert true.shown.trials >= 15
+    assert true.shown.hits >= at_least(true.shown.trials, COVER)
+    assert judged(wobbling(wobble, 5, 10, 16), ORDER, 0.5).supported.hits <= at_most(10, SUPPORT)
+
+
+@pytest.mark.parametrize("count", [8, 12])
+def test_orders_that_roundings_meet_keep_their_rates(count: int) -> None:
+    true = judged(rounded_off(count, 12, 17), ORDER)
+    assert true.refuted.hits <= at_most(12, REFUTE)
+    assert true.shown.hits >= at_least(true.shown.trials, COVER)

@@ -36,7 +36,16 @@ from theoryck.auditing.limits import (
     limit_statement,
     limit_template,
 )
-from theoryck.auditing.orders import ORDER, ORDER_AMPLITUDE, ORDER_CORRECTION, beside, names_in, order_rate, without_noise
+from theoryck.auditing.orders import (
+    ORDER,
+    ORDER_AMPLITUDE,
+    ORDER_CORRECTION,
+    beside,
+    check_rival_orders,
+    names_in,
+    order_rate,
+    without_noise,
+)
 from theoryck.auditing.points import Gathered, digits_flags, gather, grouped, place, reduced, same_scatter, with_scatter
 from theoryck.auditing.tables import Measurements
 from theoryck.fitting.fit import ENLARGED
@@ -232,9 +241,10 @@ def audit_rows(
         measured = without_noise(measured)
         correction = ORDER_CORRECTION if correction is None else correction
         amplitude = ORDER_AMPLITUDE if amplitude is None else amplitude
-        rate = order_rate(rate, moving, toward)
         if not isinstance(rivals, str) and limit is None:
+            check_rival_orders(rate, rivals)
             rivals = tuple(str(order_rate(rival, moving, toward)) for rival in rivals)
+        rate = order_rate(rate, moving, toward)
     if limit is not None:
         template = limit_template(measured.value_name, limit, rate, rivals, correction, amplitude)
         if rate is not None:

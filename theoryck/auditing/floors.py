@@ -19,7 +19,7 @@ from theoryck.auditing.directions import Direction, as_path, positions
 from theoryck.auditing.points import Gathered
 from theoryck.auditing.tables import Measurements
 from theoryck.fitting.data import MIN_SIZES
-from theoryck.fitting.fit import NOT_ASYMPTOTIC
+from theoryck.fitting.fit import NOT_ASYMPTOTIC, SCATTERED
 from theoryck.fitting.scatter import MIN_SCATTER_SIZES
 from theoryck.judging.case import Claimed
 from theoryck.records import Judgement, Kind, Point, Prediction, Toward, Verdict
@@ -28,6 +28,7 @@ from theoryck.records.values import size_text
 ROUNDING_UNIT = 2.0**-52
 ARITHMETIC = 4 * ROUNDING_UNIT  # of differences of numbers of order 1: what a handful of roundings leaves of them
 MOST_ROUNDING = 1e4 * ROUNDING_UNIT  # to which the roundings of a long computation add up
+AMPLIFIED = 2.0**-26  # to which quotients such as 1/h let roundings grow: no method's own error grows where sizes are refined
 LEAST_FALL = 10.0  # before the floor: a law that hardly falls does not show where it stops
 PREDICTED_FALL = 4.0  # which the law before the floor would make while the values stay within SAME
 SAME = 2.0
@@ -48,14 +49,16 @@ def find_floor(x: Sequence[float], values: Sequence[float], log_rates: Sequence[
 
     Rows go from coarse to fine.  The law before the floor is the median of the slopes of at least two pairs, over which the values
     fall at least tenfold.  The floor begins where a pair falls by less than half of it, for good, and lies at the rounding of
-    numbers of order 1 (or of the largest value); or else where at least two rows stay within a factor 2 while the law would fall
-    by 4, and so would the rate.
+    numbers of order 1 (or of the largest value), or rises from size to size, as roundings do that a small step divides; or else
+    where at least two rows stay within a factor 2 while the law would fall by 4, and so would the rate.
 
     >>> errors = [1e-4, 6e-6, 4e-7, 2.5e-8, 1.6e-9, 1e-10, 6e-12, 4e-13, 3e-13, 6e-13]
     >>> find_floor(range(10), errors)  # of sizes exp(0), exp(1), ...
     Floor(height=6e-13, first=8, rounding=True)
     >>> find_floor([0, 1, 2, 3, 5], [0.1, 0.025, 0.006, 0.005, 0.005])
     Floor(height=0.005, first=3, rounding=False)
+    >>> find_floor(range(7), [1e-2, 1e-4, 1e-6, 1e-8, 2e-10, 5e-10, 1e-9])  # 1e-16/h
+    Floor(height=1e-09, first=5, rounding=True)
     >>> find_floor([0, 1, 2, 3], [0.1, 0.05, 0.025, 0.0125]) is None
     True
     """
@@ -75,7 +78,8 @@ def find_floor(x: Sequence[float], values: Sequence[float], log_rates: Sequence[
         if any(value > 0 and math.log(last / value) > law / 2 * gap for value, gap in zip(tail, gaps)):
             continue
         height = max(*tail, ROUNDING_UNIT * max(size))
-        if height <= MOST_ROUNDING * max(1.0, max(size)):
+        scale = max(1.0, max(size))
+        if height <= MOST_ROUNDING * scale or (height <= AMPLIFIED * scale and min(tail[-1], tail[len(tail) // 2]) > SAME * last):
             return Floor(height, first, True)
         flat = len(tail) > 1 and height <= SAME * min(tail)
         falls = math.exp(law * abs(x[-1] - x[first])) >= PREDICTED_FALL
@@ -180,7 +184,7 @@ class Floors:
         sizes = [] if self.path is None else [abs(each.estimate.value) for each in self.path.points if each.estimate is not None]
         if self.declared or len(sizes) <= MIN_SIZES or min(sizes) == 0:
             return ""
-        if any(flag.startswith(NOT_ASYMPTOTIC) for flag in found.flags) and sizes[-1] < MOST_ROUNDING * max(1.0, *sizes):
+        if any(flag.startswith((NOT_ASYMPTOTIC, SCATTERED)) for flag in found.flags) and sizes[-1] < AMPLIFIED * max(1.0, *sizes):
             return (
                 f"; the last values are near the rounding of the arithmetic: if that holds them up, declare a floor "
                 f"(floor {sizes[-1]:.2g})"

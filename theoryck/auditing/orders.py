@@ -77,3 +77,22 @@ def order_rate(text: str | None, sizes: Mapping[str, Sequence[Size]], toward: An
     heading, _ = headings(sizes, None, declared_headings(toward, list(sizes)))
     [(name, end)] = heading.items()
     return f"{name}**({order if end is Toward.ZERO else -order})"
+
+
+def check_rival_orders(rate: str | None, rivals: Sequence[str]) -> None:
+    """Raise RateError for a rival order of the sign that the claimed one has not, which any data would reject.
+
+    >>> check_rival_orders("3", ["-2"])
+    Traceback (most recent call last):
+    theoryck.rates.monomials.RateError: the rival '-2' is an order of the opposite sign to the claimed 3; any data would reject
+    it: write 2
+    """
+    claimed = None if rate is None else _number(rate)
+    for rival in rivals:
+        order = _number(rival)
+        if order is not None and (order < 0) != (claimed is not None and claimed < 0):
+            against = "that of a method" if claimed is None else f"the claimed {rate}"
+            meant = f"{'-' if order > 0 else ''}{rival.strip().lstrip('+-')}"
+            raise RateError(
+                f"the rival {rival!r} is an order of the opposite sign to {against}; any data would reject it: write {meant}"
+            )
