@@ -781,6 +781,8 @@ def test_a_bound_of_values_that_oscillate_is_one_on_their_size():
     )
     assert [point.estimate.value for point in found.points] == values
     assert audit({"n": sizes}, values, errors, "n**(-3/2)").verdict is Verdict.REFUTED
+    again = judge(found.prediction, found.points, found.contract, drawn=False, stated=True)  # the record keeps the signs
+    assert (again.verdict, again.exponent) == (found.verdict, found.exponent)
     # A scaling has a sign; what is near 0 has no size of its own; and a curve that crosses 0 is no power law near it.
     assert "change sign" in audit({"n": sizes}, values, errors, "1/n", "scaling").reason
     near = audit({"n": sizes}, values, [0.3 / n for n in sizes], "1/n")

@@ -6,7 +6,6 @@ of a grid.  Support needs every path, so its error rate is not divided.
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
 from collections import Counter
@@ -141,7 +140,7 @@ def audit(
     >>> found.verdict.value, found.tightness.value, round(found.slack.estimate, 2)
     ('SUPPORTED', 'LOOSE', 0.5)
     >>> print(found.reason)
-    on d = 16..512: relative to the rate d**(-1/2) it grows like d^(-0.5000 +/- 0.0034); its upper limit at error rate
+    on d = 16..512: relative to the rate d**(-1/2) it grows like d^(-0.5000 +/- 0.0036); its upper limit at error rate
     0.025, -0.496, is at most the tolerated 0.05
     >>> wrong = audit({"d": sizes}, [3 / d for d in sizes], [0.003 / d for d in sizes], rate="d**(-2)", rivals=["d**(-3)"])
     >>> wrong.verdict.value, round(wrong.exponent.estimate, 2)
@@ -450,10 +449,7 @@ def _along(
     points = direction.points
     prediction = _prediction(direction, template)
     if template.rate is not None:
-        sized = _oscillating(points) if template.kind is Kind.BOUND and template.constant is None else None
-        found = judge(prediction, sized or points, contract, drawn=False, noisy=noisy, stated=stated)
-        if sized is not None:
-            found = replace(found, flags=(OSCILLATING, *found.flags))
+        found = judge(prediction, points, contract, drawn=False, noisy=noisy, stated=stated)
         # The rivals of a scaling are judged as exponents, and shown as they were written.
         rivals = tuple(Rival(text, rival.rejected) for text, rival in zip(template.rivals, found.rivals))
         written = dict(zip(prediction.rivals, template.rivals))
@@ -469,20 +465,6 @@ def _along(
     reason = f"{NO_RATE}{trouble}"
     found = replace(found, verdict=Verdict.INCONCLUSIVE, reason=reason, claimed_exponent=None, constant=None, routes=routes)
     return replace(found, settled=True), replace(prediction, exponent=None)
-
-
-OSCILLATING = "the values change sign from size to size by more than their errors: the bound is one on their size"
-TURNS = 3  # of the sign: a smooth curve that crosses 0 does so once or twice on a window, and near it |value| is no power law
-SEEN = 5.0  # errors: the absolute value of what is nearer to 0 is larger on average than that of its mean
-
-
-def _oscillating(points: Sequence[Point]) -> tuple[Point, ...] | None:
-    """Return the points of values that oscillate with their absolute values, which is what a bound is about; else None."""
-    estimates = [point.estimate for point in points if point.estimate is not None]
-    turns = sum(a.value * b.value < 0 for a, b in itertools.pairwise(estimates))
-    if turns < TURNS or any(abs(each.value) < SEEN * each.stderr or not each.value for each in estimates):
-        return None
-    return tuple(replace(p, estimate=replace(p.estimate, value=abs(p.estimate.value))) for p in points if p.estimate is not None)
 
 
 def _prediction(direction: Direction, template: Prediction) -> Prediction:

@@ -124,8 +124,9 @@ def _approach(
     sizes = [float(axis.large(point.sizes[prediction.base or ""])) for point in points]
     values = [point.estimate.value for point in points if point.estimate is not None]
     told: dict[str, Any] = {"correction": prediction.correction, "amplitude": axis.amplitude(prediction.amplitude)}
-    log_rates = None if rate is None else [rate.log_value(point.sizes) for point in points]
-    return sizes, values, told, {"log_rates": log_rates, "logs": rate is not None and any(term.logs for term in rate.terms)}
+    along = [point.sizes for point in points]
+    approach = {} if rate is None else {"log_rates": [rate.log_value(at) for at in along], "logs": rate.logs_along(along)}
+    return sizes, values, told, approach
 
 
 def judge_loss_law(gathered: Gathered, template: Prediction, contract: Contract) -> Judged:

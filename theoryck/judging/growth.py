@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 
 from theoryck.fitting.data import MIN_SIZES
@@ -43,6 +45,9 @@ EXCESS = "excess established"
 EXTRAPOLATED = "growth is extrapolated, not seen"
 ENLARGED = 1.5  # of errors that hold, those of 7 sizes are taken 1.1 times as large, those of 5 sizes 1.4 times
 STAYS = 0.75  # of a local slope that does not tend to 0
+OSCILLATING = "the values change sign from size to size by more than their errors: the bound is one on their size"
+TURNS = 3  # of the sign: a smooth curve that crosses 0 does so once or twice on a window, and near it |value| is no power law
+SEEN = 5.0  # errors: the absolute value of what is nearer to 0 is larger on average than that of its mean
 POORLY = (
     "the values scatter about the fit more than their errors allow, so that the interval is one of larger errors, or of larger "
     "corrections: give errors that hold, more sizes, or declare correction and amplitude"
@@ -54,10 +59,13 @@ def grown(case: Case, series: Series) -> Outcome:
     prediction, level = case.prediction, case.contract.level
     if series.zero and prediction.kind in (Kind.BOUND, Kind.LIMIT):
         return _zero(case, series)
+    by_size = prediction.constant is not None and prediction.kind is not Kind.SCALING
+    turning = prediction.kind is Kind.BOUND and not by_size and _oscillates(series, case.base)
+    if turning:
+        series = replace(series, values=tuple(abs(value) for value in series.values))
     rates = case.log_rates(series)
     growth = case.fit(series, rates)
     fit = growth.fit
-    by_size = prediction.constant is not None and prediction.kind is not Kind.SCALING
     constant, excess, extrapolated = growth.constant(level), False, False
     if by_size and case.rate is not None:
         if series.stated:
@@ -99,6 +107,7 @@ def grown(case: Case, series: Series) -> Outcome:
         correction=None if by_size else fit.family,
         window=case.ends(series),
         flags=(
+            *([OSCILLATING] if turning else []),
             *fit.flags,
             *([EXTRAPOLATED] if extrapolated else [EXCESS] if excess and decision.verdict is Verdict.INCONCLUSIVE else []),
             functools.partial(_log_flags, case, series, decision, growth, by_size),
@@ -107,6 +116,14 @@ def grown(case: Case, series: Series) -> Outcome:
         contradicts=excess,
         growths=(Fitted(series, growth, rates),),
     )
+
+
+def _oscillates(series: Series, base: str) -> bool:
+    """Whether values change sign from size to size, each beyond its error: what a bound without a constant is about is their size."""
+    values = [value for _, value in sorted(zip(series.base(base), series.values))]
+    turns = sum(a * b < 0 for a, b in itertools.pairwise(values))
+    far = all(value and abs(value) >= Decimal(SEEN) * error for value, error in zip(series.values, series.errors))
+    return turns >= TURNS and far
 
 
 def _enlarged(fit: RateFit) -> str:
@@ -592,7 +609,7 @@ def log_resolution(
     >>> log_resolution(series, "d", Rate.parse("sqrt(log(d))/d")).text
     'the factor log(d)^(1/2) cannot be resolved on this window'
     """
-    varying = {name for name in rate.names if len({sizes[name] for sizes in series.sizes}) > 1}
+    varying = rate.varying(series.sizes)
     factors = _factors(rate, varying)
     if not factors:
         return None

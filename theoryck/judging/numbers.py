@@ -361,9 +361,7 @@ def _declared(case: Case, series: Series) -> dict[str, Any]:
     """What is declared of the approach: the logarithms of its rate, and whether a logarithm in it moves along the series."""
     if case.rate is None:
         return {}
-    varying = {name for name in case.rate.names if len({sizes[name] for sizes in series.sizes}) > 1}
-    logs = any(name in varying for term in case.rate.terms for name, _ in term.logs)
-    return {"log_rates": case.log_rates(series), "logs": logs}
+    return {"log_rates": case.log_rates(series), "logs": case.rate.logs_along(series.sizes)}
 
 
 def gaps_of(case: Case, series: Series) -> Series:

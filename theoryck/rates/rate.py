@@ -9,7 +9,7 @@ of the sum is the maximum of linear functions of the gammas: it is computed in r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -93,6 +93,20 @@ class Rate:
         """
         exponents = {factor.name for term in self.terms for factor, _ in term.others if factor.base}
         return frozenset(exponents - {name for term in self.terms for name, _ in (*term.powers, *term.logs)})
+
+    def varying(self, points: Sequence[Mapping[str, Size]]) -> set[str]:
+        """Return the sizes that occur and differ among ``points``."""
+        return {name for name in self.names if len({sizes[name] for sizes in points}) > 1}
+
+    def logs_along(self, points: Sequence[Mapping[str, Size]]) -> bool:
+        """Whether a logarithm in the rate moves along ``points``.
+
+        >>> rate = Rate.parse("log(k)/n")
+        >>> rate.logs_along([{"n": 4, "k": 9}, {"n": 8, "k": 9}]), rate.logs_along([{"n": 4, "k": 9}, {"n": 8, "k": 27}])
+        (False, True)
+        """
+        varying = self.varying(points)
+        return any(name in varying for term in self.terms for name, _ in term.logs)
 
     def require(self, known: Iterable[str], *, parameters: Iterable[str] = ()) -> None:
         """Raise RateError if a name is not among the ``known`` sizes; ``parameters`` only serve the suggestion.
