@@ -18,6 +18,7 @@ from theoryck import __version__
 from theoryck.auditing import audit
 from theoryck.auditing.directions import fit_grid
 from theoryck.auditing.tables import TableError
+from theoryck.judging import judge
 from theoryck.records import Contract, Kind, Prediction, Report, Result, Status, Tightness, Verdict
 from theoryck.report.json import schema
 
