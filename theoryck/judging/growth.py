@@ -119,7 +119,7 @@ def grown(case: Case, series: Series) -> Outcome:
 
 
 def _oscillates(series: Series, base: str) -> bool:
-    """Whether values change sign from size to size, each beyond its error: what a bound without a constant is about is their size."""
+    """Whether values change sign from size to size, each beyond its error: a bound is then one on their size."""
     values = [value for _, value in sorted(zip(series.base(base), series.values))]
     turns = sum(a * b < 0 for a, b in itertools.pairwise(values))
     far = all(value and abs(value) >= Decimal(SEEN) * error for value, error in zip(series.values, series.errors))

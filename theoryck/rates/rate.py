@@ -95,7 +95,11 @@ class Rate:
         return frozenset(exponents - {name for term in self.terms for name, _ in (*term.powers, *term.logs)})
 
     def varying(self, points: Sequence[Mapping[str, Size]]) -> set[str]:
-        """Return the sizes that occur and differ among ``points``."""
+        """Return the sizes that occur and differ among ``points``.
+
+        >>> Rate.parse("log(k)/n").varying([{"n": 4, "k": 9}, {"n": 8, "k": 9}])
+        {'n'}
+        """
         return {name for name in self.names if len({sizes[name] for sizes in points}) > 1}
 
     def logs_along(self, points: Sequence[Mapping[str, Size]]) -> bool:
