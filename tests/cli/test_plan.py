@@ -115,7 +115,7 @@ def test_what_all_claims_cost(tmp_path, monkeypatch):
 
 
 def test_a_planned_exponent_costs_less_than_its_budget(tmp_path):
-    file = tmp_path / "toy.py"
+    file = tmp_path / "cheaply_drawn.py"
     file.write_text(
         """
 import theoryck as tc

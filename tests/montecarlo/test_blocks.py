@@ -215,8 +215,8 @@ def test_what_was_finished_is_kept_when_a_later_block_fails():
 def test_a_sampler_that_ignores_rng_is_found_out_by_blocks_from_a_store():
     fixed = np.random.default_rng(3).standard_normal(16)  # too few draws for a first try: only blocks can be compared
     store = Shelf()
-    sample(lambda rng, draws: fixed, KEY, draws=16, block_draws=16, store=store)
+    sample(lambda rng, draws: fixed[:draws], KEY, draws=16, block_draws=16, store=store)
     with pytest.raises(SamplerError, match="block 1 has exactly the draws of an earlier block"):
-        sample(lambda rng, draws: fixed, KEY, draws=32, block_draws=16, store=store)
+        sample(lambda rng, draws: fixed[:draws], KEY, draws=32, block_draws=16, store=store)
     assert store.loaded == [0]
     assert [number for _, number, _ in store.blocks] == [0]  # the block that gave it away is not kept

@@ -129,8 +129,9 @@ def test_shares_that_are_not_divided_fail_the_same_check() -> None:
     assert (tails[:, :, -1] <= RATE).any(axis=1).mean() > 0.15  # 1 - 0.95^4 = 0.185
 
 
-@given(st.lists(st.floats(0.01, 0.99), max_size=5, unique=True), st.floats(0.2, 3))
-def test_looks_spend_exactly_what_was_declared(fractions: list[float], power: float) -> None:
+@given(st.lists(st.integers(1, 99), max_size=5, unique=True), st.floats(0.2, 3))
+def test_looks_spend_exactly_what_was_declared(percent: list[int], power: float) -> None:
+    fractions = [each / 100 for each in percent]
     schedule = planning.looks(CONTRACT, [*sorted(fractions), 1.0], power=power)
     assert sum(look.contract.false_refute_rate for look in schedule) == pytest.approx(CONTRACT.false_refute_rate, rel=1e-12)
     assert sum(look.contract.false_support_rate for look in schedule) == pytest.approx(CONTRACT.false_support_rate, rel=1e-12)
