@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.integrate
+import sympy
 from scipy.stats import ks_2samp
 
 from theoryck.quantities import QuantityError
@@ -174,3 +176,31 @@ def test_refusals():
         hitting_time(LEAP_3, "2*d**2").sampler({"d": 4})
     with pytest.raises(QuantityError, match="overlaps must be 2 numbers"):
         mean_gradient(LEAP_1, (0.9, 0.9))
+
+
+@pytest.mark.parametrize(
+    ("link", "value"), [("tanh(4*z)", 0.747266767 / 0.96), ("z/(1 + 10*z**2)", 0.065927791 / 0.96), ("tanh(z)", 0.605705509)]
+)
+def test_means_of_steep_links_are_known_or_refused(link, value):
+    """E f'(Z), by quadrature with other nodes."""
+    found = mean_gradient(OnePass(link, "1", "1/d"), (0.0,), 1).exact({})
+    slope = sympy.lambdify(sympy.Symbol("z"), sympy.diff(sympy.sympify(link), sympy.Symbol("z")))
+    density = lambda z: slope(z) * math.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)  # noqa: E731
+    true = scipy.integrate.quad(density, -12, 12, points=[-0.5, 0, 0.5], epsabs=1e-13, limit=200)[0]
+    assert float(found) == pytest.approx(true, abs=1e-9)
+    assert true == pytest.approx(value, abs=1e-8)
+
+
+def test_limits_of_steep_links():
+    """By quadrature in two dimensions: 2.06246; a chain at d = 60000 has 2.0504(20)."""
+    assert limiting_time(OnePass("tanh(2*z)", "1 + z", "0.3/d", level=0.4)) == pytest.approx(2.06246, abs=1e-5)
+    assert growth_rate(OnePass("tanh(3*z)**2", "z", "0.1/d")) == pytest.approx(0.0201, abs=1e-4)
+    assert growth_rate(OnePass("tanh(3*z1)*tanh(3*z2)", "z", "0.3/d")) == pytest.approx(0.1504, abs=1e-4)
+
+
+@pytest.mark.parametrize("link", ["exp(z**2)", "exp(z**2/2)", "1/z", "sqrt(z)", "abs(z - 1)", "tan(z)"])
+def test_means_that_are_not_there_or_not_known_are_refused(link):
+    with pytest.raises(QuantityError, match=r"Gaussian means of .* are not known to 1e-10"):
+        information_exponent(link)
+    with pytest.raises(QuantityError, match="Gaussian means of the slope"):
+        limiting_time(OnePass("z", "exp(z**2)", "0.1/d"))
