@@ -116,12 +116,23 @@ def _read(text: str) -> Any:
 
 
 def as_link(link: Link | str, **options: float) -> Link:
-    """Return a link: a text is read.
+    """Return a link: a text is read, with ``options`` such as noise; a :class:`Link` has its own, and others are refused.
 
     >>> as_link("z1*z2").indices
     2
+    >>> as_link(Link("z**2", noise=0.3), noise=0.5)
+    Traceback (most recent call last):
+        ...
+    theoryck.quantities.base.QuantityError: noise = 0.5 beside a Link that has noise = 0.3: give it to the Link alone
     """
-    return link if isinstance(link, Link) else Link(link, **options)
+    if not isinstance(link, Link):
+        return Link(link, **options)
+    for name, value in options.items():
+        if value and value != getattr(link, name):
+            raise QuantityError(
+                f"{name} = {value:g} beside a Link that has {name} = {getattr(link, name):g}: give it to the Link alone"
+            )
+    return link
 
 
 def evaluate(e: Any, columns: dict[Any, Array]) -> Any:
