@@ -215,8 +215,9 @@ def _likelier_log(case: Case, series: Series, growth: Growth) -> tuple[str, ...]
     enlarged = series.stated and growth.fit.factor >= ENLARGED
     if gain < (-TOLD if enlarged else BETTER):
         return ()
-    power, how = case.exponent(other.fit.interval(case.contract.level)), "as well" if enlarged and gain < TOLD else "better"
-    return (f"the exponent {with_error(power.estimate, power.half_width)} and a factor {_log(case)}{shown} would fit {how}",)
+    power = case.exponent(other.fit.interval(case.contract.level))
+    what = f"the exponent {with_error(power.estimate, power.half_width)} and a factor {_log(case)}{shown}"
+    return (f"{what} would fit as well" if enlarged and gain < TOLD else f"{what} would fit better",)
 
 
 def _best_log(case: Case, series: Series, growth: Growth) -> tuple[str, Growth, float] | None:
