@@ -42,6 +42,7 @@ CASES = {
     "its own module": ("", "getattr(sys.modules[__name__], 'H')", 5.0),
     "a function of its own module": ("", "getattr(sys.modules[__name__], 'helper')()", 5.0),
     "its globals": ("", "globals()['H'] + globals()['helper']()", 10.0),
+    "a function with a cache": ("import functools\n@functools.lru_cache(3)\ndef cached():\n    return 9.0", "cached()", 9.0),
     "what was set since the import": ("import kp_state; kp_state.S = 6.0", "kp_state.f()", 6.0),
 }
 

@@ -105,6 +105,7 @@ def code_from(filename: str, make: Callable[..., CodeType], arguments: tuple[Any
     return make(*arguments).replace(co_filename=filename)
 
 
+_CACHED = type(functools.lru_cache(len))
 _LEFT = frozenset({"__builtins__", "__loader__", "__spec__", "__cached__"})
 _LOOKUPS = frozenset({"globals", "vars", "eval", "exec"})
 _MODULES = frozenset({"modules", "import_module", "__import__"})
@@ -137,6 +138,8 @@ def _pickled(function: Callable[..., Any], modules: dict[int, ModuleType]) -> by
                 if not any(value is module for module in waiting):
                     waiting.append(value)
                 return _arriving, (value.__name__,)
+            if isinstance(value, _CACHED) and value.__module__ in {module.__name__ for module in modules.values()}:
+                return _cached, (value.__wrapped__, value.cache_parameters())  # else it would be sent by name
             if isinstance(value, FunctionType) and _looks_names_up(value.__code__, value.__module__):
                 home = sys.modules.get(value.__module__ or "")
                 if id(home) in modules and value.__globals__ is vars(home):
@@ -184,6 +187,11 @@ def _at_home(module: ModuleType, make: Callable[..., FunctionType], arguments: t
     code, globals_sent, *others = arguments
     vars(module).update(globals_sent)
     return make(code, vars(module), *others)
+
+
+def _cached(function: Callable[..., Any], parameters: dict[str, Any]) -> Callable[..., Any]:
+    """Return the function with a cache of its own."""
+    return functools.lru_cache(**parameters)(function)
 
 
 _decoding = threading.RLock()

@@ -294,8 +294,8 @@ class Result(Record):
     >>> round(result.exponent.estimate, 2), round(result.slack.estimate, 2), result.rivals[0].rejected
     (-1.0, 0.5, True)
     >>> print(result.reason)
-    on d = 16..256: relative to the rate d**(-1/2) it grows like d^(-0.500 +/- 0.078); its upper limit at error rate
-    0.025, -0.414, is at most the tolerated 0.05
+    on d = 16..256: relative to the rate d**(-1/2) it grows like d^(-0.500 +/- 0.081); its upper limit at error rate
+    0.025, -0.411, is at most the tolerated 0.05
     >>> round(result.constant.estimate, 3)  # at the largest size: 2/256 over 1/16
     0.125
     >>> round(result.curve.value(256) * 256, 3)  # the fitted curve there
