@@ -31,12 +31,12 @@ def kernels(degree):
     return tc.Limit(risk, along, value=value, rate="1/d", tolerance=1e-3, rivals=[value / 2, 1])
 
 
-def sgd(target, slope, step, rate, constant, sizes, amplitude=0.15, within=0.3):
+def sgd(target, slope, step, rate, constant, sizes, amplitude=0.15, share=0.35):
     one = "z1" not in target
     options = {"level": 0.5, "start": "positive"} if one else {}
     quantity = hitting_time(OnePass(target, slope, step, **options), f"{constant}*{rate}")
     rivals = {"d": ["d**(1/2)", "d**2"], "d*log(d)": ["d**(1/2)", "d**2"], "d**2": ["d", "d**3"]}[rate]
-    options = {"rivals": rivals, "within": within, "correction": 0.5, "amplitude": amplitude, "share": 0.35}
+    options = {"rivals": rivals, "within": 0.3, "correction": 0.5, "amplitude": amplitude, "share": share}
     return tc.Scaling(quantity, tc.ScalingPath(d=sizes), rate=rate, **options)  # logarithms are told in benarous2021 and abbe2023
 
 
@@ -122,5 +122,5 @@ def row_sign(column):
         return kernels(3)
     if column == "SGD":
         # n/d^2 is a fifth below its limit at d = 16, a tenth at 36
-        return sgd("sign(z1*z2*z3)", THIRD, "0.3*d**(-3/2)", "d**2", 5.4, (24, 34, 48, 68, 96), amplitude=0.2, within=0.4)
+        return sgd("sign(z1*z2*z3)", THIRD, "0.3*d**(-3/2)", "d**2", 5.4, (24, 34, 48, 68, 96), amplitude=0.2, share=0.8)
     return best("sign(z1*z2*z3)", eigenvalue=0)

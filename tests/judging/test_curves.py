@@ -12,6 +12,7 @@ from theoryck.auditing import audit
 from theoryck.fitting import fit_rate
 from theoryck.fitting.limit import fit_limit
 from theoryck.judging import judge
+from theoryck.judging.growth import OSCILLATING
 from theoryck.records import Bracket, Contract, Curve, Enclosure, Estimate, Kind, Point, Prediction, Result, Status, Verdict
 
 SIZES = (16, 32, 64, 128, 256, 512)
@@ -201,6 +202,15 @@ TROUBLE = {
     "zeros": ([Point({"d": d}, Estimate(0.0, 0.0, 9)) for d in SIZES], "exactly 0"),
     "one point": (drawn(lambda d: 1 / d, sizes=[16]), "1 size"),
 }
+
+
+def test_what_changes_sign_from_size_to_size_has_the_curve_of_its_size():
+    points = [Point({"d": d}, Estimate((-1) ** i / d, 0.01 / d, 9)) for i, d in enumerate(SIZES)]
+    judgement = judge(bound(rivals=()), points, Contract())
+    assert judgement.verdict is Verdict.SUPPORTED
+    assert OSCILLATING in judgement.flags
+    (curve,) = judgement.curves
+    assert np.allclose(curve.centre, 0, atol=0.01)  # log(|value|/rate), to the stated error
 
 
 @pytest.mark.parametrize("name", TROUBLE)

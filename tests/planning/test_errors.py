@@ -129,14 +129,23 @@ def test_shares_that_are_not_divided_fail_the_same_check() -> None:
     assert (tails[:, :, -1] <= RATE).any(axis=1).mean() > 0.15  # 1 - 0.95^4 = 0.185
 
 
-@given(st.lists(st.integers(1, 99), max_size=5, unique=True), st.floats(0.2, 3))
-def test_looks_spend_exactly_what_was_declared(percent: list[int], power: float) -> None:
-    fractions = [each / 100 for each in percent]
+@given(st.lists(st.floats(0.01, 0.99), max_size=5, unique=True), st.floats(0.2, 3))
+def test_looks_spend_exactly_what_was_declared(fractions: list[float], power: float) -> None:
+    steps = [0.0, *sorted(fractions), 1.0]
+    if any(later**power <= earlier**power for earlier, later in itertools.pairwise(steps)):  # neighbours among floats
+        with pytest.raises(ValueError, match="fractions must lie further apart"):
+            planning.looks(CONTRACT, steps[1:], power=power)
+        return
     schedule = planning.looks(CONTRACT, [*sorted(fractions), 1.0], power=power)
     assert sum(look.contract.false_refute_rate for look in schedule) == pytest.approx(CONTRACT.false_refute_rate, rel=1e-12)
     assert sum(look.contract.false_support_rate for look in schedule) == pytest.approx(CONTRACT.false_support_rate, rel=1e-12)
     assert [look.fraction for look in schedule] == [*sorted(fractions), 1.0]
     assert all(look.contract.within == CONTRACT.within for look in schedule)
+
+
+def test_looks_that_touch_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"fractions must lie further apart, got 0.01 and 0.010000000000000002"):
+        planning.looks(CONTRACT, [0.01, 0.010000000000000002, 1.0], power=0.5)
 
 
 @pytest.mark.parametrize("fractions", [[], [0.5], [0.5, 0.25, 1.0], [0.0, 1.0], [0.5, 1.0, 2.0]])

@@ -179,11 +179,7 @@ class Session:
 
     def instances(self, claim: Claim) -> list[tuple[dict[str, Any], Statement]]:
         """Return the claim's instances under the session's profile and seed, made once."""
-        return _instances(claim, self.profile.instances, self.structure_seed(claim))
-
-    def structure_seed(self, claim: Claim) -> int:
-        """Return the seed from which hypothesis picks the claim's instances."""
-        return claim.structure_seed(self.seed)
+        return _instances(claim, self.profile.instances, claim.structure_seed(self.seed))
 
 
 _Instances = list[tuple[dict[str, Any], Statement]]

@@ -129,11 +129,9 @@ def _plan_all(paths: tuple[str, ...], profile: str, seed: int, as_json: str | No
     for name, inside in [*((folder, [cost for cost in found if cost.folder == folder]) for folder in folders), ("in all", found)]:
         times = [math.fsum(getattr(cost, column) for cost in inside) for column in ("least", "usual", "most")]
         rows.append([clean(name), str(len(inside)), *map(numbers.duration, times)])
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     style = stdout_style()
     click.echo(style.paint(f"what {profile} costs, in time of one core", "head"), color=True)
-    for name, *cells in rows:
-        click.echo("  ".join([pad(name, widths[0]), *(pad(cell, width, right=True) for cell, width in zip(cells, widths[1:]))]))
+    click.echo("\n".join(_aligned(rows, names=1)))
     text = "exponents are planned at even odds, what else is drawn is taken at its most; exact values are not counted"
     click.echo("\n".join(wrap(text, style.width)))
 
@@ -186,8 +184,13 @@ def _table(entry: Prospect) -> list[str]:
         [str(size), f"{cost:.3g}", f"{noise:.3g}", numbers.count(draws)]
         for size, cost, noise, draws in zip(entry.sizes, entry.cost, entry.noise, entry.draws, strict=True)
     ]
-    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
-    return ["  ".join(pad(text, width, right=True) for text, width in zip(row, widths, strict=True)) for row in [heads, *rows]]
+    return _aligned([heads, *rows])
+
+
+def _aligned(rows: list[list[str]], names: int = 0) -> list[str]:
+    """Return rows as lines of columns, numbers to the right; the first ``names`` columns are names."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(pad(text, width, right=i >= names) for i, (text, width) in enumerate(zip(row, widths))) for row in rows]
 
 
 def _facts(entry: Prospect, profile: str) -> list[tuple[str, str]]:

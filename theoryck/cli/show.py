@@ -70,7 +70,7 @@ def _instances(claim: Claim, profile: str, seed: int, style: Style) -> list[str]
 
     with Session(profile_named(profile), seed, workers=1) as session, built_or_usage(claim):
         build_once(claim)
-        instances = claim.instances(session.profile.instances, session.structure_seed(claim))
+        instances = claim.instances(session.profile.instances, claim.structure_seed(session.seed))
     lines = ["", style.paint(f"Instances under {profile}, seed {seed}", "head")]
     if not instances:
         return [*lines, "  none meets the assumptions: checked, the claim would be VACUOUS"]

@@ -28,9 +28,7 @@ __all__ = ["GOOD_FIT", "POOR_FIT", "LocalSlope", "RateFit", "fit_rate"]
 POOR_FIT = 0.01  # below this p-value larger corrections and larger errors are allowed for: chance alone falls there once in 100
 GOOD_FIT = 0.25  # as far as the corrections are then enlarged
 EXACT = 1e-9  # relative errors below which values were computed, not measured
-CALM = (
-    0.005  # the largest error rate at which errors are taken: few values look calmer than they are, and those are what is decided
-)
+CALM = 0.005  # the largest error rate at which errors are taken: few values look calmer than they are, and those are decided
 POOR = "poor-fit"
 ENLARGED = "stated errors enlarged"
 NOT_ASYMPTOTIC = "not yet asymptotic"

@@ -107,7 +107,7 @@ def looks(contract: Contract, fractions: Sequence[float] = DEFAULT_FRACTIONS, *,
     """Return the schedule of looks: after a fraction t of the budget, ``rate * t**power`` of each error rate may have been spent.
 
     ``fractions`` must increase to 1.  Each look gets the increment, so the rates sum to those of ``contract``.  Raises
-    ValueError for other fractions, or a power that is not positive.
+    ValueError for other fractions, those so close that nothing is left to spend between them, or a power that is not positive.
 
     >>> [round(look.contract.false_refute_rate, 6) for look in looks(Contract(false_refute_rate=0.001))]
     [0.00025, 0.00025, 0.0005]
@@ -120,6 +120,10 @@ def looks(contract: Contract, fractions: Sequence[float] = DEFAULT_FRACTIONS, *,
     schedule = []
     for earlier, later in itertools.pairwise(steps):
         spent = later**power - earlier**power
+        if spent <= 0:
+            raise ValueError(
+                f"fractions must lie further apart, got {earlier!r} and {later!r}: nothing could be spent at the second"
+            )
         rates = {"false_refute_rate": contract.false_refute_rate * spent, "false_support_rate": contract.false_support_rate * spent}
         schedule.append(Look(later, replace(contract, **rates)))
     return tuple(schedule)

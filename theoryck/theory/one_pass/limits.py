@@ -23,6 +23,7 @@ import sympy
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
+from theoryck.numerics.gaussian.means import nodes_of
 from theoryck.quantities.base import QuantityError
 from theoryck.theory.one_pass.model import OnePass
 from theoryck.theory.weak_recovery.model import Link, as_link, evaluate, kink_arguments
@@ -53,11 +54,8 @@ def _trapezoid(per_unit: int) -> tuple[Array, Array]:
 
 def _panels(count: int) -> tuple[Array, Array]:
     """Return a rule for what has a kink at 0, between panels of so many nodes."""
-    node, weight = np.polynomial.legendre.leggauss(count)
-    edges = np.array([0.0, 1.5, 3.5, 8.5])
-    half = (edges[1:] - edges[:-1])[:, None] / 2
-    z = ((edges[1:] + edges[:-1])[:, None] / 2 + half * node).ravel()
-    w = (half * weight).ravel() * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+    z, w = nodes_of(np.array([0.0, 1.5, 3.5, 8.5]), count)
+    w = w * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
     return np.concatenate([-z[::-1], z]), np.concatenate([w[::-1], w])
 
 

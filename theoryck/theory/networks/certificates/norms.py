@@ -111,13 +111,12 @@ def why_not(quantity: Any) -> str | None:
 
 def norm_bound(quantity: Any, rate: Fraction | None, constant: Decimal | None, start: int) -> Certificate:
     """Return the certificate of ``quantity <= constant d**rate`` for every d >= ``start``; NoCertificate, with the reason, else."""
-    reason = why_not(quantity)
-    if reason is not None:
-        raise NoCertificate(f"{quantity.name} has no proof for every size: {reason}")
     network = quantity.network
-    return answer(
-        quantity, lambda size: norm_certificate(network.activation, network.depth, quantity.power, size), rate, constant, start
-    )
+
+    def find(size: int) -> Certificate:
+        return norm_certificate(network.activation, network.depth, quantity.power, size)
+
+    return answer(quantity, why_not(quantity), find, rate, constant, start)
 
 
 def _moments(bounds: Sequence[LayerBounds], even: int, start: int, largest: Decimal, top: int) -> list[Moments]:

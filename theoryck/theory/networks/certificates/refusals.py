@@ -21,12 +21,17 @@ Find = Callable[[int], Certificate]
 """The certificate from a size on."""
 
 
-def answer(quantity: Quantity, find: Find, rate: Fraction | None, constant: Decimal | None, start: int) -> Certificate:
+def answer(
+    quantity: Quantity, reason: str | None, find: Find, rate: Fraction | None, constant: Decimal | None, start: int
+) -> Certificate:
     """Return the certificate from ``start`` on if it proves ``quantity <= constant d**rate``; NoCertificate, with the reason, else.
 
+    ``reason`` says why the quantity is outside what the method proves, None where it is inside.
     ``find`` gives certificates at the rate -k/2 at which the quantity decays.  They prove slower rates too: C d^(-k/2) is at most
     C N^(-k/2 - rate) d^rate for d >= N.
     """
+    if reason is not None:
+        raise NoCertificate(f"{quantity.name} has no proof for every size: {reason}")
     own = _own(quantity)
     asked = own if rate is None else Fraction(rate)
     if asked < own:
