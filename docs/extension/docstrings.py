@@ -1,0 +1,200 @@
+"""Docstrings of theoryck as reStructuredText.
+
+They are plain text: paragraphs in which prose and formulas are mixed, lines that are set in (formulas on lines of their own, or what
+hangs under a label), lists, and examples.  Formulas become MathML by what renders them on the page of a report, so that a browser
+shows them without any script; a role that names something without a place on the site becomes its name.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from typing import Any
+
+from docutils import nodes
+
+from theoryck.report.formula import mathml
+
+# What stays as it is beside formulas: code, names of objects, links, words in quotation marks.
+_KEPT = re.compile(r"``(?P<code>[^`]+)``|:(?P<role>\w+):`(?P<target>[^`]+)`|(?P<text>\"[^\"\n]{1,60}\")")
+_ITEM = re.compile(r"(?:\*|-|\d\.) +")
+_LABEL = re.compile(r"[A-Z][A-Za-z ]{0,28}\.?(?: {2,})(?=\S)")
+_PUNCTUATED = re.compile(r"<math[^>]*>(?:(?!</math>).)*</math>[,.;:)]+", re.DOTALL)
+_SPECIAL = re.compile(r"([\\*`|_<>\[\]])")
+
+
+class Places:
+    """Where a name of the package stands on the site: the names under which it is documented, by every name it may be called."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+
+    def add(self, name: str, thing: Any) -> None:
+        """Document ``thing`` as ``name``."""
+        home = f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
+        for each in (name, home):
+            self.known.setdefault(each, name)
+
+    def find(self, target: str, module: str) -> str | None:
+        """Return the documented name for what a role in ``module`` names, or None."""
+        last = target.rpartition(".")[2]
+        package = module.rpartition(".")[0]
+        tries = [target, f"{module}.{target}", f"{package}.{target}", f"theoryck.{target}"]
+        return next((self.known[each] for each in tries if each in self.known), None) or (
+            self.known.get(f"theoryck.{last}") if target.startswith("theoryck.") else None
+        )
+
+
+PLACES = Places()
+
+
+def escaped(text: str) -> str:
+    """Return text in which nothing is markup."""
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def _raw(html: str) -> str:
+    """HTML within a paragraph, by a role that passes it through."""
+    return "\\ :formula:`" + html.replace("\\", "\\\\").replace("`", "&#96;") + "`\\ "
+
+
+def running(text: str, module: str = "") -> str:
+    """Return one paragraph of prose and formulas as the markup of a paragraph."""
+    text = " ".join(text.split())
+    found: list[str] = []
+    at = 0
+    for match in _KEPT.finditer(text):
+        found += [_formulas(text[at : match.start()]), _kept(match, module)]
+        at = match.end()
+    found.append(_formulas(text[at:]))
+    return "".join(found).removeprefix("\\ ").strip()
+
+
+def _kept(match: re.Match[str], module: str) -> str:
+    if match["code"] is not None:
+        return f"\\ ``{match['code']}``\\ "
+    if match["text"] is not None:
+        return escaped(match["text"])
+    shown = match["target"].lstrip("~")
+    last = shown.rpartition(".")[2] if match["target"].startswith("~") else shown
+    place = PLACES.find(shown, module)
+    return f"\\ ``{last}``\\ " if place is None else f"\\ :py:obj:`{last} <{place}>`\\ "
+
+
+def _formulas(text: str) -> str:
+    """Prose escaped and formulas as MathML, a formula and the punctuation behind it on one line."""
+    if not text.strip():
+        return text
+    before, after = (text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :])
+    html = _PUNCTUATED.sub(r'<span class="whole">\g<0></span>', mathml(text.strip()))
+    parts = re.split(r'(<span class="whole">.*?</span>|<math.*?</math>)', html, flags=re.DOTALL)
+    shown = [_raw(part) if at % 2 else escaped(_plain(part)) for at, part in enumerate(parts)]
+    return before + "".join(shown) + after
+
+
+def _plain(html: str) -> str:
+    for mark, character in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#x27;", "'"), ("&amp;", "&")):
+        html = html.replace(mark, character)
+    return html
+
+
+def displayed(line: str) -> list[str]:
+    """Return a line that stands for itself as a directive: formulas large, its columns apart."""
+    columns = re.split(r" {3,}", line.strip())
+    html = "&emsp;".join(mathml(column, display=True) for column in columns)
+    return ["", ".. raw:: html", "", f'   <div class="formula" tabindex="0">{html}</div>', ""]
+
+
+def convert(text: str, module: str = "") -> list[str]:
+    """Return the lines of a docstring as lines of reStructuredText."""
+    lines: list[str] = []
+    for block in re.split(r"\n[ \t]*\n", inspect.cleandoc(text)):
+        if block.strip():
+            lines += ["", *_block(block, module), ""]
+    return lines
+
+
+def _block(block: str, module: str) -> list[str]:
+    written = textwrap.dedent(block).splitlines()
+    if written[0].startswith(">>>") or block.startswith("Traceback"):
+        return [".. code-block:: pycon", "", *(f"   {line}" for line in written)]
+    lines: list[str] = []
+    prose: list[str] = []
+
+    def finish() -> None:
+        if prose:
+            lines.extend(["", running(" ".join(prose), module), ""])
+            prose.clear()
+
+    at = 0
+    while at < len(written):
+        line = written[at]
+        if line.startswith(">>>"):  # an example behind the prose of its paragraph
+            finish()
+            return [*lines, "", *_block("\n".join(written[at:]), module)]
+        deeper = at + 1
+        while deeper < len(written) and written[deeper].startswith(" "):
+            deeper += 1
+        hanging = written[at + 1 : deeper]
+        if _ITEM.match(line):
+            finish()
+            item = running(" ".join([_ITEM.sub("", line, count=1), *hanging]), module)
+            lines += [f"* {item}"]
+            at = deeper
+        elif label := _LABEL.match(line):
+            finish()
+            column = label.end()
+            inside = textwrap.dedent("\n".join([" " * column + line[column:], *hanging]))
+            lines += ["", f"**{escaped(label.group().strip())}**", "", *_block(inside, module), ""]
+            at = deeper
+        else:
+            prose.append(line.strip())
+            if hanging:
+                finish()
+                for each in hanging:
+                    lines += displayed(each)
+            at = deeper
+    finish()
+    return lines
+
+
+def summary(thing: Any, module: str = "") -> str:
+    """Return the first paragraph of a docstring, as one line."""
+    text = inspect.getdoc(thing) or ""
+    return running(text.split("\n\n")[0], module) if text else ""
+
+
+def process(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Convert what autodoc has read."""
+    del app, what, options
+    home = getattr(thing, "__module__", None) or name.rpartition(".")[0]
+    lines[:] = convert("\n".join(lines), str(home))
+
+
+def formula_role(
+    name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = ()
+) -> tuple[list[nodes.Node], list[Any]]:
+    """Pass the HTML of a formula through; what is not HTML has its text."""
+    del name, lineno, inliner, options, content
+    from docutils.utils import unescape
+
+    return [nodes.raw(rawtext, unescape(text), format="html")], []
+
+
+def plain_types(app: Any, env: Any, node: Any, contnode: Any) -> Any:
+    """Types in signatures that have no page of their own are shown as they are; in prose such a name is a mistake."""
+    del app, env
+    parent = node.parent
+    while parent is not None:
+        if parent.tagname in ("desc_signature", "desc_parameterlist"):
+            return contnode
+        parent = parent.parent
+    return None
+
+
+def setup(app: Any) -> None:
+    """Register the role and what rewrites docstrings."""
+    app.add_role("formula", formula_role)
+    app.connect("autodoc-process-docstring", process)
+    app.connect("missing-reference", plain_types)
