@@ -18,6 +18,7 @@ source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["extension", "tables", "calibration.txt"]
 
 add_module_names = False
+smartquotes = False  # "--rate" and "erf" are what one types
 autodoc_member_order = "bysource"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 100
@@ -27,5 +28,6 @@ html_title = "theoryck"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_show_search_summary = False  # they would be fetched, which browsers refuse to pages that are files
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+from html import escape
 from typing import Any
 
 from docutils import nodes
@@ -19,7 +20,7 @@ from theoryck.report.formula import mathml
 # What stays as it is beside formulas: code, names of objects, links, words in quotation marks.
 _KEPT = re.compile(r"``(?P<code>[^`]+)``|:(?P<role>\w+):`(?P<target>[^`]+)`|(?P<text>\"[^\"\n]{1,60}\")")
 _ITEM = re.compile(r"(?:\*|-|\d\.) +")
-_LABEL = re.compile(r"[A-Z][A-Za-z ]{0,28}\.?(?: {2,})(?=\S)")
+_LABEL = re.compile(r"[A-Z][A-Za-z ]{0,28}(?:\.? {2,}|\. )(?=\S)")
 _PUNCTUATED = re.compile(r"<math[^>]*>(?:(?!</math>).)*</math>[,.;:)]+", re.DOTALL)
 _SPECIAL = re.compile(r"([\\*`|_<>\[\]])")
 
@@ -142,7 +143,7 @@ def _block(block: str, module: str) -> list[str]:
             item = running(" ".join([_ITEM.sub("", line, count=1), *hanging]), module)
             lines += [f"* {item}"]
             at = deeper
-        elif label := _LABEL.match(line):
+        elif (label := _LABEL.match(line)) and (label.group().endswith("  ") or _hangs(hanging, label.end())):
             finish()
             column = label.end()
             inside = textwrap.dedent("\n".join([" " * column + line[column:], *hanging]))
@@ -157,6 +158,18 @@ def _block(block: str, module: str) -> list[str]:
             at = deeper
     finish()
     return lines
+
+
+def _hangs(lines: list[str], column: int) -> bool:
+    """Whether lines are set in to a column, as what belongs to a label is."""
+    return bool(lines) and all(len(line) - len(line.lstrip()) == column for line in lines)
+
+
+def as_written(text: str) -> list[str]:
+    """Return a docstring that has formulas once more, to be opened: as it stands in the source, which decides where both differ."""
+    html = f"<details class='written'><summary>As written in the source</summary><pre>{escape(inspect.cleandoc(text))}</pre></details>"
+    lines = html.splitlines()
+    return ["", ".. raw:: html", "", *(f"   {line}" for line in lines), ""] if "<math" in mathml(text) else []
 
 
 def summary(thing: Any, module: str = "") -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 import theoryck
-from extension.docstrings import PLACES, convert, escaped, running, summary
+from extension.docstrings import PLACES, as_written, convert, escaped, running, summary
 from theoryck.claims.collecting import collect
 from theoryck.cli import COMMANDS, main
 
@@ -98,7 +98,8 @@ def subject_page(subject: str) -> list[str]:
     things = public(subject)
     lines = title(subject.replace("_", " ").capitalize())
     lines += [f".. py:module:: {package.__name__}", "", f"In Python ``tc.{subject}``, after ``import theoryck as tc``.", ""]
-    lines += convert(without_contents(package.__doc__ or "", package), package.__name__)
+    setting = without_contents(package.__doc__ or "", package)
+    lines += [*convert(setting, package.__name__), *as_written(setting)]
     lines += [*title("Names", "-"), *listed(sorted(things), things, package.__name__)]
     homes = exported(package)
     for module in modules(package):
@@ -108,7 +109,7 @@ def subject_page(subject: str) -> list[str]:
         if hasattr(module, "__path__") and not names and "\n" not in text:
             continue
         lines += [*title(short.replace(".", ": ").replace("_", " ").capitalize(), "-"), f".. py:module:: {module.__name__}", ""]
-        lines += convert(text, module.__name__)
+        lines += [*convert(text, module.__name__), *as_written(text)]
         for name in names:
             lines += documented(f"{package.__name__}.{name}", things[name])
     return lines
@@ -210,7 +211,7 @@ def proof_pages(folder: Path) -> Iterator[tuple[str, list[str]]]:
     for key in sorted({claim.id.partition("/")[0] for claim in claims}):
         module = importlib.import_module(f"proofs.{key}")
         text = "\n\n".join(block for block in (module.__doc__ or "").split("\n\n") if not block.lstrip().startswith("Contents"))
-        lines = [*title(key), *convert(text)]
+        lines = [*title(key), *convert(text), *as_written(text)]
         mine = [claim for claim in claims if claim.id.startswith(f"{key}/")]
         lines += ["", f".. list-table:: {len(mine)} claims", "   :header-rows: 1", "   :widths: 30 12 58", ""]
         lines += ["   * - claim", "     - status", "     - statement"]
@@ -251,7 +252,8 @@ def generate(app: Any) -> None:
     source = Path(app.srcdir)
     pages = {f"subjects/{subject}": subject_page(subject) for subject in SUBJECTS}
     about = [f"* :doc:`subjects/{s}`: {summary(importlib.import_module(f'theoryck.theory.{s}'))}" for s in SUBJECTS]
-    pages["subjects"] = index("Subjects: formulas and names", about, [f"subjects/{name}" for name in SUBJECTS])
+    said = "Formulas are read from the plain text of docstrings; *As written* and *[source]* show that text, which is what counts."
+    pages["subjects"] = index("Subjects: formulas and names", [said, "", *about], [f"subjects/{name}" for name in SUBJECTS])
     commands = dict(command_pages())
     lines = [f"* :doc:`theoryck {name} <commands/{name}>`: {text}" for name, text in COMMANDS.items()]
     pages |= {f"commands/{name}": page for name, page in commands.items()}

@@ -1,0 +1,206 @@
+"""The site that docs/ becomes: built without a warning, whole by itself, quiet in Chromium, and its answers within three clicks."""
+
+import os
+import re
+import subprocess
+import sys
+from collections import deque
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILT = "THEORYCK_SITE"  # where .ci/run has built it
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the built site: what is not said to be there is built, every warning an error."""
+    if built := os.environ.get(BUILT):
+        return Path(built)
+    pytest.importorskip("sphinx", reason="no Sphinx: python -m pip install -e '.[docs]'")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-d", str(folder / "doctrees"), "docs"]
+    environment = {name: value for name, value in os.environ.items() if name != "THEORYCK_RESULTS"}
+    done = subprocess.run(
+        [*command, str(folder / "html")], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "html"
+
+
+class Links(HTMLParser):
+    """Where a page leads, what it loads, and the places in it that can be led to."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.loaded, self.places = [], [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.places.add(found.get("id"))
+        if tag == "a" and found.get("href"):
+            self.links.append(found["href"])
+        if tag in ("script", "img", "iframe", "source") and found.get("src"):
+            self.loaded.append(found["src"])
+        if tag == "link" and found.get("rel") in ("stylesheet", "icon"):
+            self.loaded.append(found["href"])
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return {path.relative_to(site).as_posix(): Links(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+
+
+def lead(page, link):
+    """The page and the place that a link of a page leads to, or None for another site."""
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return None
+    path = os.path.normpath(Path(page).parent / unquote(parts.path)) if parts.path else page
+    return Path(path).as_posix(), unquote(parts.fragment)
+
+
+def broken(pages, site):
+    """Every link within the site that leads nowhere."""
+    found = []
+    for page, read in pages.items():
+        for link in {*read.links, *read.loaded}:
+            target = lead(page, link)
+            if target is None:
+                continue
+            path, place = target
+            there = pages[path].places if path in pages else None
+            if not (site / path).is_file() or (place and there is not None and place not in there):
+                found.append((page, link))
+    return found
+
+
+def test_every_link_leads_somewhere(pages, site):
+    assert len(pages) > 60
+    assert broken(pages, site) == []
+
+
+def test_a_broken_link_would_be_seen(pages, site):
+    made = {**pages, "made.html": Links('<a href="index.html#nowhere">a</a><a href="none.html">b</a><a href="index.html">c</a>')}
+    assert sorted(link for page, link in broken(made, site) if page == "made.html") == ["index.html#nowhere", "none.html"]
+
+
+def test_nothing_is_loaded_from_elsewhere(pages):
+    assert [(page, link) for page, read in pages.items() for link in read.loaded if lead(page, link) is None] == []
+
+
+def clicks(pages, wanted, start="index.html"):
+    """How many clicks lead from the first page to a place (page, and where it begins)."""
+    distance, queue = {start: 0}, deque([start])
+    while queue:
+        page = queue.popleft()
+        for link in pages[page].links:
+            target = lead(page, link)
+            if target is None or target[0] not in pages:
+                continue
+            if target == wanted:
+                return distance[page] + 1
+            if target[0] not in distance:
+                distance[target[0]] = distance[page] + 1
+                queue.append(target[0])
+    return None
+
+
+@pytest.mark.parametrize(
+    ("page", "place", "words"),
+    [
+        ("gallery.html", "step-sizes", "theoryck audit heun.csv --kind order"),
+        ("start.html", "reading-a-verdict", "LOOSE (the quantity decays faster"),
+        ("reference/subjects/covariates.html", "theoryck.theory.covariates.covariate_limit", "<mi>κ</mi>"),
+    ],
+    ids=["step sizes", "LOOSE", "the formula behind covariate_limit"],
+)
+def test_a_newcomer_finds_it_within_three_clicks(pages, site, page, place, words):
+    assert place in pages[page].places
+    assert 1 <= clicks(pages, (page, place)) <= 3
+    assert words in " ".join((site / page).read_text(encoding="utf-8").split())
+
+
+def test_what_is_nowhere_is_not_found(pages):
+    assert clicks(pages, ("index.html", "nowhere")) is None
+
+
+def test_every_subject_and_public_name_has_a_place(pages):
+    from theoryck import _subjects
+
+    places = {place for read in pages.values() for place in read.places}
+    import theoryck
+
+    for subject in _subjects():
+        names = getattr(theoryck, subject).__all__
+        assert [name for name in names if f"theoryck.theory.{subject}.{name}" not in places] == []
+    linked = (Path(page) for page in pages)
+    assert {"reference/names.html", "reference/commands/audit.html", "reference/proofs/camilli2025.html"} <= {p.as_posix() for p in linked}
+
+
+@pytest.fixture
+def look(browser, site):
+    """A function that opens a page of the site as a file; everything else is refused, and complaints are kept."""
+    contexts = []
+
+    def opened(page_name, *, width=1280, dark=False, script=True):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", java_script_enabled=script
+        )
+        contexts.append(context)
+        context.set_default_timeout(10_000)
+        page = context.new_page()
+        complaints = []
+
+        def answer(route):
+            if route.request.url.startswith(site.resolve().as_uri()):
+                route.continue_()
+            else:
+                complaints.append(f"asked for {route.request.url}")
+                route.abort()
+
+        page.route("**/*", answer)
+        page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(f"{site.resolve().as_uri()}/{page_name}")
+        return page, complaints
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+LOOKED_AT = ("index.html", "start.html", "gallery.html", "statistics.html", "verdicts.html", "reference/names.html")
+LOOKED_AT += ("reference/subjects/covariates.html", "reference/commands/audit.html", "reference/proofs/camilli2025.html")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pages_are_quiet_and_as_wide_as_the_window(look, width, dark):
+    for name in LOOKED_AT:
+        page, complaints = look(name, width=width, dark=dark)
+        assert complaints == [], name
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, name
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 200) == dark, name
+
+
+@pytest.mark.parametrize("words", ["covariate_limit", "LOOSE", "step sizes", "--rival"])
+def test_search_works_from_a_file(look, words):
+    page, complaints = look("index.html")
+    page.fill("input[name=q]", words)
+    page.press("input[name=q]", "Enter")
+    page.wait_for_selector("#search-results li a")
+    assert complaints == []
+    wanted = {"covariate_limit": "covariates", "LOOSE": "start", "step sizes": "gallery", "--rival": "audit"}[words]
+    assert wanted in " ".join(page.eval_on_selector_all("#search-results li a", "all => all.map(each => each.href)"))
+
+
+def test_formulas_are_there_without_a_script(look):
+    page, _ = look("reference/subjects/covariates.html", script=False)
+    box = page.locator("div.formula math mfrac").first.bounding_box()
+    assert box["height"] > 15  # a numerator above a denominator, where text of one line is about as high as its font, 16
