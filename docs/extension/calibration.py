@@ -1,4 +1,4 @@
-"""The measured error rates: what ``python -m tests.calibration.table`` printed (``docs/calibration.txt``), summed for each promise."""
+"""The measured error rates: what ``python -m tests.calibration.table`` printed, summed for each promise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from scipy.stats import beta
 
-_ROW = re.compile(r"(?P<part>[a-z]+) +(?P<text>.+?) +(?P<hits>\d+)/(?P<trials>\d+) = \S+ \[\S+, \S+\](?:  declared (?P<sign>..) (?P<rate>\S+))?")
+_ROW = re.compile(
+    r"(?P<part>[a-z]+) +(?P<text>.+?) +(?P<hits>\d+)/(?P<trials>\d+) = \S+ \[\S+, \S+\](?:  declared (?P<sign>..) (?P<rate>\S+))?"
+)
 WHAT = {
     "refute": "true claims at the edge of what is tolerated",
     "session": "sessions of 20 claims",
@@ -61,7 +63,7 @@ def interval(hits: int, trials: int) -> tuple[float, float]:
 
 
 def promises(lines: Iterable[str]) -> list[Promise]:
-    """Return every promise of a text with its counts, in the order of the text; a cell that was chosen for being the worst is in others."""
+    """Return every promise of a text with its counts, as the text has them; a worst cell is one of the others again."""
     found: dict[tuple[str, str, str], Promise] = {}
     for line in lines:
         match = _ROW.match(line)

@@ -1,7 +1,7 @@
 """Docstrings of theoryck as reStructuredText.
 
-They are plain text: paragraphs in which prose and formulas are mixed, lines that are set in (formulas on lines of their own, or what
-hangs under a label), lists, and examples.  Formulas become MathML by what renders them on the page of a report, so that a browser
+They are plain text: paragraphs in which prose and formulas are mixed, lines that are set in (formulas, or what hangs under a
+label), lists, and examples.  Formulas become MathML by what renders them on the page of a report, so that a browser
 shows them without any script; a role that names something without a place on the site becomes its name.
 """
 
@@ -167,7 +167,9 @@ def _hangs(lines: list[str], column: int) -> bool:
 
 def as_written(text: str) -> list[str]:
     """Return a docstring that has formulas once more, to be opened: as it stands in the source, which decides where both differ."""
-    html = f"<details class='written'><summary>As written in the source</summary><pre>{escape(inspect.cleandoc(text))}</pre></details>"
+    html = (
+        f"<details class='written'><summary>As written in the source</summary><pre>{escape(inspect.cleandoc(text))}</pre></details>"
+    )
     lines = html.splitlines()
     return ["", ".. raw:: html", "", *(f"   {line}" for line in lines), ""] if "<math" in mathml(text) else []
 

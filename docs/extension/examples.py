@@ -50,7 +50,9 @@ class Run(Directive):
         environment = self.state.document.settings.env
         folder = Path(environment.srcdir) / "tables"
         line = " ".join(self.content)
-        picture = Path(environment.srcdir) / "reference" / "pictures" / f"{environment.docname}-{environment.new_serialno('run')}.svg"
+        picture = (
+            Path(environment.srcdir) / "reference" / "pictures" / f"{environment.docname}-{environment.new_serialno('run')}.svg"
+        )
         plot = self.options.get("plot")
         if plot:
             picture.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Pages that are written from the package and from ``proofs/`` before the others are read: ``docs/reference/``, which git ignores."""
+"""Pages that are written from the package and from ``proofs/`` before the others are read, into ``docs/reference/``."""
 
 from __future__ import annotations
 
@@ -116,7 +116,10 @@ def subject_page(subject: str) -> list[str]:
 
 
 ROOMS = (
-    ("Claims", ("theorem", "conjecture", "falsehood", "for_all", "example", "Bound", "Scaling", "Limit", "Law", "Identity", "Reference")),
+    (
+        "Claims",
+        ("theorem", "conjecture", "falsehood", "for_all", "example", "Bound", "Scaling", "Limit", "Law", "Identity", "Reference"),
+    ),
     ("Rates and paths", ("Rate", "ScalingPath", "doubling", "halving")),
     ("Quantities", ("quantity", "quantities", "activations", "strategies", "Activation")),
     ("Checking, auditing, proving", ("check_claims", "audit", "prove", "NoCertificate")),
@@ -125,8 +128,9 @@ ROOMS = (
 
 
 def elsewhere() -> dict[str, str]:
-    """Return the public names of the top that stand on the page of a subject, with their names there."""
+    """Return the public names of the top that have another place, in a subject or among the quantities, with their names there."""
     by_thing = {id(thing): f"theoryck.theory.{subject}.{name}" for subject in SUBJECTS for name, thing in public(subject).items()}
+    by_thing |= {id(getattr(theoryck.quantities, name)): f"theoryck.quantities.{name}" for name in theoryck.quantities.__all__}
     return {name: by_thing[id(getattr(theoryck, name))] for name in theoryck.__all__ if id(getattr(theoryck, name)) in by_thing}
 
 
@@ -134,7 +138,8 @@ def engine_page() -> list[str]:
     """Return the page of the public names of ``theoryck`` itself, by subject; a name of no group is a fault of this page."""
     things = {name: getattr(theoryck, name) for name in theoryck.__all__}
     shared = elsewhere()
-    grouped = {name for _, names in ROOMS for name in names} | set(shared)
+    networks = sorted(name for name, place in shared.items() if place.startswith("theoryck.theory."))
+    grouped = {*networks, *(name for _, names in ROOMS for name in names)}
     if missing := set(things) ^ grouped:
         raise ValueError(f"docs/extension/pages.py: ROOMS must name each public name of theoryck once, not so: {sorted(missing)}")
     lines = [*title("Names of theoryck"), "``import theoryck as tc``; every name is loaded when it is first used.", ""]
@@ -145,21 +150,23 @@ def engine_page() -> list[str]:
         for name in names:
             if inspect.ismodule(things[name]):
                 lines += catalogue(name, things[name])
-            else:
+            elif name not in shared:
                 lines += documented(f"theoryck.{name}", things[name])
     lines += [*title("Networks, teachers and students", "-"), "These stand on the pages of their subjects.", ""]
-    return [*lines, *listed(sorted(shared), things, "theoryck")]
+    return [*lines, *listed(networks, things, "theoryck")]
 
 
 def catalogue(name: str, module: ModuleType) -> list[str]:
-    """Return a module of which a public name stands for the whole."""
+    """Return a module of which a public name stands for the whole: what it documents, and the names of the values in it."""
     lines = [*title(f"tc.{name}", "~"), *convert(module.__doc__ or "", module.__name__)]
     names = getattr(module, "__all__", [each for each in dir(module) if not each.startswith("_")])
-    own = [each for each in names if f"theoryck.{each}" not in PLACES.known and getattr(module, each).__doc__]
-    mine = [each for each in own if getattr(getattr(module, each), "__module__", "").startswith(module.__name__)]
-    for each in mine:
-        thing = getattr(module, each)
-        if inspect.isclass(thing) or inspect.isroutine(thing):
+    things = {each: getattr(module, each) for each in names}
+    values = [f"``{each}``" for each, thing in things.items() if getattr(type(thing), "__module__", "").startswith("theoryck")]
+    if values:
+        lines += ["", f"In it are {', '.join(values)}.", ""]
+    for each, thing in things.items():
+        own = getattr(thing, "__module__", "").startswith(module.__name__)
+        if own and (inspect.isclass(thing) or inspect.isroutine(thing)):
             lines += documented(f"{module.__name__}.{each}", thing)
     return lines
 
@@ -244,6 +251,8 @@ def generate(app: Any) -> None:
     for subject in SUBJECTS:
         for name, thing in public(subject).items():
             PLACES.add(f"theoryck.theory.{subject}.{name}", thing)
+    for name in theoryck.quantities.__all__:
+        PLACES.add(f"theoryck.quantities.{name}", getattr(theoryck.quantities, name))
     for name in theoryck.__all__:
         if name in shared:
             PLACES.known[f"theoryck.{name}"] = shared[name]

@@ -1,5 +1,6 @@
 """The site that docs/ becomes: built without a warning, whole by itself, quiet in Chromium, and its answers within three clicks."""
 
+import doctest
 import os
 import re
 import subprocess
@@ -9,10 +10,16 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
 import pytest
+
+import theoryck
+from theoryck.cli import COMMANDS
+from theoryck.report.json import write_json
 
 ROOT = Path(__file__).parents[2]
 BUILT = "THEORYCK_SITE"  # where .ci/run has built it
+MODULES = ("activations", "quantities", "strategies")  # names of the top that are modules: headings of the page
 
 
 @pytest.fixture(scope="module")
@@ -129,17 +136,58 @@ def test_what_is_nowhere_is_not_found(pages):
     assert clicks(pages, ("index.html", "nowhere")) is None
 
 
-def test_every_subject_and_public_name_has_a_place(pages):
-    from theoryck import _subjects
-
+def test_every_subject_command_paper_and_public_name_has_a_place(pages):
     places = {place for read in pages.values() for place in read.places}
-    import theoryck
+    subjects = sorted(path.parent.name for path in (Path(theoryck.__file__).parent / "theory").glob("*/__init__.py"))
+    names = [f"theoryck.theory.{subject}.{name}" for subject in subjects for name in getattr(theoryck, subject).__all__]
+    assert len(names) > 100
+    assert [name for name in names if name not in places] == []
+    papers = sorted(path.parent.name for path in (ROOT / "proofs").glob("*/__init__.py"))
+    wanted = [f"reference/{kind}/{name}.html" for kind, of in (("commands", COMMANDS), ("proofs", papers)) for name in of]
+    assert [page for page in wanted if page not in pages] == []
+    links = {link.partition("#")[2] for link in pages["reference/names.html"].links}
+    linked = {link.rpartition(".")[2] for link in links}
+    assert {*theoryck.__all__} - linked <= {*MODULES}
 
-    for subject in _subjects():
-        names = getattr(theoryck, subject).__all__
-        assert [name for name in names if f"theoryck.theory.{subject}.{name}" not in places] == []
-    linked = (Path(page) for page in pages)
-    assert {"reference/names.html", "reference/commands/audit.html", "reference/proofs/camilli2025.html"} <= {p.as_posix() for p in linked}
+
+def test_the_tables_of_the_gallery_are_what_it_says():
+    def column(name):
+        return np.loadtxt(ROOT / "docs" / "tables" / name, delimiter=",", skiprows=1)
+
+    def heun(h):
+        return abs((1 + h + h**2 / 2) ** round(1 / h) - np.e)
+
+    steps, errors = column("heun.csv").T
+    assert errors == pytest.approx([heun(h) for h in steps], rel=5e-4)  # written to 5 digits, of differences that lose a few
+    matrix, ones = 2 * np.eye(8) - np.eye(8, k=1) - np.eye(8, k=-1), np.ones(8)
+    solution, found, x = np.linalg.solve(matrix, ones), [], np.zeros(8)
+    for _ in range(100):
+        x = x + (ones - matrix @ x) / 2
+        found.append(np.linalg.norm(x - solution) / np.linalg.norm(solution))
+    assert column("jacobi.csv")[:, 1] == pytest.approx(found[9::10], rel=5e-7 / 0.2)  # 7 digits
+
+
+def test_a_message_of_the_questions_is_the_one_people_meet():
+    [example] = re.findall(r"```python\n(>>> .*?)```", (ROOT / "docs" / "faq.md").read_text(encoding="utf-8"), re.DOTALL)
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
+    assert runner.run(parser.get_doctest(example, {}, "faq", None, 0)).failed == 0
+
+
+def test_the_results_of_a_run_are_embedded(golden, tmp_path):
+    record = tmp_path / "results.json"
+    write_json(next(iter(golden.values())), record)
+    (tmp_path / "small").mkdir()
+    (tmp_path / "small" / "conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(ROOT / 'docs')!r})\nextensions = ['myst_parser', 'extension.results']\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "small" / "index.md").write_text("# Results\n\n```{results}\n```\n", encoding="utf-8")
+    environment = os.environ | {"THEORYCK_RESULTS": str(record)}
+    command = [sys.executable, "-m", "sphinx", "-W", "-q", str(tmp_path / "small"), str(tmp_path / "html")]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert '<iframe class="report" src="_static/report.html"' in (tmp_path / "html" / "index.html").read_text(encoding="utf-8")
+    assert "Content-Security-Policy" in (tmp_path / "html" / "_static" / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture
