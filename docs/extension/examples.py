@@ -21,7 +21,7 @@ def ran(line: str, folder: Path) -> tuple[int, str]:
     if program != "theoryck":
         raise ValueError(f"only theoryck is run here, not {program!r}")
     before = os.environ.get("COLUMNS")
-    os.environ["COLUMNS"] = "100"
+    os.environ["COLUMNS"] = "84"
     try:
         with chdir(folder):
             outcome = CliRunner().invoke(main, words, prog_name="theoryck")
