@@ -246,6 +246,81 @@ def test_hostile_names_everywhere(visit, golden):
     assert rows(seen.page) == ["claim-constructor-constructor"]
 
 
+SPOTS = """svg => {
+  const to = svg.getScreenCTM();
+  return svg.dataset.spots.split(" ").map(spot => spot.split(",").map(Number)).map(([x, y]) => new DOMPoint(x, y).matrixTransform(to)).map(p => [p.x, p.y]);
+}"""
+
+
+def opened_picture(page):
+    """The first picture with marks, where it can be seen, and its place in the table."""
+    picture = page.locator("figure:has(svg[data-spots])").first
+    picture.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    return picture
+
+
+def test_every_mark_tells_its_row_of_the_table(visit, golden):
+    page = visit(render(golden["all-well"])).open_all().page
+    picture = opened_picture(page)
+    rows_of_table = picture.locator("xpath=ancestor::details[contains(@class,'instance')]").first.locator(".points tbody tr")
+    spots = picture.locator("svg").evaluate(SPOTS)
+    assert len(spots) >= rows_of_table.count() > 1
+    tip = page.locator("[role=tooltip]")
+    seen = set()
+    for x, y in spots:
+        page.mouse.move(x, y)
+        text = tip.inner_text()
+        size = rows_of_table.locator("th").all_inner_texts()
+        said = text.splitlines()[0].rpartition(" = ")[2]
+        assert said in size
+        cells = rows_of_table.nth(size.index(said)).locator("td").all_inner_texts()
+        assert all(cell == "-" or cell in text for cell in cells)
+        seen.add(said)
+        box = tip.bounding_box()
+        assert box["x"] >= 0 and box["y"] >= 0 and box["x"] + box["width"] <= 1280 and box["y"] + box["height"] <= 900
+    assert seen == set(rows_of_table.locator("th").all_inner_texts())
+    page.mouse.move(1, 1)
+    assert tip.is_hidden()
+
+
+def test_a_picture_is_enlarged_zoomed_moved_and_put_back(visit, golden):
+    seen = visit(render(golden["all-well"])).open_all()
+    page = seen.page
+    picture = opened_picture(page)
+    before = picture.inner_html()
+    small = picture.locator("svg").bounding_box()["width"]
+    picture.get_by_role("button", name="Enlarge").press("Enter")
+    large = page.locator("dialog svg")
+    assert large.bounding_box()["width"] > 1.5 * small
+    view = "svg => { const v = svg.viewBox.baseVal; return [v.x, v.y, v.width, v.height]; }"
+    whole = large.evaluate(view)
+    x, y = large.evaluate(SPOTS)[0]
+    page.mouse.move(x, y)
+    assert page.locator("[role=tooltip]").is_visible()  # above the dialog, in which it stands
+    page.mouse.wheel(0, -300)
+    page.wait_for_function("width => document.querySelector('dialog svg').viewBox.baseVal.width < width", arg=whole[2])
+    moved = large.evaluate(SPOTS)[0]
+    assert abs(moved[0] - x) < 3 and abs(moved[1] - y) < 3  # what is under the pointer stays there
+    zoomed = large.evaluate(view)
+    page.keyboard.press("ArrowRight")
+    assert large.evaluate(view)[0] > zoomed[0]
+    for _ in range(40):
+        page.keyboard.press("ArrowLeft")
+    assert large.evaluate(view)[0] == whole[0]  # never out of the picture
+    for _ in range(60):
+        page.keyboard.press("-")
+    assert large.evaluate(view) == pytest.approx(whole)
+    page.keyboard.press("+")
+    page.keyboard.press("0")
+    assert large.evaluate(view) == whole
+    page.keyboard.press("+")
+    page.keyboard.press("Escape")
+    page.wait_for_function("!document.querySelector('dialog').open")
+    assert picture.inner_html() == before
+    assert seen.complaints == []
+
+
 def test_paper_shows_all(visit, everything):
     seen = visit(everything, media="print")
     assert seen.check("unseen") == []

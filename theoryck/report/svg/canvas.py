@@ -44,12 +44,16 @@ Spot = tuple[float, float]
 
 @dataclass
 class Canvas:
-    """Elements of a picture, in drawing order, the rows of its legend: (sample, text), and where curves have their names."""
+    """Elements of a picture, in drawing order, the rows of its legend: (sample, text), and where curves have their names.
+
+    ``spots`` are the marks, each with the row of its point in the record: what a page tells of a mark it takes from its table.
+    """
 
     height: float
     elements: list[str] = field(default_factory=list)
     legend: list[tuple[str, str]] = field(default_factory=list)
     names: list[Spot] = field(default_factory=list)
+    spots: list[tuple[float, float, int]] = field(default_factory=list)
 
     def path(self, classes: str, data: str) -> None:
         """Add a path, unless it is empty."""
@@ -80,11 +84,19 @@ class Canvas:
         own = re.sub(r"[^A-Za-z0-9_-]", "-", name)
         width, height = short(WIDTH), short(bottom)
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="tk-p" viewBox="0 0 {width} {height}" role="img" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="tk-p" viewBox="0 0 {width} {height}" role="img"{self._spots()} '
             f'aria-labelledby="{own}-t {own}-d"><title id="{own}-t">{escape(title)}</title>'
             f'<desc id="{own}-d">{escape(description)}</desc><style>{STYLE}</style>'
             f'<rect class="tk-bg" width="{width}" height="{height}"/>{"".join(self.elements)}</svg>'
         )
+
+    def _spots(self) -> str:
+        """Write the marks as "x,y,row", without the row where it is the one after the row before."""
+        words, following = [], 0
+        for x, y, row in self.spots:
+            words.append(f"{x:.0f},{y:.0f}" + (f",{row}" if row != following else ""))
+            following = row + 1
+        return f' data-spots="{" ".join(words)}"' if words else ""
 
     def _legend(self) -> float:
         """Draw the legend below the picture, in two columns where the texts are short; return where it ends."""

@@ -154,6 +154,7 @@ def draw_marks(frame: Frame, trace: Trace, values: Sequence[tuple[Mark, float, f
     bars, shapes, hollow, off = [], [], [], []
     for mark, value, low, high in values:
         x, y = frame.across(mark.size), frame.height(value)
+        frame.canvas.spots.append((x, min(max(y, frame.top), frame.bottom), mark.row))
         ends = sorted(min(max(frame.height(end), frame.top), frame.bottom) for end in (low, high))
         if ends[1] - ends[0] > 0.5:
             bars.append(_bar(x, *ends))

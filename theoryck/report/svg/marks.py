@@ -25,7 +25,8 @@ GROWING = (Kind.BOUND, Kind.LAW, Kind.SCALING)
 class Mark:
     """One value at one set of sizes: ``error`` is its standard error (the radius of an enclosure), None where there is none.
 
-    ``residual`` is its distance from the fitted curve in units of its error as the fit took it.
+    ``residual`` is its distance from the fitted curve in units of its error as the fit took it, ``row`` the place of its point in
+    the record.
 
     >>> mark = Mark({"d": 16}, 16, Decimal("0.02"), Decimal("0.01"))
     >>> mark.in_noise, [str(end) for end in mark.ends]
@@ -37,6 +38,7 @@ class Mark:
     value: Decimal
     error: Decimal | None
     residual: float | None = None
+    row: int = 0
 
     @property
     def in_noise(self) -> bool:
@@ -93,27 +95,31 @@ def place(sizes: Mapping[str, Size]) -> str:
     return ", ".join(f"{name} = {size_text(size)}" for name, size in sizes.items()) or "the one instance"
 
 
-def read(points: Sequence[Point], base: str = "") -> tuple[tuple[Trace, ...], list[str]]:
-    """Return the traces of all routes, and what has no place in a picture, in words such as "Monte Carlo at d = 64: nan"."""
+def read(points: Mapping[int, Point], base: str = "") -> tuple[tuple[Trace, ...], list[str]]:
+    """Return the traces of all routes, and what has no place in a picture, in words such as "Monte Carlo at d = 64: nan".
+
+    ``points`` are those of a record, or some of them, by their places in it.
+    """
     found: dict[str, list[Mark]] = {route: [] for route in ROUTES}
     missing: list[str] = []
     names = {"montecarlo": "Monte Carlo", "bracket-low": "lower end", "bracket-high": "upper end"}
 
-    def add(route: str, point: Point, value: Decimal | float, error: Decimal | float) -> None:
+    def add(route: str, row: int, value: Decimal | float, error: Decimal | float) -> None:
+        point = points[row]
         if not within(value):
             missing.append(f"{names.get(route, route)} at {place(point.sizes)}: {value}")
             return
         bar = Decimal(error) if within(error) else None  # a bar without end says nothing more than no bar
-        found[route].append(Mark(point.sizes, point.sizes.get(base, 1), Decimal(value), bar))
+        found[route].append(Mark(point.sizes, point.sizes.get(base, 1), Decimal(value), bar, row=row))
 
-    for point in points:
+    for row, point in points.items():
         if point.exact is not None:
-            add("exact", point, point.exact.midpoint, point.exact.radius)
+            add("exact", row, point.exact.midpoint, point.exact.radius)
         if point.estimate is not None:
-            add("montecarlo", point, point.estimate.value, point.estimate.stderr)
+            add("montecarlo", row, point.estimate.value, point.estimate.stderr)
         if point.bracket is not None:
-            add("bracket-low", point, point.bracket.low, point.bracket.low_stderr)
-            add("bracket-high", point, point.bracket.high, point.bracket.high_stderr)
+            add("bracket-low", row, point.bracket.low, point.bracket.low_stderr)
+            add("bracket-high", row, point.bracket.high, point.bracket.high_stderr)
     traces = (Trace(route, tuple(sorted(marks, key=lambda mark: mark.size))) for route, marks in found.items() if marks)
     return tuple(traces), missing
 
@@ -280,13 +286,13 @@ def _along(result: Result, curves: Sequence[Curve]) -> Along | None:
         return None
     if not curves and len({point.sizes[base] for point in points}) < len(points):  # a grid: one of its lines
         fixed = {name: size for name, size in points[0].sizes.items() if name != base}
-    here = [point for point in points if all(point.sizes.get(name) == size for name, size in fixed.items())]
-    if min(point.sizes[base] for point in here) <= 0:  # of a geometric rate: the axes are logarithmic
+    here = {i: p for i, p in enumerate(points) if all(p.sizes.get(name) == size for name, size in fixed.items())}
+    if min(point.sizes[base] for point in here.values()) <= 0:  # of a geometric rate: the axes are logarithmic
         return None
     traces, missing = read(here, base)
     residuals = {route: column for curve in curves for route, column in curve.residuals.items()}
     traces = tuple(trace.beside(residuals.get(trace.route, ())) for trace in traces)
-    sizes = tuple(sorted({point.sizes[base] for point in here}))
+    sizes = tuple(sorted({point.sizes[base] for point in here.values()}))
     return Along(base, traces, sizes, tuple(curves), fixed, missing=tuple(missing))
 
 

@@ -27,7 +27,7 @@ NAMES = {"exact": "exact", "montecarlo": "Monte Carlo", "bracket-low": "lower en
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the picture: a value minus the claimed one, with its ends; ``route`` is "" for a rival."""
+    """A line of the picture: a value minus the claimed one, with its ends; ``route`` is "" for a rival, ``place`` that of a point."""
 
     label: str
     route: str
@@ -35,6 +35,7 @@ class Row:
     low: Decimal
     high: Decimal
     text: str
+    place: int = 0
 
 
 def compares(result: Result) -> bool:
@@ -56,8 +57,8 @@ def values(result: Result) -> tuple[Canvas, str] | None:
     radius = prediction.value.radius if prediction.value is not None else Decimal(0)
     several = len(result.points) > 1
     measured, missing = [], []
-    for point in result.points:
-        traces, lost = read([point])
+    for row, point in enumerate(result.points):
+        traces, lost = read({row: point})
         missing += lost
         measured += [_row(trace, claimed, f"{place(point.sizes)}, " if several else "") for trace in traces]
     if not measured:
@@ -84,7 +85,7 @@ def _row(trace: Trace, claimed: Decimal, where: str) -> Row:
     text = words.value(trace.marks[0])
     if mark.value != 0:
         text += f" ({mark.value:+.2g} from the claim)"
-    return Row(f"{where}{NAMES[trace.route]}", trace.route, mark.value, low, high, text)
+    return Row(f"{where}{NAMES[trace.route]}", trace.route, mark.value, low, high, text, mark.row)
 
 
 def _rivals(result: Result, claimed: Decimal) -> list[Row]:
@@ -158,6 +159,8 @@ def _axes(canvas: Canvas, scale: Scale, caption: str, labels: Sequence[str]) -> 
 def _row_marks(drawn: Frame, row: Row, shift: Decimal, y: float) -> None:
     low, x, high = (drawn.x.place(float(minus(gap, -shift))) for gap in (row.low, row.gap, row.high))
     start, stop = drawn.x.start, drawn.x.stop
+    if row.route:
+        drawn.canvas.spots.append((min(max(x, start), stop), y, row.place))
     if not start <= x <= stop:
         edge, turn = (start + 3, "6 4") if x < start else (stop - 3, "-6 4")
         style = "tk-r tk-u" if not row.route else _style(row.route)

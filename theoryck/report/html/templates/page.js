@@ -48,7 +48,7 @@
     if (link && link.hash === location.hash) reveal();
   });
 
-  // Each command that repeats a result gets its button when its instance is opened.
+  // Each command that repeats a result and each picture gets its button when its instance is opened.
   const offer = (box) => {
     for (const code of box.querySelectorAll(".repeat > code:last-child")) {
       const copy = made("button", { type: "button", textContent: "Copy" });
@@ -59,8 +59,105 @@
       });
       code.after(copy);
     }
+    for (const figure of box.querySelectorAll("figure:not(:has(button))")) {
+      const button = made("button", { type: "button", textContent: "Enlarge" });
+      button.addEventListener("click", () => enlarge(figure.querySelector("svg")));
+      figure.querySelector("figcaption").append(" ", button);
+    }
   };
   document.addEventListener("toggle", (event) => { if (event.target.open) offer(event.target); }, true);
+  // A mark under the pointer tells its row of the table; coordinates are those of the picture, enlarged or not.
+  const NEAR = 18;
+  const tip = made("div", { className: "tip", hidden: true });
+  tip.setAttribute("role", "tooltip");
+  const at = (svg, event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+  const marked = (svg, point) => {
+    let best = NEAR, found = null, row = 0;
+    for (const spot of svg.dataset.spots.split(" ")) {
+      const [x, y, own = row] = spot.split(",").map(Number);
+      row = own + 1;
+      const gap = Math.hypot(x - point.x, y - point.y);
+      if (gap < best) { best = gap; found = own; }
+    }
+    return found;
+  };
+  const tell = (event) => {
+    const svg = event.target.closest && event.target.closest("svg[data-spots]");
+    const row = svg && marked(svg, at(svg, event));
+    const points = svg && (homes.get(svg) || svg).closest(".instance").querySelector(".points");
+    const cells = points && row !== null && points.tBodies[0].rows[row];
+    tip.hidden = !cells;
+    if (!cells) return;
+    const names = points.tHead.rows[0].cells;
+    tip.replaceChildren(...[...cells.cells].filter((cell) => cell.textContent !== "-").map((cell) => made("div", { textContent: names[cell.cellIndex].textContent + " = " + cell.textContent })));
+    (svg.closest("dialog") || document.body).append(tip);
+    tip.style.left = Math.max(Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 6), 0) + "px";
+    tip.style.top = Math.max(event.clientY + 14 + tip.offsetHeight > innerHeight ? event.clientY - 10 - tip.offsetHeight : event.clientY + 14, 0) + "px";
+  };
+  document.addEventListener("pointermove", tell);
+  document.addEventListener("pointerdown", tell);
+  addEventListener("scroll", () => { tip.hidden = true; }, { passive: true, capture: true });
+
+  // A picture enlarged is the same one, moved into a dialog: the wheel and + and - zoom, dragging and the arrows move, 0 shows all.
+  const homes = new Map();
+  const stage = made("div", { className: "stage" });
+  const shut = made("button", { type: "button", textContent: "Close" });
+  const box = made("dialog", { className: "large" });
+  box.setAttribute("aria-label", "Enlarged picture");
+  box.append(shut, stage, made("p", { textContent: "Wheel, + and - zoom; dragging and the arrows move; 0 shows all; Escape closes." }));
+  document.body.append(box);
+  let shown = null, whole = null;
+  const view = () => { const { x, y, width, height } = shown.viewBox.baseVal; return [x, y, width, height]; };
+  const look = (x, y, width, height) => shown.setAttribute("viewBox", [x, y, width, height].join(" "));
+  const zoom = (factor, point) => {
+    const [x, y, width, height] = view();
+    const times = Math.min(Math.max(width * factor, whole[2] / 50), whole[2]) / width;
+    const kept = (place, from, size, low, span) => Math.min(Math.max(place - (place - from) * times, low), low + span - size * times);
+    look(kept(point.x, x, width, whole[0], whole[2]), kept(point.y, y, height, whole[1], whole[3]), width * times, height * times);
+  };
+  const move = (across, down) => {
+    const [x, y, width, height] = view();
+    look(Math.min(Math.max(x + across, whole[0]), whole[0] + whole[2] - width), Math.min(Math.max(y + down, whole[1]), whole[1] + whole[3] - height), width, height);
+  };
+  const enlarge = (svg) => {
+    shown = svg;
+    whole = view();
+    const home = made("span", {});
+    homes.set(svg, home);
+    svg.replaceWith(home);
+    stage.replaceChildren(svg);
+    box.showModal();
+  };
+  shut.addEventListener("click", () => box.close());
+  box.addEventListener("close", () => {
+    look(...whole);
+    document.body.append(tip);
+    tip.hidden = true;
+    homes.get(shown).replaceWith(shown);
+    homes.delete(shown);
+    shown = null;
+  });
+  stage.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    zoom(event.deltaY < 0 ? 0.8 : 1.25, at(shown, event));
+  }, { passive: false });
+  stage.addEventListener("pointermove", (event) => {
+    if (!event.buttons) return;
+    const scale = shown.getScreenCTM().a;
+    move(-event.movementX / scale, -event.movementY / scale);
+  });
+  box.addEventListener("keydown", (event) => {
+    const [x, y, width, height] = view();
+    const middle = { x: x + width / 2, y: y + height / 2 };
+    const deeds = {
+      "+": () => zoom(0.8, middle), "-": () => zoom(1.25, middle), 0: () => look(...whole),
+      ArrowLeft: () => move(-width / 10, 0), ArrowRight: () => move(width / 10, 0), ArrowUp: () => move(0, -height / 10), ArrowDown: () => move(0, height / 10),
+    };
+    if (!Object.hasOwn(deeds, event.key)) return;
+    event.preventDefault();
+    deeds[event.key]();
+  });
+
   for (const box of document.querySelectorAll("article > details[open]")) offer(box);
   addEventListener("beforeprint", () => {
     if (!CSS.supports("selector(::details-content)")) for (const box of document.querySelectorAll("details")) box.open = true;
