@@ -9,6 +9,7 @@ expectations  Gaussian expectations of an activation in proved balls
 fields        The fields of a record, and refusals that name them
 learning      Linear networks that learn (section 3)
 norms         Norm deviations by comparison with a linear map (section 2)
+products      Norm deviations of activations with two slopes (section 6)
 overlaps      Overlaps of two inputs, likewise (section 4)
 two_sided     Norm deviations from both sides (section 5)
 """
@@ -24,14 +25,17 @@ from theoryck.proving.checker.fields import Reader, Refused, as_it_is, fields, i
 from theoryck.proving.checker.learning import check_free_entropy, check_information_gap, check_linear_model
 from theoryck.proving.checker.norms import check_norms
 from theoryck.proving.checker.overlaps import check_overlaps
+from theoryck.proving.checker.products import check_products
 from theoryck.proving.checker.two_sided import check_two_sided
 
 __all__ = ["Refused", "check"]
 
-# quantity, method, widths, least depth, power, further fields, check
+# quantity, method, widths, least depth, power, further fields, check; of two with one method the first whose fields are there
 KINDS: tuple[tuple[str, str, str, int, Reader, dict[str, Reader], Callable[[list[Any]], str]], ...] = (
     ("norm-deviation", "comparison", "all widths >= d", 0, integer(1, 16), {}, check_norms),
     ("norm-deviation", "two-sided", "all widths >= d", 0, integer(2, 16), {"least": number}, check_two_sided),
+    ("norm-deviation", "product", "all widths >= d", 0, integer(2, 16), {"least": number}, check_products),
+    ("norm-deviation", "product", "all widths >= d", 0, integer(1, 16), {}, check_products),
     ("overlap", "comparison", "all widths >= d", 1, integer(1, 16), {}, check_overlaps),
     ("information-gap", "digamma", "all widths >= d", 1, integer(2, 2), {}, check_information_gap),
     ("free-entropy-variance", "poincare", "samples and all widths >= d", 1, integer(2, 2), {}, check_free_entropy),
@@ -53,10 +57,10 @@ def check(record: Any) -> str:
     """
     with ctx.workprec(80):
         need(isinstance(record, dict), "certificate", "it is no object")
-        for quantity, method, widths, depth, power, extra, check_kind in KINDS:
-            if record.get("quantity") == quantity and record.get("method") == method:
-                first = {"format": integer(1, 1), "quantity": as_it_is, "method": as_it_is, "widths": word(widths)}
-                rest = {"activation": as_it_is, "depth": integer(depth, 8), "power": power, "from": integer(1, 10**30)}
-                statement = fields(**first, **rest, constant=number, proof=as_it_is, **extra)(record, "")[len(first) :]
-                return f"{check_kind(statement)}, phi(x) = {record['activation']}"
-        raise Refused(f"quantity: {record.get('quantity')!r} by method {record.get('method')!r} is not known")
+        named = [kind for kind in KINDS if kind[:2] == (record.get("quantity"), record.get("method"))]
+        need(bool(named), "quantity", f"{record.get('quantity')!r} by method {record.get('method')!r} is not known")
+        *_, widths, depth, power, extra, check_kind = next((kind for kind in named if {*kind[5]} <= {*record}), named[-1])
+        first = {"format": integer(1, 1), "quantity": as_it_is, "method": as_it_is, "widths": word(widths)}
+        rest = {"activation": as_it_is, "depth": integer(depth, 8), "power": power, "from": integer(1, 10**30)}
+        statement = fields(**first, **rest, constant=number, proof=as_it_is, **extra)(record, "")[len(first) :]
+        return f"{check_kind(statement)}, phi(x) = {record['activation']}"

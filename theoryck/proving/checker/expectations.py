@@ -38,6 +38,7 @@ FAR = 16  # beyond |x| = FAR an activation is known by its behaviour at infinity
 CUT = 12  # normal variables are integrated over |z| <= CUT: √(2n) < CUT for all He_n in use
 INCREASING = ("tanh", "erf", "atan", "asinh", "exp", "log", "sqrt")
 FUNCTIONS = (*INCREASING, "sin", "cos", "sech")
+KINKS = {"relu": 1, "abs": 1, "max": 2, "min": 2}  # with their numbers of arguments
 
 
 def powers(a: Any, n: int) -> list[Any]:
@@ -45,8 +46,8 @@ def powers(a: Any, n: int) -> list[Any]:
     return [*itertools.accumulate(itertools.repeat(a, n), operator.mul, initial=0 * a + 1)]
 
 
-def parse(text: Any) -> Any:
-    """The tree of a formula in x: decimal numbers, pi, + - * /, powers n and n/2, FUNCTIONS; nothing else is read."""
+def parse(text: Any, kinks: bool = False) -> Any:
+    """The tree of a formula in x: decimal numbers, pi, + - * /, powers n and n/2, FUNCTIONS, perhaps KINKS; nothing else."""
 
     def tree(node: Any) -> Any:
         match node:
@@ -70,6 +71,8 @@ def parse(text: Any) -> Any:
                 return tree(ast.BinOp(ast.Call(ast.Name("sqrt"), [a], []), ast.Pow(), b))
             case ast.Call(func=ast.Name(id=name), args=[a], keywords=[]) if name in FUNCTIONS:
                 return (name, tree(a))
+            case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]) if kinks and len(parts) == KINKS.get(name):
+                return (name, *map(tree, parts))
         raise Refused(f"activation: {ast.unparse(node)[:80]!r} is no formula of x that is read here")
 
     need(isinstance(text, str) and len(text) <= 1000, "activation", "it is no formula of at most 1000 characters")

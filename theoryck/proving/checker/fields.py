@@ -9,7 +9,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-DECIMAL = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?")
+DECIMAL = re.compile(r"[0-9]{1,200}(\.[0-9]{1,200})?([eE][+-]?[0-9]{1,3})?")
 TIGHT, DERIVED = Fraction(1005, 1000), Fraction(1000001, 1000000)  # how far a stated number may lie above what it bounds
 LEAST = Fraction(1, 10**9)  # a number of a layer that would be smaller is this
 
