@@ -256,6 +256,7 @@ def _split_norms(items: list[Item]) -> list[Item]:
 
 _SIGNS = ("+", "-", "+-", "-+")
 _SIZES = "dnmpqkrhlwsDNMPQKRHLWSTCB"  # letters of what counts: a matrix is d x n, and E x y is a product
+_FUNCTIONS = tuple(map(Symbol, "fgh"))  # letters that are applied, and no factors, where parentheses follow
 _ACCENTS = {"tilde": "tilde", "hat": "hat", "bar": "bar"}
 
 
@@ -409,13 +410,13 @@ class _Parser:
             elif text == "^" and sup is None:
                 self.next()
                 base = Accent(base, "hat")
-            elif text == "~" and (self.peek(1) is None or self.peek(1).space or self.peek(1).kind == "op"):  # type: ignore[union-attr]
+            elif text == "~" and self.is_tilde():
                 self.next()
                 base = Accent(base, "tilde")
             elif text in ("'", "''"):
                 self.next()
                 sup = Operator(text) if sup is None else row([sup, Operator(text)])
-            elif text == "*" and self.is_star():
+            elif text == "*" and self.is_star(base):
                 self.next()
                 sup = Operator("star") if sup is None else row([sup, Operator("star")])
             elif text in ("!", "!!"):
@@ -433,13 +434,20 @@ class _Parser:
         if following.kind == "op":
             second = self.peek(2)
             signed = following.text in _SIGNS and second is not None and not second.space and second.kind != "op"
-            alone = following.text in ("+", "-") and (second is None or second.space)
+            alone = following.text in ("+", "-") and (second is None or second.space or second.text == "^")  # x_+^2
             return signed or alone or following.text == "*"
         return True
 
-    def is_star(self) -> bool:
+    def is_tilde(self) -> bool:
         following = self.peek(1)
-        return following is None or following.space or following.kind == "op"
+        applied = isinstance(following, Group) and following.left == "("
+        return following is None or following.space or following.kind == "op" or applied
+
+    def is_star(self, base: AnyNode) -> bool:
+        """Whether a star is no product: nothing follows, or f* is applied, as in ``f*(x)``."""
+        following = self.peek(1)
+        applied = isinstance(following, Group) and following.left == "(" and base in _FUNCTIONS
+        return following is None or following.space or following.kind == "op" or applied
 
     def script(self, base: AnyNode, *, above: bool) -> AnyNode:
         item = self.next()

@@ -139,7 +139,9 @@ def _joined(items: list[Item], at: int, found: list[bool | None]) -> bool:
     """Decide numbers and operators, which go with their neighbours."""
     item = items[at]
     if item.kind == "other" or (item.kind == "op" and item.text in (*_PUNCTUATION, "...", "'", ")", "]", "}")):
-        return item.kind == "op" and item.text == "'" and at > 0 and bool(found[at - 1]) and not item.space
+        accented = at > 1 and items[at - 1].text == "~" and not items[at - 1].space  # of g~', which is decided after its letter
+        primed = at > 0 and bool(found[at - 2] if accented else found[at - 1])
+        return item.kind == "op" and item.text == "'" and primed and not item.space
     sides = [_reaches(items, at, step, found) for step in (-1, 1)]
     if item.kind == "op" and item.text == ".":
         tight = at + 1 < len(items) and items[at + 1].space == item.space

@@ -106,7 +106,7 @@
   box.setAttribute("aria-label", "Enlarged picture");
   box.append(shut, stage, made("p", { textContent: "Wheel, + and - zoom; dragging and the arrows move; 0 shows all; Escape closes." }));
   document.body.append(box);
-  let shown = null, whole = null;
+  let shown = null, whole = null, written = "";
   const view = () => { const { x, y, width, height } = shown.viewBox.baseVal; return [x, y, width, height]; };
   const look = (x, y, width, height) => shown.setAttribute("viewBox", [x, y, width, height].join(" "));
   const zoom = (factor, point) => {
@@ -122,6 +122,7 @@
   const enlarge = (svg) => {
     shown = svg;
     whole = view();
+    written = svg.getAttribute("viewBox");
     const home = made("span", {});
     homes.set(svg, home);
     svg.replaceWith(home);
@@ -130,7 +131,7 @@
   };
   shut.addEventListener("click", () => box.close());
   box.addEventListener("close", () => {
-    look(...whole);
+    shown.setAttribute("viewBox", written);
     document.body.append(tip);
     tip.hidden = true;
     homes.get(shown).replaceWith(shown);
