@@ -27,7 +27,7 @@ NAMES = {"exact": "exact", "montecarlo": "Monte Carlo", "bracket-low": "lower en
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the picture: a value minus the claimed one, with its ends, and the place of its point; ``route`` is "" for a rival."""
+    """A line of the picture: a value minus the claimed one, its ends, the place of its point; ``route`` is "" for a rival."""
 
     label: str
     route: str
