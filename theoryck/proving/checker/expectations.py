@@ -24,7 +24,7 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -35,6 +35,7 @@ from theoryck.proving.checker.fields import DECIMAL, Refused, exact, hull, need,
 ORDER = 14  # J of (b)
 REACH = Fraction(1, 3)  # the series are used for |t| <= REACH
 FAR = 16  # beyond |x| = FAR an activation is known by its behaviour at infinity
+EVEN = (2, 4, 8)  # the powers of an activation whose expectations are taken
 CUT = 12  # normal variables are integrated over |z| <= CUT: √(2n) < CUT for all He_n in use
 INCREASING = ("tanh", "erf", "atan", "asinh", "exp", "log", "sqrt")
 FUNCTIONS = (*INCREASING, "sin", "cos", "sech")
@@ -167,6 +168,7 @@ def derivative(tree: Any, z: arb) -> arb:
     return slope * factors[tree[0]]()
 
 
+@functools.cache
 def tail(n: int) -> arb:
     """E |Z|^n over |Z| > CUT."""
     return arb(2) ** (exact(Fraction(n)) / 2) * (arb(CUT) ** 2 / 2).gamma_upper(exact(Fraction(n + 1, 2))) / arb.pi().sqrt()
@@ -190,8 +192,11 @@ def affine(tree: Any) -> tuple[Fraction, Fraction]:
 class Activation:
     """An activation with |phi(x)| <= flat + slope |x| for every real x."""
 
+    known: dict[tuple[arb, arb], list[arb_poly]]
+
     def __init__(self, text: Any) -> None:
         self.tree = parse(text)
+        self.parity, self.known = parity(self.tree), {}
         self.ends = [infinity(self.tree, sign) for sign in (1, -1)]
         need(all(n <= 1 for n, _ in self.ends), "activation", f"{text} grows faster than linearly")
         sizes = [self(hull(i, i + 1) / 4).abs_upper() for i in range(-4 * FAR, 4 * FAR)]
@@ -219,48 +224,68 @@ class Activation:
                 todo += [(low, middle, depth - 1), (middle, high, depth - 1)]
         return seen**2
 
-    def expectations(self, s: arb, wanted: tuple[int, ...]) -> arb_mat:
-        """E phi(√s Z)^p He_j(Z): a row for each j < 2 ORDER, a column for each wanted p, by (c) and (d)."""
-
-        def table(values: list[Any]) -> arb_mat:
-            return arb_mat([[up[p] for p in wanted] for up in (powers(v, max(wanted)) for v in values)])
-
+    def expectations(self, s: arb) -> tuple[arb_mat, arb_mat]:
+        """E phi(√s Z)^p He_2j(Z), a column for each p of EVEN, and E phi(√s Z) He_(2j+1)(Z), j < ORDER, by (c) and (d)."""
         root, bounded = s.sqrt(), self.slope.is_zero()
+
+        def both(z: Any) -> tuple[Any, Any]:
+            """The values at √s z and -√s z."""
+            there = self(root * z)
+            return there, self.parity * there if self.parity else self(-root * z)
+
+        def folded(values: Sequence[Sequence[Any]]) -> arb_mat:
+            """v^p + w^p for pairs of values v, w, which differ by a sign if there is a parity."""
+            if self.parity:
+                return 2 * arb_mat([powers_of_two(v) for v, _ in values])
+            return arb_mat([powers_of_two(v) for v, _ in values]) + arb_mat([powers_of_two(w) for _, w in values])
+
         for a, nodes, at_nodes, edges, at_edges in map(quadrature, range(9)):
-            if not all(self(root * acb(z.real, hull(0, a))).is_finite() for z in edges):
+            if not all(v.is_finite() for z in edges for v in both(acb(z.real, hull(0, a)))):
                 continue
-            sums = at_nodes * table([self(root * z) for z in nodes])
-            error = at_edges * table([self(root * z).abs_upper() for z in edges])
-            if all(error[0, i] < 1e-11 * sums[0, i].abs_upper() for i, p in enumerate(wanted) if p % 2 == 0):
+            pairs, moduli = [both(z) for z in nodes], [[v.abs_upper() for v in both(z)] for z in edges]
+            even, error = at_nodes[0] * folded(pairs), at_edges[0] * folded(moduli)
+            if all(error[0, i] < 1e-11 * even[0, i].abs_upper() for i in range(len(EVEN))):
                 break
         else:
             raise Refused(f"activation: it is not seen to be analytic and small in a strip of width 2^-8 at s = {show(s)}")
+        odd = at_nodes[1] * arb_mat([[v - w] for v, w in pairs])
+        odd_error = at_edges[1] * arb_mat([[v + w] for v, w in moduli])
         size = self.flat if bounded else self.flat / CUT + self.slope * root  # |phi(√s z)| <= size (or size |z|) for |z| >= CUT
-        for (i, p), j in itertools.product(enumerate(wanted), range(2 * ORDER)):
-            sums[j, i] += arb(0, (error[j, i] + size**p * tail(j if bounded else j + p)).upper())
-        return sums
+        for j in range(ORDER):
+            for i, p in enumerate(EVEN):
+                even[j, i] += arb(0, (error[j, i] + size**p * tail(2 * j + (0 if bounded else p))).upper())
+            odd[j, 0] += arb(0, (odd_error[j, 0] + size * tail(2 * j + (1 if bounded else 2))).upper())
+        return even, odd
 
-    def expand(self, c: arb, wanted: tuple[int, ...]) -> list[arb_poly]:
-        """E phi(√(c(1 + t)) Z)^p for |t| <= REACH as polynomials in t, one for each wanted p, by (a) and (b)."""
-        moments, found = self.expectations(c, (*wanted, *(2 * p for p in wanted))), []
-        for i in range(len(wanted)):
-            series = [moments[2 * j, i] / (2**j * math.factorial(j)) for j in range(ORDER)]
-            spread = (moments[0, i + len(wanted)] - moments[0, i] ** 2).upper().max(0).sqrt()
-            rest = spread / (arb.pi() * ORDER) ** exact(Fraction(1, 4)) / exact(1 - REACH)
-            found.append(arb_poly([*series, arb(0, rest.upper())]))
-        return found
+    def expand(self, c: arb) -> list[arb_poly]:
+        """E phi(√s Z)^2, E phi(√s Z)^4 and E phi'(√s Z), s = c(1 + t), |t| <= REACH, as polynomials in t, by (a), (b), (e)."""
+        key = (c.mid(), c.rad())
+        if key not in self.known:
+            (even, odd), found = self.expectations(c), []
+            scale = [2**j * math.factorial(j) for j in range(ORDER)]
+            late = (arb.pi() * ORDER) ** exact(Fraction(1, 4)) * exact(1 - REACH)
+            for i in (0, 1):
+                spread = (even[0, i + 1] - even[0, i] ** 2).upper().max(0).sqrt()
+                found.append(arb_poly([*(even[j, i] / scale[j] for j in range(ORDER)), arb(0, (spread / late).upper())]))
+            rest = (even[0, 0].upper() * (2 * ORDER + 1) / c).sqrt() / late / exact(1 - REACH)
+            slope = [odd[j, 0] / (scale[j] * c.sqrt()) for j in range(ORDER)]
+            self.known[key] = [*found, arb_poly([*slope, arb(0, rest.upper())])]
+        return self.known[key]
 
-    def expand_slope(self, c: arb) -> arb_poly:
-        """E Z phi(√s Z)/√s = E phi'(√s Z), s = c(1 + t), for |t| <= REACH as a polynomial in t, by (e)."""
-        moments = self.expectations(c, (1, 2))
-        series = [moments[2 * j + 1, 0] / (2**j * math.factorial(j) * c.sqrt()) for j in range(ORDER)]
-        rest = (moments[0, 1].upper() * (2 * ORDER + 1) / c).sqrt() / (arb.pi() * ORDER) ** exact(Fraction(1, 4))
-        return arb_poly([*series, arb(0, (rest / exact(1 - REACH) ** 2).upper())])
+
+def powers_of_two(a: Any) -> list[Any]:
+    """a^p for the p of EVEN."""
+    square = a * a
+    return [square, square * square, (square * square) * (square * square)]
 
 
 @functools.cache
-def quadrature(halvings: int) -> tuple[arb, list[arb], arb_mat, list[acb], arb_mat]:
-    """(c) for He_j times the normal density, j < 2 ORDER: a = 2^-halvings, nodes and weights, edges and weights, X = CUT + h/2."""
+def quadrature(halvings: int) -> tuple[arb, list[arb], list[arb_mat], list[acb], list[arb_mat]]:
+    """(c) for He_j times the normal density: a = 2^-halvings, nodes and weights, edges and weights, X = CUT + h/2.
+
+    Only half of the nodes and edges, those with Re z >= 0; weights for even j, to be multiplied with F(z) + F(-z), and for odd j,
+    with F(z) - F(-z).  On edges |F(z)| + |F(-z)|, as |F| is the same at conjugate points, and at -z and the mirror image of z.
+    """
     a, count = arb(2) ** -halvings, CUT * 5 * 2**halvings
     step, width = a / 5, a / 2
 
@@ -270,13 +295,13 @@ def quadrature(halvings: int) -> tuple[arb, list[arb], arb_mat, list[acb], arb_m
             hermite.append(z * hermite[-1] - j * hermite[-2])
         return [*map((by * (-z * z / 2).exp() / (2 * arb.pi()).sqrt()).__mul__, hermite)]
 
-    nodes = [step * i for i in range(-count, count + 1)]
-    above = [acb(width * hull(i, i + 1), a) for i in range(-CUT * 2 ** (halvings + 1) - 1, CUT * 2 ** (halvings + 1) + 1)]
-    sides = [acb(sign * (CUT + step / 2), hull(-a, a)) for sign in (-1, 1)]
-    line = 2 * width / ((2 * arb.pi() * a / step).exp() - 1)
-    weights = [[w.abs_upper() for w in weigh(z, by)] for zs, by in ((above, line), (sides, 2 * a)) for z in zs]
-    at_nodes = arb_mat([weigh(z, step) for z in nodes]).transpose()
-    return a, nodes, at_nodes, above + sides, arb_mat(weights).transpose()
+    nodes = [step * i for i in range(count + 1)]
+    above = [acb(width * hull(i, i + 1), a) for i in range(CUT * 2 ** (halvings + 1) + 1)]
+    line, side = 2 * width / ((2 * arb.pi() * a / step).exp() - 1), acb(CUT + step / 2, hull(-a, a))
+    at_nodes = [weigh(z, step if i else step / 2) for i, z in enumerate(nodes)]
+    at_edges = [[w.abs_upper() for w in weigh(z, by)] for z, by in [*((z, line) for z in above), (side, 2 * a)]]
+    weights = [[arb_mat([row[odd::2] for row in rows]).transpose() for odd in (0, 1)] for rows in (at_nodes, at_edges)]
+    return a, nodes, weights[0], [*above, side], weights[1]
 
 
 def nonnegative(curve: arb_poly, low: arb, high: arb, depth: int = 9) -> bool:

@@ -35,17 +35,32 @@ from theoryck.proving.checker.fields import (
 NUMBERS = dict.fromkeys(("slope", "curvature", "chord", "deviation", "growth"), layer_number)
 
 
-def partitions(n: int, least: int = 2) -> Iterator[tuple[int, ...]]:
-    """The partitions of n into parts of at least ``least``, in increasing order."""
-    if n == 0:
-        yield ()
-    for first in range(least, n + 1):
-        yield from ((first, *rest) for rest in partitions(n - first, first))
+@functools.cache
+def ways(i: int, m: int) -> int:
+    """The sum of c(pi) over the partitions pi of i into m parts, all >= 2: how often a set of i elements splits so.
+
+    The last element joins one of the m parts of a smaller set, or makes a part with one of the others.
+    """
+    if i < 2 * m or m == 0:
+        return int(i == m == 0)
+    return m * ways(i - 1, m) + (i - 1) * ways(i - 2, m - 1)
 
 
-def ways(parts: tuple[int, ...]) -> int:
-    """The number of partitions of a set into parts of these sizes."""
-    return math.factorial(sum(parts)) // math.prod(math.factorial(a) for a in (*parts, *(parts.count(b) for b in {*parts})))
+def mean_moments(kappa: list[arb], root: arb) -> list[arb]:
+    """The sums over pi of c(pi) N^(m - j/2) prod |kappa_a|, j = 0, 1, ..., K; root is 1/√N; parts are >= 2.
+
+    By the part of the last element, of which C(j-1, a-1) have a elements; each part brings N^(1 - a/2) |kappa_a|.
+    """
+    found = [arb(1)]
+    for j in range(1, len(kappa)):
+        terms = (math.comb(j - 1, a - 1) * abs(kappa[a]) * root ** (a - 2) * found[j - a] for a in range(2, j + 1))
+        found.append(sum(terms, arb(0)))
+    return found
+
+
+def chi_square_cumulants(order: int) -> list[arb]:
+    """2^(a-1) (a-1)! for a = 2, ..., order, those of Z^2; 0 in the places of 0 and 1."""
+    return [arb(0), arb(0), *(arb(2 ** (a - 1) * math.factorial(a - 1)) for a in range(2, order + 1))]
 
 
 # An interval of t, and two curves on it of which the first is to be at most a stated number times the second.
@@ -86,14 +101,14 @@ def check_layer(phi: Activation, sigma: arb, top: arb, layer: list[Any], field: 
     error = abs(sigma - number(centre, f"{field}.centre"))
     close = error <= exact(unit(centre)) and error <= sigma / 1000
     need(close, f"{field}.centre", f"{centre} is not {show(sigma)}, or has too few digits")
-    f, fourth = phi.expand(sigma, (2, 4))
+    f, fourth, _ = phi.expand(sigma)
     after, slope, noise, reach = f[0], f[1] / sigma, (fourth[0] - f[0] ** 2).sqrt(), exact(REACH)
     bounds(alpha, abs(slope), f"{field}.slope", TIGHT, LEAST)
     bounds(deviation, noise, f"{field}.deviation", TIGHT, LEAST)
     # Over and under, for chord, curvature, growth; where c = sigma they are divided by |t|, t², |t|, which cancel.
     found: list[list[Piece]] = [[], [], []]
     for c, low, high, sign, central in cells_of(sigma, cells, f"{field}.cells"):
-        f, fourth = phi.expand(c, (2, 4))
+        f, fourth, _ = phi.expand(c)
         x, excess = arb_poly([c - sigma, c]), fourth - f * f - noise**2
         over = [f - after, f - after - slope * x, excess]
         under = [sign * x, x * x, 2 * noise * sign * x + growth * x * x]
@@ -126,11 +141,9 @@ def next_moments(count: int, root: arb, width: arb, gamma: list[arb], mixed: Cal
     """H_(l+1,j), j = 2, 4, ..., 2 count, of gamma_r and w_(p,m): the step of 2.3, terms lying in an interval of this width."""
     found = []
     for j in range(2, 2 * count + 1, 2):
-        found.append(gamma[j])
-        for i in range(2, j + 1):
-            for parts in partitions(i):
-                m = len(parts)
-                found[-1] += math.comb(j, i) * ways(parts) * (root * width) ** (i - 2 * m) * mixed(j - i, m)
+        pairs = ((i, m) for i in range(2, j + 1) for m in range(1, i // 2 + 1))
+        terms = (math.comb(j, i) * ways(i, m) * (root * width) ** (i - 2 * m) * mixed(j - i, m) for i, m in pairs)
+        found.append(sum(terms, gamma[j]))
     return found
 
 
@@ -141,6 +154,7 @@ def norm_moments(order: int, count: int, root: arb, top: arb, even: list[arb], l
     for r in range(1, order // 2 + 1):
         gamma[r] = gamma[r].min((alpha * h[r].root(r) + bend * h[2 * r].root(r) * root) ** r)
 
+    @functools.cache
     def mixed(p: int, m: int) -> arb:
         """w_(p,m)."""
         total = noise ** (2 * m) * gamma[p]
@@ -150,12 +164,6 @@ def norm_moments(order: int, count: int, root: arb, top: arb, even: list[arb], l
         return total.min((top / 2) ** (2 * m) * gamma[p])
 
     return next_moments(count, root, top, gamma, mixed)
-
-
-def chi_square_moment(j: int, root: arb) -> arb:
-    """The number H_(0,j) of layer 0 (2.3); root is 1/√N."""
-    products = [(a, math.prod(2 ** (b - 1) * math.factorial(b - 1) for b in a)) for a in partitions(j)]
-    return sum((ways(a) * product * root ** (j - 2 * len(a)) for a, product in products), arb(0))
 
 
 def compare(text: Any, depth: int, start: int, proof: dict[str, Any], counts: list[int], more: Mapping[str, Reader]) -> Any:
@@ -175,7 +183,7 @@ def compare(text: Any, depth: int, start: int, proof: dict[str, Any], counts: li
     for i in range(depth + 1):
         true = norm_moments(order, counts[i], root, top, found[-1][1], numbers) if i and i < len(counts) else []
         if i == 0:
-            true = [chi_square_moment(j, root) for j in range(2, 2 * counts[0] + 1, 2)]
+            true = mean_moments(chi_square_cumulants(2 * counts[0]), root)[2::2]
         stated = [bounds(*pair, f"proof.moments[{i}][{j}]", DERIVED) for j, pair in enumerate(zip(lists[i] if true else [], true))]
         found.append((sigma, [arb(1), *stated]))
         if i < depth:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 from typing import Any
 
 from flint import arb, arb_poly
 
-from theoryck.proving.checker.expectations import REACH, Activation, derivative, parity, tail
+from theoryck.proving.checker.expectations import REACH, Activation, derivative, tail
 from theoryck.proving.checker.fields import (
     DERIVED,
     LEAST,
@@ -33,12 +34,12 @@ NUMBERS = dict.fromkeys(("image", "squared", "tilt", "ratio", "rest"), layer_num
 def check_layer(phi: Activation, sigma: arb, after: arb, top: arb, layer: list[Any], field: str) -> None:
     """Refuse iota, alpha', delta', kappa, kappa' of a layer unless their inequalities are seen (section 4)."""
     cells, image, squared, tilt, ratio, rest = layer[6:]
-    slope = phi.expand_slope(sigma)[0] ** 2
+    slope = phi.expand(sigma)[2][0] ** 2
     bounds(image, after, f"{field}.image", TIGHT, LEAST)
     bounds(squared, slope, f"{field}.squared", TIGHT, LEAST)
     tilts, ratios, rests = [], [], []
     for c, low, high, sign, central in cells_of(sigma, cells, f"{field}.cells"):
-        r, (f,) = phi.expand_slope(c), phi.expand(c, (2,))
+        f, _, r = phi.expand(c)
         over, under = r * r - slope, sign * arb_poly([c - sigma, c])
         tilts.append((low, high, *((sign * divided(over, 1), arb_poly([c])) if central else (over, under))))
         ratios.append((low, high, f, arb_poly([c, c])))
@@ -69,11 +70,13 @@ def overlap_moments(order: int, count: int, root: arb, top: arb, norms: list[arb
             far = far.min(4 * rest * tau**2 * (g[3 * r].root(r) + 2 * (h[3 * r] ** 2 * g[3 * r]).root(3 * r)) * root**2)
         gamma[r] = gamma[r].min((squared * g[r].root(r) + tilt * both * root + far) ** r)
 
+    @functools.cache
     def spread(t: int) -> arb:
         """b_t."""
         far = chord**2 * h[2 * t].root(t) + top**2 * tau**2 * (g[2 * t].root(t) + 2 * h[2 * t].root(t))
         return 2 * chord * image * h[t].root(t) + far * root
 
+    @functools.cache
     def mixed(p: int, m: int) -> arb:
         """w'_(p,m)."""
         crude, total = top ** (2 * m) * gamma[p], image ** (2 * m) * gamma[p]
@@ -93,7 +96,7 @@ def check_overlaps(statement: list[Any]) -> str:
     fields(range=as_it_is, top=even_number(k), layers=as_it_is, moments=as_it_is, overlaps=as_it_is)(proof, "proof")
     order, root, counts = proof["top"], exact(Fraction(start)).rsqrt(), [proof["top"] // 2] * depth + [(k + 1) // 2]
     phi, top, layers, found = compare(text, depth, start, proof, counts[:-1], NUMBERS)
-    need(parity(phi.tree) == -1, "activation", f"{text} is not seen to be odd")
+    need(phi.parity == -1, "activation", f"{text} is not seen to be odd")
     lists = items(depth + 1, as_it_is)(proof["overlaps"], "proof.overlaps")
     even: list[arb] = []
     for i, count in enumerate(counts):

@@ -10,7 +10,7 @@ from flint import arb
 
 from theoryck.proving.checker.expectations import parse, value
 from theoryck.proving.checker.fields import DERIVED, bounds, bounds_below, exact, fields, items, need, number, show
-from theoryck.proving.checker.norms import moment_roots, partitions, ways
+from theoryck.proving.checker.norms import chi_square_cumulants, mean_moments, moment_roots
 
 
 def ends(tree: Any) -> tuple[bool, arb, arb]:
@@ -51,15 +51,6 @@ def cumulants(moments: list[arb]) -> list[arb]:
     return found
 
 
-def mean_moments(kappa: list[arb], root: arb) -> list[arb]:
-    """y_0, ..., y_K of the cumulants of one copy; root is 1/sqrt(N)."""
-    found = [arb(1), arb(0)]
-    for j in range(2, len(kappa)):
-        terms = ((a, math.prod((abs(kappa[b]) for b in a), start=arb(1))) for a in partitions(j))
-        found.append(sum((ways(a) * product * root ** (j - 2 * len(a)) for a, product in terms), arb(0)))
-    return found
-
-
 def product_moments(p: list[arb], y: list[arb], root: arb) -> list[arb]:
     """p_(l+1,0), ..., p_(l+1,K) from those of layer l and y_j."""
     found = []
@@ -78,9 +69,8 @@ def check_products(statement: list[Any]) -> str:
     order, root = k + k % 2, exact(start).rsqrt()
     odd = itertools.accumulate((2 * i - 1 for i in range(1, order + 1)), lambda a, b: a * b, initial=1)
     layer = cumulants([m * (right ** (2 * i) + left ** (2 * i)) / (2 * q**i) for i, m in enumerate(odd)])
-    input_layer = [arb(0), arb(0), *(arb(2 ** (a - 1) * math.factorial(a - 1)) for a in range(2, order + 1))]
     lists = items(depth + 1, items(order - 1, number))(fields(moments=lambda each, _: each)(proof, "proof")[0], "proof.moments")
-    true = mean_moments(input_layer, root)
+    true = mean_moments(chi_square_cumulants(order), root)
     for i, stated in enumerate(lists):
         stated = [bounds(*pair, f"proof.moments[{i}][{j}]", DERIVED) for j, pair in enumerate(zip(stated, true[2:]))]
         p = [arb(1), arb(0), *stated]
@@ -91,7 +81,7 @@ def check_products(statement: list[Any]) -> str:
     if not least:
         return f"{said} for every d >= {start} and all widths >= d"
     need(all(kappa >= 0 for kappa in layer[2:]), "least", "a cumulant of the terms of a layer is not seen to be positive")
-    p = mean_moments(input_layer, arb(0))
+    p = mean_moments(chi_square_cumulants(order), arb(0))
     for _ in range(depth):
         p = product_moments(p, mean_moments(layer, arb(0)), arb(0))
     bounds_below(least[0], scale * (p[2].sqrt() ** k if k % 2 else p[k]), "least", DERIVED)

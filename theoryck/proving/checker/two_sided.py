@@ -32,7 +32,7 @@ NUMBERS = {"slope-least": number_or_zero, "deviation-least": number, "fall": lay
 def check_layer(phi: Activation, sigma: arb, layer: list[Any], field: str) -> None:
     """Refuse alpha_-, n_-, delta_- of a layer unless their inequalities are seen (section 5)."""
     slope_least, deviation_least, fall = layer[7:]
-    f, fourth = phi.expand(sigma, (2, 4))
+    f, fourth, _ = phi.expand(sigma)
     slope, noise = abs(f[1] / sigma), (fourth[0] - f[0] ** 2).sqrt()
     bounds_below(slope_least, slope, f"{field}.slope-least", TIGHT, LEAST)
     bounds_below(deviation_least, noise, f"{field}.deviation-least", TIGHT)
@@ -47,7 +47,7 @@ def check_layer(phi: Activation, sigma: arb, layer: list[Any], field: str) -> No
         low, high = low.max((sigma - reach) / c - 1), high.min((sigma + reach) / c - 1)
         if low >= high:
             continue
-        f, fourth = phi.expand(c, (2, 4))
+        f, fourth, _ = phi.expand(c)
         x, excess = arb_poly([c - sigma, c]), fourth - f * f - noise**2
         over, under = fall**2 * x * x - excess, 2 * noise * sign * x
         if central:
