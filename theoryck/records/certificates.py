@@ -277,6 +277,61 @@ E W^i = (2i-1)!! (a^(2i) + b^(2i))/(2 q^i).
       Lemma.  Then, with all widths equal to d, d^(k/2) E P^k is a polynomial in 1/sqrt(d) without negative coefficients.
 
 Derived numbers are as tight as in 2.3 and 5.
+
+7. Norm deviations of activations that grow at most linearly
+------------------------------------------------------------
+``quantity`` "norm-deviation", ``method`` "comparison" or "two-sided", all of section 2 (and 5) but for what this section replaces.
+``proof`` has the key "growth" in the place of "range": [[A, B], [A', B']], numbers with A, A' >= 1e-9 and B, B' >= 0,
+
+    phi(x)^2 <= A + B x^2  for every x >= 0,   phi(x)^2 <= A' + B' x^2  for every x <= 0.
+
+A and A' are each at most 1.005 times the least number (or 1e-9) for which that holds with their B and B'.
+
+    z_a.      z_a = ((2a-1)!!)^(1/a), so that E Z^(2a) = z_a^a;  |A|_a = (A^a + A'^a)^(1/a), |B|_a = (B^a + B'^a)^(1/a).
+
+    n_a.      With n and delta of the layer and sigma+ = centre + one unit of its last digit:  n_2 = n,  delta_2 = delta, and for
+              a >= 3:  delta_a = z_a |B|_a,  n_a = |A|_a + sigma+ delta_a.
+      Lemma.  |mu_a(S_l)| <= (n_a + delta_a |X_l|)^a.  For a >= 3, as Y >= 0:  E|Y - f|^a <= E max(Y, f)^a <= E Y^a + f^a <= 2 E Y^a
+              = E phi(sqrt(s)|Z|)^(2a) + E phi(-sqrt(s)|Z|)^(2a) <= (A + B s z_a)^a + (A' + B' s z_a)^a <= (|A|_a + s z_a |B|_a)^a,
+              by Minkowski's inequality twice; s <= sigma+ + |X_l|.
+
+    Step.     gamma_r and layer 0 are those of 2.3.  For even j (as there)
+              H_(l+1,j) >= gamma_j + sum_(i=2..j) C(j, i) sum over the partitions pi of i into m parts, all >= 2, of
+                           c(pi) N^(m-i/2) sum_(u=0..i) e_(pi,u) N^(-u/2) gamma_(j-i+u)^((j-i)/(j-i+u)) h_(j-i+u)^(u/(j-i+u)),
+              where sum_u e_(pi,u) y^u = prod_(a in pi) (n_a + delta_a y)^a  (the term u = 0 is e_(pi,0) gamma_(j-i)).
+      Lemma.  That of 2.3; E |g|^p |X|^u by Hoelder's inequality as there.
+
+One way to prove the inequalities of 2.2 for every s, in the place of 2.4 (A_+ = (A + A')/2, B_+ = (B + B')/2):
+
+    Series.   As in 2.4, with |f_n| <= sqrt(E F(sqrt(c) Z)^2), by Cauchy-Schwarz, for n >= 0, that is at most
+              (|A|_2 + z_2 c |B|_2)/sqrt(2) for F = phi^2 and (|A|_4 + z_4 c |B|_4)^2/sqrt(2) for F = phi^4.
+    Near 0.   For s <= s_0, |x| <= 12 sqrt(s_0), q = A + A' + (B + B') s_0: f(s) differs from some value between min F and max F,
+              F = phi^2, by at most 1e-28 q, and nu(s) is at most (max F - min F)/2 + 1e-12 q.
+      Lemma.  P(|Z| > 12) < 4e-33, E Z^2 1(|Z| > 12) < 6e-31, E Z^4 1(|Z| > 12) < 1e-28, and F(x) <= A + A' + (B + B') x^2.
+    Far.      f(s) <= A_+ + B_+ s  and  nu(s) <= (E Y^2)^(1/2) <= (|A|_2 + z_2 s |B|_2)/sqrt(2).
+              With x = s - sigma_l and G = A_+ + B_+ sigma_l - sigma_(l+1): all three inequalities hold for every x >= x_1 > 0 with
+              Lambda >= B_+,  Lambda x_1 >= sigma_(l+1),  Lambda x_1 >= G + B_+ x_1,
+              B x_1^2 >= max(sigma_(l+1), G + B_+ x_1) + alpha x_1  (B the curvature; then also beyond, as both sides are divided
+              by x_1: B x - alpha - max(sigma_(l+1)/x, G/x + B_+) increases where G >= 0; where G < 0 take 0 for G),
+              delta >= z_2 |B|_2/sqrt(2),  nu(sigma_l) + delta x_1 >= (|A|_2 + z_2 (sigma_l + x_1) |B|_2)/sqrt(2).
+
+8. Norm deviations of polynomial activations
+--------------------------------------------
+``quantity`` "norm-deviation", ``method`` "polynomial": phi is a polynomial with rational coefficients, and ``proof`` is {}.  With
+t_l = 1/d_l the moments E X_L^j, j >= 2 even, are polynomials in t_0, ..., t_L with rational coefficients: with sigma_L, which is
+rational, E X_L^j = sum_i C(j, i) (-sigma_L)^(j-i) E S_L^i, and E S_L^i follows from
+
+    E[S_(l+1)^i | S_l = s] = sum over the partitions pi of i into m parts, all >= 1, of c(pi) prod_(u=0..m-1) (1 - u t_(l+1))
+                             t_(l+1)^(i-m) prod_(a in pi) M_a(s),   M_a(s) = E phi(sqrt(s) Z)^(2a), a polynomial in s,
+    E S_0^i = prod_(u=0..i-1) (1 + 2u t_0).
+
+All terms c_alpha t^alpha of E X_L^j have a degree |alpha| >= j/2.  p_j = sum over them of max(c_alpha, 0) N^(j/2 - |alpha|);
+C >= p_k for even k, sqrt(p_(k-1) p_(k+1)) for odd k (p_0 = 1).
+      Lemma.  0 <= t_l <= 1/d, so that t^alpha <= d^(-|alpha|) <= d^(-j/2) N^(j/2 - |alpha|) for d >= N.
+``least`` (k >= 2 even): at most b_(k/2) + sum_(m > k/2) min(b_m, 0) N^(k/2 - m), b_m the sum of c_alpha over |alpha| = m.
+      Lemma.  Where all t_l = t <= 1/N, E X_L^k = t^(k/2) (b_(k/2) + sum b_m t^(m - k/2)).
+
+Derived numbers are as tight as in 2.3 and 5.
 """
 
 from __future__ import annotations
