@@ -126,6 +126,13 @@ def test_kinks_are_refused(text):
         Activation(text).expectations(arb(1))
 
 
+def test_squares_of_balls_around_zero_are_not_negative():
+    assert value(parse("x**2"), hull(-1, 2)) >= 0
+    assert value(parse("x**2"), hull(-1, 2)).contains(arb(4))
+    assert not value(parse("x**3"), hull(-1, 2)) >= 0
+    assert Activation("sin(x)/sqrt(sin(x)**2 + 1)").flat <= 1.01
+
+
 NO_FORMULAS = """y|x +|x.real|__import__('os')|(lambda: x)()|x if x else x|tanh(x, x)|tanh(x=x)|tanh(*x)|x**x|x**17|2**x|
 1e999999999*x|0e99999999*x|0x10*x|1_0*x|1j*x|'x'|True|x[0]|[x]|x == x|not x|x and x|x // 2|x % 2|~x|x := 1|f'{x}'|...|import os|
 x**1.5|x**(3/4)"""

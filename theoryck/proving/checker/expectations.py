@@ -94,7 +94,11 @@ def value(tree: Any, z: Any) -> Any:
         b = value(tree[2], z)
         return a + b if tree[0] == "+" else a * b
     if tree[0] == "power":
-        return 1 / a if tree[2] < 0 else powers(a, tree[2])[-1]
+        if tree[2] < 0:
+            return 1 / a
+        if isinstance(a, arb) and tree[2] % 2 == 0 and a.contains(0):
+            return hull(0, powers(a.abs_upper(), tree[2])[-1])
+        return powers(a, tree[2])[-1]
     if isinstance(a, acb):  # the cuts lie on the negative axis, and on the imaginary one from ±i on
         if (tree[0] in ("log", "sqrt") and not a.real > 0) or (tree[0] in ("atan", "asinh") and not abs(a.imag) < 1):
             return acb("nan")
