@@ -9,7 +9,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from theoryck.fitting.approach import fit_approach, slower_approaches
+from theoryck.fitting.approach import fit_approach
+from theoryck.fitting.slower import slower_approaches
 from theoryck.judging import judge
 from theoryck.records import Contract, Enclosure, Estimate, Judgement, Kind, Point, Prediction, Verdict
 

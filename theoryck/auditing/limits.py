@@ -10,7 +10,7 @@ from typing import Any
 
 from theoryck.auditing.directions import as_path, coarsest_first
 from theoryck.auditing.points import Gathered, student_factor
-from theoryck.fitting.approach import enlargement_about_approach, scatter_about_approach
+from theoryck.fitting.approach_errors import enlargement_about_approach, scatter_about_approach
 from theoryck.fitting.fit import WORTH_SAYING, enlarged_flag
 from theoryck.fitting.loss import LossFit, fit_loss_law
 from theoryck.fitting.scatter import NO_STDERR

@@ -9,8 +9,10 @@ from decimal import Decimal
 from statistics import NormalDist
 from typing import Any
 
-from theoryck.fitting.approach import SLOWEST, STANDS_OUT, STEP, ApproachFit, Slower, fit_approach, slower_approaches, slower_than
+from theoryck.fitting.approach import ApproachFit, fit_approach
 from theoryck.fitting.limit import LimitFit, fit_limit
+from theoryck.fitting.scan import SLOWEST, STANDS_OUT, STEP
+from theoryck.fitting.slower import Slower, slower_approaches, slower_than
 from theoryck.judging.case import CONSTANT_TOLERANCE, Case
 from theoryck.judging.decisions import (
     Decision,
