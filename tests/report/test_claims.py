@@ -4,10 +4,10 @@ from decimal import Decimal
 
 import pytest
 
+from theoryck.judging.approaches import limit_tolerance
 from theoryck.judging.case import CONSTANT_TOLERANCE, Case
 from theoryck.judging.decisions import IDENTITY_TOLERANCE
 from theoryck.judging.evidence import read_routes
-from theoryck.judging.numbers import limit_tolerance
 from theoryck.records import (
     Contract,
     Enclosure,

@@ -1,7 +1,7 @@
 """From data to an exponent with an honest interval; blind to what is claimed.
 
 approach         fit_approach: a limit whose approach is a declared rate, or any from ``d**-1/10`` and ``1/log d`` on
-approach_errors  Errors of values that approach a limit, from their scatter about the approach: of values without any, and stated ones
+approach_errors  Errors of values that approach a limit, from their scatter about the approach: none given, or stated
 corrections      Corrections to scaling: the family of next-order terms that an exponent's interval must allow for
 data             Measurements as the fits see them: signs, log-magnitudes and log-errors, with the questions asked of them
 fit              fit_rate: the exponent of ``Q ~ A d**s`` with an interval that covers statistical error and corrections to scaling

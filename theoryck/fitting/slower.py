@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from theoryck.fitting.approach import fit_approach
-from theoryck.fitting.scan import RESOLVED, SLOWEST, Scan
+from theoryck.fitting.scan import ALLOWANCE, RESOLVED, SLOWEST, Scan
 
 SLOWER = 0.75  # times a declared exponent: what is called slower where the tolerance of the exponent is no less
 
@@ -49,12 +49,15 @@ def slower_approaches(
     correction: float | None = None,
     amplitude: float | None = None,
     better: bool = False,
+    beyond: float = 0.0,
 ) -> Slower:
     """Return what is slower than a rate, by more than ``within`` or a quarter of its exponent, and explains the values as well.
 
     Without a rate: what is slower than ``d**-SLOWEST`` and ``1/log d``.  As well is within the limits at z of the best approach of
-    all; ``better`` is beyond those of the declared rate (or of every approach that is no slower) with all its corrections.  Misfit
-    is never taken for noise here.  Arguments and errors are those of :func:`fit_approach`.
+    all; ``better`` is beyond those of the declared rate (or of every approach that is no slower) with all its corrections.  With
+    ``beyond`` only approaches to limits further than that from 0 count, and as well is within the limits of the declared rate,
+    :data:`theoryck.fitting.scan.ALLOWANCE` included.  Misfit is never taken for noise here.  Arguments and errors are those of
+    :func:`fit_approach`.
 
     >>> sizes = [2.0**j for j in range(2, 14)]
     >>> slower_approaches(sizes, [math.log(n) + 1 / n for n in sizes], [1e-6] * 12, 2.0, within=0.05).grows
@@ -79,18 +82,21 @@ def slower_approaches(
         than = slower_than(exponent, within)
         log_power = exponent * float(x[-1]) if logs else math.inf
     rooms = scan.room(z)
-    if better:
+    if better or beyond:
         if declared.setting is None or declared.scan is None:
             return Slower()
         other = Scan.of(replace(declared.setting, errors=errors), declared.scan.cells)
-        rooms = float((other.chi2 + other.charge).min()) - z * z - scan.charge
+        rooms = float((other.chi2 + other.charge).min()) + (-z * z if better else z * z + ALLOWANCE) - scan.charge
     kept = scan.chi2 <= rooms
+    if beyond:
+        powerlike = np.array([not cell.slow for cell in scan.cells])[scan.cell]
+        kept &= powerlike & (np.abs(scan.given(scan.amplitude)[0] + scan.origin) > beyond)
     found = {int(index): scan.cells[int(index)] for index in scan.cell[kept]}
     powers = {i: c for i, c in found.items() if not c.log and not c.slow and c.high <= than * (1 + RESOLVED)}
     by_log = {i for i, c in found.items() if c.log and log_power > 1.5}
     grows = any(c.slow and c.low + c.high <= 0 for c in found.values())
     slow = any(c.slow == "log d" and 0 < c.low + c.high < 2 * SLOWER * log_power for c in found.values())
     power = max((math.sqrt(c.low * c.high) for c in powers.values()), default=math.nan)
-    if grows or slow or better or not (powers or by_log):
+    if grows or slow or better or beyond or not (powers or by_log):
         return Slower(power, bool(by_log) or slow, grows)
     return Slower(power, bool(by_log), False, *scan.ends(z, np.isin(scan.cell, [*powers, *by_log])))

@@ -37,15 +37,18 @@ route is then INCONCLUSIVE, and other routes decide.  A rival that nothing could
 If two routes disagree where both were taken, the verdict is REFUTED with the flag "routes-disagree" and a reason that starts "the
 two routes disagree": it means a bug in one of them, so it must fail the run, and a falsehood is not rightly refuted by it.
 
-    evidence   measured points as one series a route; whether two routes contradict each other
-    case       what is claimed, parsed once, with its evidence and its share of the error rates: what no route changes
-    ratios     fits of quantity/rate, and what more draws would do to them
-    decisions  the tests: numbers and declared error rates in, the side they fall on out; outcomes of routes, combined
-    growth     one route of a BOUND, LAW or SCALING, and the logarithms of its rate
-    numbers    one route of a LIMIT, an IDENTITY or a bound of one number
-    curves     what was fitted, as the record keeps it
-    verdict    judge: from the prediction to the judgement
-    certified  what a certificate for every size adds to a judgement
+    evidence     measured points as one series a route; whether two routes contradict each other
+    case         what is claimed, parsed once, with its evidence and its share of the error rates: what no route changes
+    ratios       fits of quantity/rate, and what more draws would do to them
+    decisions    the tests: numbers and declared error rates in, the side they fall on out; outcomes of routes, combined
+    growth       one route of a BOUND, LAW or SCALING, and the logarithms of its rate
+    limits       one route of a LIMIT, claimed or measured
+    approaches   the fit of an approach to a limit, what else explains the values, and which limits they exclude
+    limit_words  sentences about limits
+    numbers      one route of an IDENTITY or a bound of one number
+    curves       what was fitted, as the record keeps it
+    verdict      judge: from the prediction to the judgement
+    certified    what a certificate for every size adds to a judgement
 """
 
 from theoryck.judging.case import rival_problem, tolerated

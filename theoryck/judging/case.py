@@ -390,6 +390,11 @@ class Case:
         """The distance to the nearest rival."""
         return self.claimed.nearest([point.sizes for point in self.points])
 
+    @property
+    def rival_numbers(self) -> list[Decimal]:
+        """The rivals of a limit, an identity or a bound of one number, in order."""
+        return [self.claimed.rival_numbers[rival] for rival in self.prediction.rivals]
+
     def coincides(self, rival: str) -> bool:
         """Whether no evidence on these sizes can tell the rival from the claim."""
         return self.claimed.coincides(rival, [point.sizes for point in self.points])

@@ -11,10 +11,10 @@ import numpy as np
 from theoryck.fitting.approach import ApproachFit
 from theoryck.fitting.data import ROUNDING, Array
 from theoryck.fitting.limit import LimitFit
+from theoryck.judging.approaches import gaps_of, limit_tolerance
 from theoryck.judging.case import Case
 from theoryck.judging.decisions import Fitted, Outcome
 from theoryck.judging.evidence import Series
-from theoryck.judging.numbers import gaps_of, limit_tolerance
 from theoryck.judging.ratios import Growth, tail_quantile
 from theoryck.records import Kind, Size
 from theoryck.records.results import Curve

@@ -11,7 +11,8 @@ from theoryck.judging.curves import curves
 from theoryck.judging.decisions import INSIDE, Outcome, between, both, deciding, narrowest, slack_seen, tightness
 from theoryck.judging.evidence import Series, compare_routes, infinite, read_routes, with_error
 from theoryck.judging.growth import EXCESS, grown
-from theoryck.judging.numbers import identity, limiting, number
+from theoryck.judging.limits import limiting
+from theoryck.judging.numbers import identity, number
 from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Rival, Tightness, Verdict
 from theoryck.records.values import Size, size_text
 
