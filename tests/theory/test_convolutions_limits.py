@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.gaussian.kernels import LayerKernel
 from theoryck.quantities import QuantityError
 from theoryck.theory.convolutions import (
@@ -316,6 +317,23 @@ def test_coefficients_of_one_over_the_channels(architecture):
     assert extrapolated("Q12", 0.0) == pytest.approx(found.order[0, 1], abs=2e-3)
 
 
+@pytest.mark.parametrize("architecture", ["cnn", "lcn", "fc"])
+def test_channels_that_are_nearly_infinitely_many(architecture):
+    """log Z less that of infinite width is the saddle's coefficient over N_c, 4e-10 at N_c = 1e9 and nothing at 1e15."""
+    problem = random_problem(architecture=architecture)
+    wide, slope = infinite_width(problem).log_evidence, channel_corrections(problem).saddle_log_evidence
+    for channels in (10**9, 10**15):
+        found = saddle_point(problem.with_network(channels=channels)).log_evidence
+        assert found - wide == pytest.approx(slope / channels, abs=1e-12 * abs(wide))
+
+
+def test_labels_out_of_the_range_of_an_average():
+    data = np.random.default_rng(0).standard_normal((6, 2, 3))
+    far = PatchRegression(PatchNetwork("x", 4), data, 1e6 * data.sum(axis=(1, 2)), 0.1)
+    with pytest.raises(NotConverged, match="the integral over Q is out of the range of float64"):
+        wishart_average(far)
+
+
 def test_bartlett_variables_have_the_moments_of_wishart_matrices():
     """E Q = I and N_c Cov(Q_ij, Q_kl) = delta_ik delta_jl + delta_il delta_jk, by 2^16 draws: 5 standard errors."""
     order = GaussianOrder(PatchNetwork("x", 4), 3)
@@ -418,7 +436,7 @@ def test_gains_have_the_slope(architecture):
     ("make", "message"),
     [
         (lambda: PatchNetwork("tan(", 4), "activation must be a function of x"),
-        (lambda: PatchNetwork("x", 0), "channels must be an integer >= 1, got 0"),
+        (lambda: PatchNetwork("x", 0), "channels must be an integer between 1 and 1000000000000000, got 0"),
         (lambda: PatchNetwork("x", 4, "rnn"), "architecture must be one of 'cnn', 'lcn', 'fc', 'pooled', got 'rnn'"),
         (lambda: PatchNetwork("x", 4, input_precision=0), "input_precision must be a number > 0"),
         (lambda: random_problem(temperature=0), "temperature must be a number > 0"),
@@ -438,7 +456,10 @@ def test_gains_have_the_slope(architecture):
         (lambda: cut_patches(np.zeros(5), 2), "images must have shape"),
         (lambda: alignment(np.eye(2), [1.0]), r"kernel must be \(P, P\) for targets \(P,\)"),
         (lambda: alignment(np.zeros((1, 1)), [1.0]), "kernel must have an entry other than 0"),
+        (lambda: alignment(np.full((1, 1), math.nan), [1.0]), "kernel must hold numbers of size at most 1e.30, got nan"),
+        (lambda: alignment(np.eye(1), [1e200]), "targets must hold numbers of size at most 1e.30, got 1e.200"),
         (lambda: alignment_gain(random_problem(), [1.0]), "order must be 6 order parameters"),
+        (lambda: alignment_gain(random_problem(), [math.nan] * 6), "order must be 6 order parameters, finite numbers"),
     ],
 )
 def test_refusals(make, message):

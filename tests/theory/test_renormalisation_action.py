@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from theoryck.numerics.functions import Activation
 from theoryck.numerics.gaussian.kernels import LayerKernel
-from theoryck.theory.renormalisation import bayesian_network
+from theoryck.theory.renormalisation import bayesian_network, scale_mixture
 
 DATA = Path(__file__).parents[1] / "data"
 ACTIVATIONS = {"erf": "erf(x)", "id": "x"}
@@ -233,6 +233,38 @@ def test_every_minimum_is_seen(seed):
     assert len(found.minima) == np.count_nonzero((level[:-1] < 0) & (level[1:] >= 0))
 
 
+def test_eigenvalues_that_are_rounding():
+    """K = 1 1^T, T = 1e-12: 4 (t - 1) = 4/t - 1, t = (3 + 73^(1/2))/8, whatever rounding makes of the two eigenvalues 0."""
+    found = bayesian_network(np.ones((3, 3)), [1, 2, 3], widths=4, temperature=1e-12)
+    assert found.orders[0] == pytest.approx((3 + math.sqrt(73)) / 8, rel=1e-10)
+    assert found.reached
+
+
+def test_widths_that_are_nearly_infinite():
+    """log Z less that of the Gaussian process is c^2/(4 N) < 1e-12 at N = 1e15."""
+    x, y, _ = problem()
+    wide = bayesian_network("erf", y, x, widths=math.inf, temperature=0.1).log_evidence
+    found = bayesian_network("erf", y, x, widths=10**15, temperature=0.1)
+    assert found.log_evidence == pytest.approx(wide, abs=1e-12)
+    assert found.reached
+    assert scale_mixture("erf", y, x, widths=10**15, temperature=0.1).log_evidence == pytest.approx(wide, abs=1e-9)
+
+
+def test_small_order_parameters_keep_their_digits():
+    """K = I, y = 0, P = 6, N = 4: Q^2 + (T + 1/2) Q - T = 0, of which 1 + c/N has lost all digits at T = 1e-12."""
+    found = bayesian_network(np.eye(6), np.zeros(6), widths=4, temperature=1e-12)
+    half = (1e-12 + 0.5) / 2
+    assert found.orders[0] == pytest.approx(1e-12 / (half + math.sqrt(half**2 + 1e-12)), rel=1e-12)
+    assert found.reached
+
+
+def test_no_training_input_is_seen():
+    """A kernel of 0 at the training inputs alone: N(1; 0, T), Q = 1."""
+    found = bayesian_network([[0.0, 0.0], [0.0, 1.0]], [1.0], widths=4, temperature=0.1)
+    assert found.orders == (1.0,)
+    assert found.log_evidence == pytest.approx(-(1 / 0.1 + math.log(2 * math.pi * 0.1)) / 2, rel=1e-14)
+
+
 def test_labels_of_zero_and_extreme_temperatures():
     x, y, _ = problem()
     assert bayesian_network("erf", 0 * y, x, widths=5, temperature=0.1).orders[0] < 1
@@ -250,24 +282,34 @@ def test_labels_of_zero_and_extreme_temperatures():
     [
         ({"temperature": -1}, "temperature must be a number >= 0, got -1"),
         ({"temperature": 1e40}, "temperature must be 0 or lie between 1e-30 and 1e"),
-        ({"widths": 0}, "widths must be an integer >= 1, got 0"),
+        ({"widths": 0}, "widths must be an integer between 1 and 1000000000000000, got 0"),
         ({"widths": ()}, r"widths must be a width or a sequence \(N_1, ..., N_L\)"),
-        ({"widths": 2.5}, "widths must be an integer >= 1, got 2.5"),
+        ({"widths": 2.5}, "widths must be an integer between 1 and 1000000000000000, got 2.5"),
         ({"precisions": (1, 2, 3)}, "precisions must be one number, or lambda_0 .*2 for 1 hidden layers.*got 3"),
         ({"precisions": -2}, "precisions must be a positive number.*got -2"),
         ({"precisions": (1, 0)}, r"precisions\[1\] must be a positive number.*got 0"),
         ({"inputs": None}, "inputs are needed with kernel = 'erf'"),
         ({"inputs": [[1.0, 2.0]]}, r"inputs must be an array \(3, N_0\), an input a row, got the shape \(1, 2\)"),
         ({"new_inputs": [[1.0]]}, r"new_inputs must be an array \(m, 2\)"),
-        ({"new_labels": [1.0]}, r"new_labels must be an array \(0,\)"),
+        ({"new_labels": [1.0]}, "new_labels go with new inputs: give new_inputs"),
         ({"labels": [1.0, math.nan, 0.0]}, "labels must hold numbers.*got nan"),
         ({"labels": []}, r"labels must be an array \(P,\)"),
         ({"kernel": np.eye(3)}, "inputs and new_inputs go with an activation"),
         ({"kernel": np.eye(2), "inputs": None}, r"kernel must be an activation or an array \(P \+ m, P \+ m\).*P = 3"),
         ({"kernel": np.zeros((3, 3)), "inputs": None}, "kernel is 0"),
-        ({"kernel": [[1, 2, 0], [2, 1, 0], [0, 0, 1]], "inputs": None}, "positive semidefinite: its least eigenvalue is -1"),
+        (
+            {"kernel": [[1, 2, 0], [2, 1, 0], [0, 0, 1]], "inputs": None},
+            r"semidefinite, but .K_ij. .* at i, j = 0, 1: 2 beside 1 and 1",
+        ),
         ({"kernel": [[1, 2, 0], [0, 5, 0], [0, 0, 1]], "inputs": None}, "kernel must be symmetric.*by 2"),
         ({"kernel": np.ones((3, 3)), "inputs": None, "temperature": 0}, "temperature = 0 needs a kernel of full rank"),
+        # Of three inputs no two contradict, but all do.
+        ({"kernel": 1.9 * np.eye(3) - 0.9, "inputs": None}, "positive semidefinite: its least eigenvalue is -0.8"),
+        ({"kernel": np.tanh, "inputs": None}, r"kernel must be an activation as a formula in x, such as 'tanh\(x\)'"),
+        (
+            {"kernel": np.eye(3), "labels": np.zeros(3), "inputs": None, "widths": 3, "temperature": 0},
+            "labels are 0 at temperature = 0, where a layer of 3 <= P = 3 units has an infinite density",
+        ),
         (
             {"kernel": np.eye(3), "inputs": None, "widths": (2, 2), "recursion": True},
             "recursion needs an activation",

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from theoryck.numerics.errors import ExactError
+from theoryck.numerics.errors import ExactError, NotConverged
 from theoryck.quantities import QuantityError
 from theoryck.theory.renormalisation import (
     NetworkTask,
@@ -235,6 +235,8 @@ def test_refusals_of_the_quadrature():
         few_points_posterior("erf", Y, X[:2], **settings | {"temperature": 0})
     with pytest.raises(ExactError, match="must not be parallel"):
         few_points_posterior("erf", Y, [[1.0, 2.0], [2.0, 4.0]], **settings)
+    with pytest.raises(NotConverged, match=r"the quadrature takes .* frequencies times .* nodes: take a larger width or T"):
+        few_points_posterior("exp(x)", [1.0, 0.5], [[1.0, 2.0], [0.0, 1.0]], **settings)
     with pytest.raises(ExactError, match="one or two training inputs, got 3"):
         first_order("erf", [1, 2, 3], X, temperature=0.1)
 
@@ -244,6 +246,12 @@ def test_refusals_of_limits_and_quantities():
         orthogonal_limit("relu", alpha=1, temperature=0.1, labels=[1.0])
     with pytest.raises(ValueError, match="fractions must sum to 1"):
         orthogonal_limit("erf", alpha=1, temperature=0.1, labels=[1.0, 2.0], fractions=[0.5, 0.6])
+    with pytest.raises(ValueError, match="labels must be at least one number"):
+        orthogonal_limit("erf", alpha=1, temperature=0.1, labels=[])
+    with pytest.raises(ValueError, match=r"labels must be at least one number of size at most 1e.30, got .nan."):
+        orthogonal_limit("erf", alpha=1, temperature=0.1, labels=[math.nan])
+    with pytest.raises(ValueError, match=r"need .* nodes of log t for 4 units"):
+        scale_mixture([[1.0]], [1e15], widths=4, temperature=0.1)
     with pytest.raises(QuantityError, match="activation must be odd"):
         orthogonal_ratio("relu", alpha=1, temperature=0.1, label=1.5)
     with pytest.raises(QuantityError, match=r"task must be a theoryck.renormalisation.NetworkTask, got 'erf'"):

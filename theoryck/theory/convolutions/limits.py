@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from theoryck.numerics.proved.formulas import real_array
 from theoryck.quantities.base import QuantityError
-from theoryck.records.arguments import integer
+from theoryck.records.arguments import LARGEST, integer
 from theoryck.theory.convolutions.model import PatchRegression
 from theoryck.theory.convolutions.regression import KernelRegression, Values
 
@@ -108,6 +108,11 @@ class Prior:
             return math.inf
         return float(np.sum(theta[self.rows == self.columns]) - 2 * np.sum(np.log(np.diag(factor))))
 
+    def excess(self, theta: Array) -> float:
+        """Return the value less that at Q = I (pooled: I in its one number), of second order in what they differ by."""
+        change = theta - 1 if self.architecture != "cnn" else np.linalg.eigvalsh(self.matrix(theta) - np.eye(self.patches))
+        return float(np.sum(change - np.log1p(change)))
+
     def slopes(self, theta: Array) -> tuple[Array, Array]:
         if self.architecture != "cnn":
             return 1 - 1 / theta, np.diag(theta**-2.0)
@@ -174,8 +179,8 @@ def saddle_point(problem: PatchRegression, *, iterations: int = 100) -> Saddle:
         if apart and end.residual < REACHED and not any(abs(end.action - other) < 1e-9 * abs(other) for other in others):
             others.append(end.action)
     values = regression.values(best.theta[None])
-    start = prior.value(identity)
-    evidence = -(network.channels * (best.action - start) + regression.constant()) / 2
+    fit = -2 * float(values.log_likelihood[0])
+    evidence = -(network.channels * prior.excess(best.theta) + fit) / 2
     # what is not in the range of the kernels adds a number to the action
     beside = (regression.constant() - len(problem.targets) * math.log(2 * math.pi)) / network.channels
     reached = best.residual < REACHED
@@ -319,6 +324,10 @@ def alignment(kernel: ArrayLike, targets: ArrayLike) -> float:
     0.707107
     """
     k, y = real_array(kernel, "kernel"), real_array(targets, "targets")
+    for name, values in (("kernel", k), ("targets", y)):
+        wrong = values[~(np.abs(values) <= LARGEST)]
+        if len(wrong):
+            raise QuantityError(f"{name} must hold numbers of size at most {LARGEST:g}, got {float(wrong[0])!r}")
     if k.ndim != 2 or y.ndim != 1 or k.shape != (len(y), len(y)):
         raise QuantityError(f"kernel must be (P, P) for targets (P,), got {k.shape} and {y.shape}")
     size = float(y @ y) * float(np.linalg.norm(k))
@@ -339,8 +348,8 @@ def alignment_gain(problem: PatchRegression, order: ArrayLike) -> float:
     """
     kernels, theta = problem.kernels.train, np.asarray(order, dtype=float)
     wide = problem.network.infinite_order(problem.shape[1])
-    if theta.shape != wide.shape:
-        raise QuantityError(f"order must be {len(wide)} order parameters, got an array of shape {theta.shape}")
+    if theta.shape != wide.shape or not np.all(np.isfinite(theta)):
+        raise QuantityError(f"order must be {len(wide)} order parameters, finite numbers, got {theta.tolist()!r}")
     one, other = (alignment(np.tensordot(values, kernels, 1), problem.targets) for values in (theta, wide))
     return one - other
 

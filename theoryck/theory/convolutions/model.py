@@ -32,6 +32,9 @@ from theoryck.records.arguments import integer
 
 Array = NDArray[np.float64]
 
+LARGEST_CHANNELS = 10**15
+"""Beyond it float64 does not tell finitely many from infinitely many."""
+
 ARCHITECTURES = ("cnn", "lcn", "fc", "pooled")
 
 
@@ -39,8 +42,8 @@ ARCHITECTURES = ("cnn", "lcn", "fc", "pooled")
 class PatchNetwork:
     """One hidden layer on patches: its activation, its ``channels`` N_c, which weights are shared, and the priors' precisions.
 
-    ``channels`` may be math.inf, ``architecture`` is "cnn", "lcn", "fc" or "pooled" as above; ``input_precision`` is lambda_0,
-    ``readout_precision`` lambda_1.  Raises QuantityError.
+    ``channels`` are at most 1e15, or math.inf, ``architecture`` is "cnn", "lcn", "fc" or "pooled" as above; ``input_precision`` is
+    lambda_0, ``readout_precision`` lambda_1.  Raises QuantityError.
 
     >>> network = PatchNetwork("erf", 16)
     >>> network.order_parameters(3), PatchNetwork("erf", 16, "lcn").order_parameters(3)
@@ -63,7 +66,7 @@ class PatchNetwork:
             known = ", ".join(map(repr, ARCHITECTURES))
             raise QuantityError(f"architecture must be one of {known}, got {self.architecture!r}")
         if self.channels != math.inf:
-            object.__setattr__(self, "channels", integer(self.channels, "channels", 1, error=QuantityError))
+            object.__setattr__(self, "channels", integer(self.channels, "channels", 1, LARGEST_CHANNELS, error=QuantityError))
         for name in ("input_precision", "readout_precision"):
             object.__setattr__(self, name, positive(getattr(self, name), name))
 
@@ -161,9 +164,9 @@ class PatchRegression:
         data = self._inputs(self.patches, "patches")
         targets = real_array(self.targets, "targets")
         if targets.shape != data.shape[:1] or not np.all(np.isfinite(targets)):
-            raise QuantityError(
-                f"targets must be {len(data)} finite numbers, one for each input of patches, got an array of shape {targets.shape}"
-            )
+            wrong = targets[~np.isfinite(targets)] if targets.shape == data.shape[:1] else ()
+            shown = f"{float(wrong[0])!r}" if len(wrong) else f"an array of shape {targets.shape}"
+            raise QuantityError(f"targets must be {len(data)} finite numbers, one for each input of patches, got {shown}")
         none = self.test is None or (isinstance(self.test, np.ndarray) and self.test.shape == (0, *data.shape[1:]))
         test = np.zeros((0, *data.shape[1:])) if none else self._inputs(self.test, "test")
         if test.shape[1:] != data.shape[1:]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import special
 from scipy.stats import qmc
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.quantities.base import QuantityError
 from theoryck.records.arguments import integer
 from theoryck.theory.convolutions.model import PatchNetwork, PatchRegression
@@ -109,6 +110,7 @@ def _chi_square(g: Array, degrees: int) -> Array:
     return 2 * np.where(g < 0, special.gammaincinv(half, tail), special.gammainccinv(half, tail))
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def wishart_average(problem: PatchRegression, *, points: int | None = None, seed: int = 0) -> WishartAverage:
     """Return the :class:`WishartAverage` of a network of finitely many channels; exact for linear units.
 
@@ -285,6 +287,8 @@ def _reduced(problem: PatchRegression, rows: list[Array], route: str) -> Wishart
             "matrix": problem.network.matrix(theta / total, patches),
         }
 
+    if not np.all(np.isfinite(rows)) or not all(row[1] > 0 for row in rows):
+        raise NotConverged("the integral over Q is out of the range of float64: take labels of the size that the kernel allows")
     found = read(rows[-1] if route == "two orders" else np.mean(rows, axis=0))
     if len(rows) == 2:
         parts = [read(row) for row in rows]

@@ -23,6 +23,9 @@ from theoryck.records.arguments import LARGEST, LEAST, exact_number, integer, po
 
 Array = NDArray[np.float64]
 
+LARGEST_WIDTH = 10**15
+"""Beyond it float64 does not tell a finite width from an infinite one."""
+
 KERNEL_ROUNDING = 1e-10
 """A kernel may differ from its transpose, and its least eigenvalue lie below 0, by this times its largest diagonal entry."""
 
@@ -93,6 +96,8 @@ def regression(
         for precision in strengths[1:]:
             whole = layer(whole) / precision
     else:
+        if callable(kernel):
+            raise ValueError(f"kernel must be an activation as a formula in x, such as 'tanh(x)', or an array, got {kernel!r}")
         if inputs is not None or new_inputs is not None:
             raise ValueError("inputs and new_inputs go with an activation: a kernel array has a row for each of them already")
         given = real_array(kernel, "kernel")
@@ -103,12 +108,20 @@ def regression(
             )
         layers, whole = None, given / _precision(precisions, "precisions (one number with a kernel array: lambda of the readout)")
     _check_kernel(whole)
+    # E t^(-P/2) is infinite, and N_l (Q_l - 1) = -P has no root Q_l > 0.
+    if heat == 0 and not np.any(y) and min(sizes) <= len(y):
+        raise ValueError(
+            f"labels are 0 at temperature = 0, where a layer of {min(sizes):g} <= P = {len(y)} units has an infinite density: take "
+            "a temperature > 0, or labels that are not 0"
+        )
+    if new_labels is not None and len(whole) == len(y):
+        raise ValueError("new_labels go with new inputs: give new_inputs, or a kernel array with rows for them")
     fresh = None if new_labels is None else _vector(new_labels, "new_labels", len(whole) - len(y))
     return Regression(*blocks(whole, len(y)), y, fresh, sizes, heat, layers)
 
 
 def read_widths(widths: Any) -> tuple[float, ...]:
-    """Return (N_1, ..., N_L) as floats from a width or a sequence of them, each an integer >= 1 or inf.
+    """Return (N_1, ..., N_L) as floats from a width or a sequence of them, each an integer from 1 to 1e15, or inf.
 
     >>> read_widths(8), read_widths([4, float("inf")])
     ((8.0,), (4.0, inf))
@@ -116,7 +129,7 @@ def read_widths(widths: Any) -> tuple[float, ...]:
     several = widths if isinstance(widths, Sequence | np.ndarray) and not isinstance(widths, str) else [widths]
     if not len(several):
         raise ValueError(f"widths must be a width or a sequence (N_1, ..., N_L) of at least one, got {widths!r}")
-    return tuple(width if width == math.inf else float(integer(width, "widths", 1)) for width in several)
+    return tuple(width if width == math.inf else float(integer(width, "widths", 1, LARGEST_WIDTH)) for width in several)
 
 
 def read_precisions(precisions: Any, depth: int) -> tuple[float, ...]:
@@ -170,6 +183,15 @@ def _check_kernel(kernel: Array) -> None:
         raise ValueError(f"kernel must be symmetric, but an entry differs from its mirror image by {gap:.3g}")
     if not size > 0:
         raise ValueError("kernel is 0: the network has no output that depends on its weights")
+    # Of all inputs, new ones too; that of the training inputs is decomposed later.
+    roots = np.sqrt(np.maximum(np.diagonal(kernel), 0.0))
+    excess = np.abs(kernel) - np.outer(roots, roots)
+    if np.max(excess) > KERNEL_ROUNDING * size:
+        i, j = np.unravel_index(int(np.argmax(excess)), kernel.shape)
+        raise ValueError(
+            f"kernel must be positive semidefinite, but |K_ij| > (K_ii K_jj)^(1/2) at i, j = {i}, {j}: {kernel[i, j]:.6g} beside "
+            f"{kernel[i, i]:.6g} and {kernel[j, j]:.6g}"
+        )
 
 
 @dataclass(frozen=True, init=False)

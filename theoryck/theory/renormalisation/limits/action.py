@@ -33,6 +33,9 @@ Array = NDArray[np.float64]
 STEP = 0.05
 """Of the scan in log t, in which nothing varies faster than over 1."""
 
+ROUNDING = 4 * np.finfo(np.float64).eps
+"""Of an eigenvalue of a P x P matrix that is not diagonal, in units of P times the largest one."""
+
 SINGULAR = 1e-13
 """At T = 0 eigenvalues below this times the largest one are rounding."""
 
@@ -59,7 +62,9 @@ class Spectrum:
             raise ValueError(
                 f"kernel must be positive semidefinite: its least eigenvalue is {values[0]:.6g}, the largest {top:.6g}"
             )
-        values = np.maximum(values, 0.0)
+        # Eigenvalues that are nothing but rounding would be signal at temperatures below them.
+        diagonal = not np.any(kernel - np.diag(np.diagonal(kernel)))
+        values = np.where(values > (0.0 if diagonal else ROUNDING * len(labels) * top), values, 0.0)
         if temperature == 0 and values[0] <= SINGULAR * top:
             raise ValueError(
                 f"temperature = 0 needs a kernel of full rank, but its least eigenvalue is {values[0]:.3g} (largest {top:.3g}): "
@@ -100,7 +105,8 @@ class RenormalisedNetwork:
     Q_l))/2 at the saddle and ``one_loop`` with the fluctuations of Q (nan for a recursion of several layers); ``mean`` and
     ``variance`` (m,) of f at new inputs; ``train_loss`` E |y - f|^2/P; ``bias2`` mean (mean - y)^2, ``test_variance`` and their sum
     ``test_loss`` at new inputs, None without labels; ``minima`` all local minima found, the one with the largest ``one_loop``
-    first; ``unique`` whether it is the only one; ``residual`` max |N_l (Q_l - 1) - c|/P and ``reached`` whether it is rounding.
+    first; ``unique`` whether it is the only one; ``residual`` max |N_l (Q_l - 1) - c|/(P max(1, Q_l)) and ``reached`` whether it
+    is rounding.
 
     >>> print(bayesian_network([[1.0]], [3.0], widths=4, temperature=1))
     Q = 1.40094; log Z = -3.57883; training loss 2.14477
@@ -181,11 +187,16 @@ def _minima(spectrum: Spectrum, widths: tuple[float, ...]) -> tuple[Minimum, ...
 
 def _minimum(spectrum: Spectrum, widths: tuple[float, ...], u: float) -> Minimum:
     value, slope, bend = (float(part[0]) for part in spectrum.at(np.array([math.exp(u)])))
-    orders = tuple(1 + slope / width for width in widths)
+    # One layer's Q is t: 1 + c/N cancels where it is small.
+    alone = sum(width < math.inf for width in widths) == 1
+    orders = tuple(1.0 if width == math.inf else math.exp(u) if alone else 1 + slope / width for width in widths)
     finite = [(width, order) for width, order in zip(widths, orders) if width < math.inf]
-    action = sum(width * (order - math.log(order)) for width, order in finite) + value
+    # N (Q - 1 - log Q) from c/N = Q - 1, not from Q, which rounds c/N away at large widths.
+    excess = sum(
+        slope - width * (math.log1p(slope / width) if abs(slope) < width / 2 else math.log(order)) for width, order in finite
+    )
     constant = len(spectrum.values) * math.log(2 * math.pi)
-    level = -(action - sum(width for width, _ in finite) + constant) / 2
+    action, level = sum(width for width, _ in finite) + excess + value, -(excess + value + constant) / 2
     # In log Q_l the Hessian of S is N_l Q_l on the diagonal and -dc/du everywhere; the prior's own is N_l, to 1/(6 N_l).
     hessian = math.prod(order for _, order in finite) * (1 - bend * sum(1 / (width * order) for width, order in finite))
     loop = level - math.log(hessian) / 2 if hessian > 0 else -math.inf
@@ -237,7 +248,8 @@ def _ends(spectrum: Spectrum, widths: Array, value: Callable[[float], float]) ->
         # c <= |y|^2/(4T), c >= -rank and c >= -t tr K/T.
         high = float(np.log1p(square / (4 * heat) / widths).sum()) + STEP
         least = widths.min()
-        slow = min(math.log(heat * least / (2 * spectrum.values.sum())), -len(widths) * math.log(2))
+        trace = max(float(spectrum.values.sum()), heat * least * np.finfo(np.float64).tiny)
+        slow = min(math.log(heat * least / (2 * trace)), -len(widths) * math.log(2))
         low = max(slow, float(np.log1p(-rank / widths).sum()) if rank < least else -math.inf) - STEP
     while not value(low) < 0:
         low -= 1.0
@@ -248,8 +260,13 @@ def _ends(spectrum: Spectrum, widths: Array, value: Callable[[float], float]) ->
 
 def _residual(spectrum: Spectrum, widths: tuple[float, ...], at: Minimum) -> float:
     slope = float(spectrum.at(np.array([math.prod(at.orders)]))[1][0])
-    gaps = [abs(width * (order - 1) - slope) for width, order in zip(widths, at.orders) if width < math.inf]
-    return max(gaps, default=0.0) / len(spectrum.values)
+    # Q and c, a sum over eigenvalues, have a rounding of their own.
+    gaps = [
+        abs(width * (order - 1) - slope) - ROUNDING * len(spectrum.values) * width * max(order, 1.0)
+        for width, order in zip(widths, at.orders)
+        if width < math.inf
+    ]
+    return max(0.0, *gaps) / (len(spectrum.values) * max(1.0, *at.orders)) if gaps else 0.0
 
 
 def _report(
@@ -297,7 +314,7 @@ def _recursion(task: Regression) -> RenormalisedNetwork:
             orders[index] = math.exp(log)
         spectrum = Spectrum.of(*task.output_kernel(orders), task.labels, task.temperature)
         last = min(_minima(spectrum, task.widths[-1:]), key=lambda each: each.action)
-        outer = sum(task.widths[index] * (orders[index] - math.log(orders[index])) for index in free)
+        outer = sum(task.widths[index] * (math.exp(log) - log) for index, log in zip(free, logs.tolist()))
         return outer + last.action, spectrum, last, (*orders[:-1], last.orders[0])
 
     def slopes(logs: Array) -> Array:
@@ -311,7 +328,7 @@ def _recursion(task: Regression) -> RenormalisedNetwork:
 
     found = minimize(lambda logs: inner(logs)[0], np.zeros(len(free)), jac=slopes, method="BFGS", options={"gtol": 1e-9})
     action, spectrum, last, orders = inner(found.x)
-    level = last.log_evidence - sum(task.widths[k] * (orders[k] - 1 - math.log(orders[k])) for k in free) / 2
+    level = last.log_evidence - sum(task.widths[k] * (math.expm1(log) - log) for k, log in zip(free, found.x.tolist())) / 2
     residual = float(np.max(np.abs(slopes(found.x)), initial=0.0)) / len(task.labels)
     best = Minimum(orders, math.prod(orders), action, level, math.nan)
     return _report(task, spectrum, last.scale, (best,), residual)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
 
 from theoryck.theory.renormalisation.limits.action import Spectrum
 from theoryck.theory.renormalisation.model import regression
@@ -24,6 +23,9 @@ STEP = 0.6
 """In standard deviations of the narrowest posterior: a Gaussian leaves 2 exp(-2 pi^2/0.36) = 3e-24."""
 
 LARGEST_STEP = 0.12
+MOST = 2**23
+"""Nodes of one layer."""
+
 TAIL = 80.0
 """Nodes below exp(-80) = 2e-35 of the largest weight are left out."""
 
@@ -74,7 +76,8 @@ def scale_mixture(
     spectrum = Spectrum.of(task.kernel, task.cross, task.new, task.labels, task.temperature)
     finite = [width for width in task.widths if width < math.inf]
     u, prior = _prior(finite, spectrum) if finite else (np.zeros(1), np.zeros(1))
-    value, _, _ = spectrum.at(np.exp(u))
+    # No t beyond float64 has weight.
+    value, _, _ = spectrum.at(np.exp(np.minimum(u, 700.0)))
     level = prior - value / 2
     top = float(level.max())
     keep = level > top - TAIL
@@ -107,10 +110,16 @@ def _prior(widths: list[float], spectrum: Spectrum) -> tuple[Array, Array]:
     logs, low = np.zeros(1), 0
     for width in widths:
         first, last = _range(width, step, need)
-        own = step * np.arange(first, last + 1)
-        density = width / 2 * (own - np.exp(own) + math.log(width / 2)) - gammaln(width / 2) + math.log(step)
+        # The rule is exact to rounding, so that a layer's own sum stands for its constant.
+        density = width / 2 * _fall(step * np.arange(first, last + 1))
+        density -= np.logaddexp.reduce(density)
         logs, low = _convolved(logs, density), low + first
     return np.asarray(step * (low + np.arange(len(logs)))), logs
+
+
+def _fall(u: Array) -> Array:
+    """Return 1 + u - e^u without its cancellation."""
+    return np.where(np.abs(u) < 1e-3, -u * u / 2 * (1 + u / 3 * (1 + u / 4 * (1 + u / 5))), u - np.expm1(u))
 
 
 def _range(width: float, step: float, need: float) -> tuple[int, int]:
@@ -122,6 +131,11 @@ def _range(width: float, step: float, need: float) -> tuple[int, int]:
         far = 1
         while fall(side * far) < need:
             far = math.ceil(far * 1.1)
+            if far > MOST:
+                raise ValueError(
+                    f"widths and labels need {far:.2g} nodes of log t for {width:g} units, at most {MOST:.2g} are taken: "
+                    "take math.inf for the widest layers, whose effect is 1/N, and labels of the size of the kernel"
+                )
         ends.append(side * far)
     return ends[0], ends[1]
 

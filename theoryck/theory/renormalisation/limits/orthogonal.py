@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.gaussian.means import enclosed
-from theoryck.records.arguments import positive
+from theoryck.records.arguments import LARGEST, positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,8 @@ def orthogonal_limit(
     phi = activation if isinstance(activation, Activation) else Activation(activation)
     if not phi.properties.odd.value:
         raise ValueError(f"activation must be odd for this limit, got {phi}: take its odd part")
+    if not len(labels) or not all(abs(float(y)) <= LARGEST for y in labels):
+        raise ValueError(f"labels must be at least one number of size at most {LARGEST:g}, got {labels!r}")
     parts = [1 / len(labels)] * len(labels) if fractions is None else [positive(part, "fractions") for part in fractions]
     if len(parts) != len(labels) or abs(sum(parts) - 1) > 1e-9:
         raise ValueError(f"fractions must sum to 1, one for each of the {len(labels)} labels, got {fractions!r}")

@@ -42,6 +42,8 @@ REACH = 8.6
 NEGLIGIBLE = 1e-17
 LARGEST_REACH = 400.0
 AT_ONCE = 2**21
+MOST = 10**9
+"""Values of an integrand on one grid."""
 
 NARROW = 0.7
 """Length of panels between kinks, in standard deviations of u given the other one."""
@@ -201,6 +203,11 @@ def _frequencies(
     line = step * np.arange(-math.ceil(reach / step), math.ceil(reach / step) + 1)
     grid = line[:, None] if count == 1 else np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
     grid = grid[(grid**2).sum(axis=1) <= reach**2]
+    if len(grid) * len(weights) > MOST:
+        raise NotConverged(
+            f"the quadrature takes {len(grid):.2g} frequencies times {len(weights):.2g} nodes: take a larger width or T, inputs of "
+            "smaller norm, or draws"
+        )
     # w and -w contribute the same: half of the plane, twice, and 0 once.
     half = (grid[:, 0] > 0) | ((grid[:, 0] == 0) & (grid[:, -1] >= 0))
     grid = grid[half]
