@@ -176,6 +176,84 @@ def test_options_that_are_none():
         weak_recovery_threshold("z1 + z2*z1", flips=0.1)
 
 
+def test_poles_cut_level_sets():
+    """tan: sums over z + k pi; z/(z^2 - 1): the other point is -1/z; by the trapezoidal rule, which knows no level sets."""
+    u = (np.arange(400) + 0.5) * math.pi / 400
+    z = u[:, None] + np.arange(-4, 4) * math.pi
+    weights = np.exp(-(z**2) / 2)
+    tangent = float((weights.sum(1) * ((weights * z).sum(1) / weights.sum(1)) ** 2).sum() / weights.sum())
+    assert abs(tangent - 0.1491605) < 1e-7
+    z = np.linspace(-12, 12, 400_001) + 1e-9
+    density = np.exp(-(z**2) / 2)
+    other = np.exp(-1 / (2 * z**2)) / z**2  # times the slope at z over that at -1/z
+    rational = float((density * ((density * z - other / z) / (density + other)) ** 2).sum() / density.sum())
+    assert abs(rational - 0.0774643) < 1e-7
+    for link, value in (("tan(z)", tangent), ("z/(z**2 - 1)", rational), ("(z**2 - 1)/z", rational), ("1/tan(z)", None)):
+        found = weak_recovery_threshold(link)
+        assert found.alpha == 0
+        assert value is None or abs(found.eigenvalue / value - 1) < found.relative_error + 1e-13
+
+
+@pytest.mark.parametrize(
+    ("link", "other"),
+    [
+        ("1/z + 1/(z - 1)**2", "1/(1/z + 1/(z - 1)**2)"),  # poles of two orders
+        ("z/(z**2 - 1)**2", "(z**2 - 1)**2/z"),
+        ("(z1 - z2)**(-2)", "z**2"),
+        ("z1/z2 + z2/z1", "sign(z1*z2)*abs(z1*z2)/(z1**2 + z2**2)"),
+        ("z1/(z1**2 - z2**2)", "(z1**2 - z2**2)/z1"),
+    ],
+)
+def test_a_link_and_its_inverse_tell_the_same(link, other):
+    one, two = (weak_recovery_threshold(each) for each in (link, other))
+    assert abs(one.eigenvalue / two.eigenvalue - 1) < one.relative_error + two.relative_error
+
+
+def test_small_eigenvalues_are_told_from_none():
+    """Given the phase of sin b z, E[z | y] = 2 b exp(-b^2/2) sin + O(exp(-2 b^2)); of cos b z, G = -2 b^2 exp(-b^2/2) cos."""
+    for b in (5, 6):
+        phase = math.exp(-(b**2) / 2)
+        found = weak_recovery_threshold(f"sin({b}*z)")
+        assert found.alpha == 0
+        assert abs(found.eigenvalue / ((2 * b * phase) ** 2 / 2) - 1) < found.relative_error + 4 * phase**2
+        assert found.relative_error < 1e-4
+        even = weak_recovery_threshold(f"cos({b}*z)")
+        assert abs(even.eigenvalue / ((2 * b**2 * phase) ** 2 / 2) - 1) < even.relative_error + 4 * phase**2
+        assert even.alpha == pytest.approx(1 / even.eigenvalue)
+
+
+def test_what_is_not_told_from_zero_says_so():
+    """sin 8 z has 2e-26, sin 12 z 8e-61: neither is told from a link that has none."""
+    for link in ("sin(8*z)", "sin(12*z)", "cos(20*z)"):
+        with pytest.raises(QuantityError, match="not told from 0"):
+            weak_recovery_threshold(link)
+        found = recovery_eigenvalue(link).exact({})
+        assert found.low <= 0 < found.high < 1e-15
+    # Zeros by symmetry are exact.
+    assert weak_recovery_threshold("sign(z1*z2*z3)", noise=0.1).alpha == math.inf
+
+
+def test_sums_over_signs():
+    assert abs(weak_recovery_threshold("sign(z1*z2) + 3*sign(z3*z4)").alpha - math.pi**2 / 4) < 1e-12
+    # y = s + noise: (2/pi) E E[s | y]^2, E[s | y] = tanh(y/noise).
+    y = np.linspace(-9, 11, 4001)
+    square = float((np.tanh(y / 0.5) ** 2 * np.exp(-((y - 1) ** 2))).sum() * (y[1] - y[0]) / math.pi**0.5)
+    assert abs(weak_recovery_threshold("sign(z)", noise=0.5).eigenvalue - 2 / math.pi * square) < 1e-12
+
+
+def test_oscillations_that_no_grid_sees():
+    for link, message in (("sin(1/z)", "turns without end at z = 0"), ("sin(1963.5*z)", "turns more often"), ("sin(40*z)", "200")):
+        with pytest.raises(QuantityError, match=message):
+            weak_recovery_threshold(link)
+
+
+def test_what_is_left_where_nothing_is_trivial():
+    with pytest.raises(QuantityError, match="no direction of which is trivial"):
+        recovery_threshold("z1*z2", rest=True)
+    with pytest.raises(QuantityError, match="is known for max"):
+        recovery_threshold("z1 + z2**2", rest=True)
+
+
 def test_a_threshold_of_two_indices_takes_no_second():
     for link in ("sign(z1)*z2", "abs(z1) + 2*abs(z2)"):
         start = time.process_time()

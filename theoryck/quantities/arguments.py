@@ -67,6 +67,25 @@ def real(value: Any, name: str, *, low: float | None = None, strict: bool = True
     return number
 
 
+def real_array(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return real finite numbers of a given shape as an array; QuantityError for anything else.
+
+    >>> real_array([[1, 0], [0, 2]], "start", (2, 2)).tolist()
+    [[1.0, 0.0], [0.0, 2.0]]
+    >>> real_array("a", "direction", (2,))
+    Traceback (most recent call last):
+        ...
+    theoryck.quantities.base.QuantityError: direction must be real numbers of shape (2,), got 'a'
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0)
+    if array.shape != shape or array.dtype.kind not in "fiu" or not np.all(np.isfinite(array)):
+        raise QuantityError(f"{name} must be real numbers of shape {shape}, got {reprlib.repr(values)}")
+    return array.astype(float)
+
+
 def nonnegative_array(values: Any, name: str, *, length: int | None = None, most: float = math.inf) -> NDArray[np.float64]:
     """Return a sequence of finite numbers from 0 to ``most`` as an array (m,), m >= 1; QuantityError for anything else.
 

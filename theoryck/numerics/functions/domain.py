@@ -13,7 +13,7 @@ import sympy
 from numpy.typing import NDArray
 
 from theoryck.numerics.functions.compiled import values_of
-from theoryck.numerics.functions.expression import ExpressionError, read_text, x
+from theoryck.numerics.functions.expression import ExpressionError, read_text
 from theoryck.numerics.functions.ranges import is_positive, never_zero
 from theoryck.numerics.functions.trees import high_precision
 
@@ -39,7 +39,7 @@ class Condition:
 
 @functools.lru_cache(maxsize=512)
 def conditions(expression: Any) -> tuple[Condition, ...]:
-    """Return the conditions of the whole tree, inner ones first.
+    """Return the conditions of the whole tree, inner ones first; of any variables.
 
     >>> [(c.kind, c.subject) for c in conditions(sympy.log(x) + 1/(1 + x))]
     [('positive', x), ('nonzero', x + 1)]
@@ -47,7 +47,7 @@ def conditions(expression: Any) -> tuple[Condition, ...]:
     found: dict[tuple[str, Any], Condition] = {}
     for node in sympy.postorder_traversal(expression):
         condition = _condition(node)
-        if condition is not None and condition.subject.has(x):
+        if condition is not None and condition.subject.free_symbols:
             found.setdefault((condition.kind, condition.subject), condition)
     order = sorted(found.values(), key=lambda c: (sympy.count_ops(c.subject), str(c.subject)))
     return tuple(order)

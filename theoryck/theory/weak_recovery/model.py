@@ -13,6 +13,7 @@ import sympy
 from numpy.typing import NDArray
 
 from theoryck.numerics.functions.compiled import UFUNCS
+from theoryck.numerics.functions.domain import conditions
 from theoryck.numerics.functions.expression import KINKED, ExpressionError, read_text
 from theoryck.quantities.arguments import positive
 from theoryck.quantities.base import QuantityError
@@ -166,6 +167,16 @@ def kink_arguments(e: Any) -> list[Any]:
     return [each for each in dict.fromkeys(found) if each.free_symbols]
 
 
+def pole_arguments(e: Any) -> list[Any]:
+    """Return the expressions at whose zeros ``e`` may be infinite: denominators, arguments of logarithms, cosines under a tangent.
+
+    >>> z = sympy.Symbol("z", real=True)
+    >>> pole_arguments(sympy.tan(z) + 1 / (z**2 - 1))
+    [cos(z), z**2 - 1]
+    """
+    return [condition.subject for condition in conditions(e)]
+
+
 # What a label tells -----------------------------------------------------------------------------------------------------------
 
 _ODD = (sympy.tanh, sympy.sinh, sympy.atan, sympy.asinh, sympy.erf)
@@ -187,7 +198,7 @@ def core(e: Any, *, odd: bool = False) -> Any:
     number, rest = e.as_independent(*e.free_symbols, as_Add=False)
     if number != 1:
         return core(rest, odd=odd)
-    if e.is_Pow and e.exp.is_Integer and e.exp > 0 and e.base.free_symbols:
+    if e.is_Pow and e.exp.is_Integer and e.base.free_symbols:  # 1/u tells as much as u
         return core(e.base, odd=True) if e.exp % 2 else sympy.Abs(core(e.base, odd=True))
     if isinstance(e, sympy.Abs | sympy.cosh | sympy.sech | sympy.cos) and not isinstance(e, sympy.cos):
         return sympy.Abs(core(e.args[0], odd=True))
@@ -248,6 +259,19 @@ def _monomial(e: Any) -> dict[Any, tuple[Any, int]] | None:
             return None
         return {symbol: (power * e.exp, int(odd * e.exp) % 2 if e.exp.is_Integer else 0) for symbol, (power, odd) in inner.items()}
     return None
+
+
+def signs_only(link: Link) -> bool:
+    """Whether f depends on the signs of its indices only.
+
+    >>> signs_only(Link("sign(z1*z2) + sign(z3)")), signs_only(Link("sign(z1 + z2)"))
+    (True, False)
+    """
+    found: dict[Any, Any] = {}
+    for node in sympy.preorder_traversal(link.expression):
+        if isinstance(node, sympy.sign | sympy.Heaviside) and _monomial(node.args[0]) is not None:
+            found[node] = sympy.Integer(1)
+    return not link.expression.xreplace(found).free_symbols
 
 
 def radius(link: Link) -> Any | None:

@@ -15,8 +15,14 @@ from theoryck.records.arguments import integer
 from theoryck.theory.weak_recovery.draws import TOLD, FirstStepSampler, GampSampler, SpectralSampler, ToldSampler, UnfoldingSampler
 from theoryck.theory.weak_recovery.limits.spectral import spectral_overlap
 from theoryck.theory.weak_recovery.limits.state_evolution import StateEvolution
-from theoryck.theory.weak_recovery.limits.thresholds import weak_recovery_threshold
+from theoryck.theory.weak_recovery.limits.thresholds import leading_eigenvalue, weak_recovery_threshold
 from theoryck.theory.weak_recovery.model import Link, as_link
+
+
+def _dimension(who: Quantity, link: Link, sizes: Sizes) -> int:
+    """Return d, which is at least the number of indices."""
+    need_sizes(who.name, who.needs, sizes)
+    return integer(sizes["d"], f"the size 'd' of {who.name}, with {link.indices} indices,", link.indices, error=QuantityError)
 
 
 def known(value: float, relative_error: float) -> Enclosure:
@@ -29,15 +35,20 @@ def known(value: float, relative_error: float) -> Enclosure:
     return Enclosure(middle, abs(middle) * Decimal(repr(relative_error)), rigorous=False)
 
 
-def _number(title: str, of: Link, value: float, relative_error: float, **parameters: Any) -> ExactQuantity:
-    if not math.isfinite(value):
-        raise QuantityError(f"{title} is {value}: no number of samples of order d suffices; state recovery_eigenvalue, which is 0")
+NO_THRESHOLD = "no number of samples of order d suffices; state recovery_eigenvalue, which is 0"
+
+
+def _number(
+    title: str, of: Link, value: float, relative_error: float, *, infinite: str = NO_THRESHOLD, **parameters: Any
+) -> ExactQuantity:
+    if math.isinf(value):
+        raise QuantityError(f"{title} is {value}: {infinite}")
     return ExactQuantity(title, lambda digits: known(value, relative_error), {"quantity": title, "link": str(of), **parameters})
 
 
 def recovery_threshold(link: Link | str, *, noise: float = 0.0, flips: float = 0.0, rest: bool = False) -> ExactQuantity:
     """Return alpha_c of :func:`weak_recovery_threshold` as an exact quantity; with ``rest`` that of the directions that are not
-    trivial.
+    trivial.  Raises QuantityError where it is infinite or not told from that.
 
     >>> round(float(recovery_threshold("sign(z1*z2)").exact()), 12)  # pi^2/4
     2.467401100272
@@ -45,6 +56,12 @@ def recovery_threshold(link: Link | str, *, noise: float = 0.0, flips: float = 0
     of = as_link(link, noise=noise, flips=flips)
     found = weak_recovery_threshold(of)
     value = found.rest if rest else found.alpha
+    if rest and math.isnan(value):
+        if not len(found.trivial):
+            raise QuantityError(f"rest = True for {of}, no direction of which is trivial: leave it out")
+        raise QuantityError(
+            f"rest = True for {of}: what its trivial directions leave is known for max(z1, z2) and min(z1, z2) only"
+        )
     return _number(f"alpha_c[{of}]" + (" given the trivial directions" if rest else ""), of, value, found.relative_error)
 
 
@@ -83,8 +100,8 @@ class recovery_eigenvalue(Quantity):
         return 20.0 + self.link.indices
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure:
-        found = weak_recovery_threshold(self.link)
-        return known(found.eigenvalue, found.relative_error)
+        value, error = leading_eigenvalue(self.link)
+        return Enclosure(Decimal(value), Decimal(repr(error)), rigorous=False)
 
 
 def bessel_eigenvalue() -> ExactQuantity:
@@ -157,11 +174,6 @@ class InDimension(Quantity):
     needs = ("d",)
     can_draw = True
 
-    def dimension(self, sizes: Sizes) -> int:
-        """Return d."""
-        need_sizes(self.name, self.needs, sizes)
-        return int(sizes["d"])
-
 
 @dataclass(frozen=True, repr=False)
 class spectral_cos2(InDimension):
@@ -187,7 +199,7 @@ class spectral_cos2(InDimension):
             raise QuantityError(f"link must be one whose G has a closed form ({able}), got {str(self.link)!r}")
 
     def sampler(self, sizes: Sizes) -> SpectralSampler:
-        d = self.dimension(sizes)
+        d = _dimension(self, self.link, sizes)
         return SpectralSampler(self.link, d, max(round(self.alpha * d), 1))
 
     def cost(self, sizes: Sizes) -> float:
@@ -221,7 +233,7 @@ class first_step_cos2(InDimension):
             raise QuantityError(f"link must be one with a trivial direction in closed form ({able}), got {str(self.link)!r}")
 
     def sampler(self, sizes: Sizes) -> FirstStepSampler:
-        d = self.dimension(sizes)
+        d = _dimension(self, self.link, sizes)
         return FirstStepSampler(self.link, d, max(round(self.alpha * d), 1))
 
     def cost(self, sizes: Sizes) -> float:
@@ -253,7 +265,8 @@ class gamp_overlap(InDimension):
         object.__setattr__(self, "steps", integer(self.steps, "steps", 1, 1000, QuantityError))
 
     def sampler(self, sizes: Sizes) -> GampSampler:
-        d = self.dimension(sizes)
+        need_sizes(self.name, self.needs, sizes)
+        d = int(sizes["d"])
         return GampSampler(d, max(round(self.alpha * d), 1), self.start, self.steps)
 
     def cost(self, sizes: Sizes) -> float:
@@ -280,8 +293,7 @@ class unfolding_error(Quantity):
         object.__setattr__(self, "link", as_link(self.link))
 
     def sampler(self, sizes: Sizes) -> Any:
-        need_sizes(self.name, self.needs, sizes)
-        return _Complement(UnfoldingSampler(self.link, int(sizes["d"]), int(sizes["n"])))
+        return _Complement(UnfoldingSampler(self.link, _dimension(self, self.link, sizes), int(sizes["n"])))
 
     def cost(self, sizes: Sizes) -> float:
         d, n = sizes["d"], sizes["n"]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.quantities.arguments import positive
+from theoryck.quantities.arguments import positive, real_array
 from theoryck.quantities.base import QuantityError
 from theoryck.theory.weak_recovery.model import Link, as_link, check_steps
 
@@ -35,10 +35,10 @@ def matrix_state_evolution(link: Link | str, alpha: float, *, noise: float, star
     """
     of, alpha = as_link(link, noise=positive(noise, "noise")), positive(alpha, "alpha")
     r = of.indices
-    q = np.array(start, dtype=float)
     if r > 2:
         raise QuantityError(f"state evolution is followed for at most 2 indices, got {r} in {of}")
-    if q.shape != (r, r) or not np.allclose(q, q.T) or not np.all((np.linalg.eigvalsh(q) >= 0) & (np.linalg.eigvalsh(q) < 1)):
+    q = real_array(start, "start", (r, r))
+    if not np.allclose(q, q.T) or not np.all((np.linalg.eigvalsh(q) >= 0) & (np.linalg.eigvalsh(q) < 1)):
         raise QuantityError(f"start must be a symmetric {r} x {r} matrix with eigenvalues in [0, 1), got {start!r}")
     path = [q]
     for _ in range(check_steps(steps)):

@@ -14,13 +14,15 @@ Array = NDArray[np.float64]
 class Posterior:
     """Nodes of the law of y: ``weights`` (m,) that sum to 1, ``means`` E[z | y] (m, r), ``curvatures`` G(y) (m, r, r).
 
-    ``error`` is the relative error that sums over the nodes have, ``method`` says how they were found.
+    ``error`` is the relative error that sums over the nodes have, ``floor`` what rounding or scatter may leave of an eigenvalue
+    that is 0 (itself 0 where zeros are exact), ``method`` says how they were found.
     """
 
     weights: Array
     means: Array
     curvatures: Array
     error: float
+    floor: float
     method: str
 
     @property

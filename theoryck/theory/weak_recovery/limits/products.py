@@ -48,12 +48,12 @@ def monomial_posterior(of: Monomial, flips: float = 0.0) -> Posterior:
     if len(odd) == 2:
         curvature[:, odd[0], odd[1]] = curvature[:, odd[1], odd[0]] = kept * means
     if not odd:
-        return Posterior(weights, mean, curvature, 1e-12, "Mellin transform")
+        return Posterior(weights, mean, curvature, 1e-12, 0.0, "Mellin transform")
     other = curvature.copy()
     if len(odd) == 2:
         other[:, odd[0], odd[1]] = other[:, odd[1], odd[0]] = -kept * means
     both = np.concatenate([weights, weights]) / 2
-    return Posterior(both, np.concatenate([mean, -mean]), np.concatenate([curvature, other]), 1e-12, "Mellin transform")
+    return Posterior(both, np.concatenate([mean, -mean]), np.concatenate([curvature, other]), 1e-12, 0.0, "Mellin transform")
 
 
 def _grid(p: Array) -> tuple[Array, float]:

@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 from theoryck.quantities.base import QuantityError
 from theoryck.theory.weak_recovery.limits.posterior import Posterior
-from theoryck.theory.weak_recovery.model import Link, evaluate, kink_arguments
+from theoryck.theory.weak_recovery.model import Link, evaluate, kink_arguments, pole_arguments
 
 Array = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ def homogeneous_posterior(link: Link, degree: float) -> Posterior:
     coarse, fine = (_homogeneous(link, degree, points) for points in (10, 16))
     one, two = coarse.linear_map()[0][0], fine.linear_map()[0][0]
     error = max(float(abs(one / two - 1)), 1e-12) if two > 1e-12 else 1e-12
-    return Posterior(fine.weights, fine.means, fine.curvatures, error, "integrals over the angle")
+    return Posterior(fine.weights, fine.means, fine.curvatures, error, 1e-8, "integrals over the angle")
 
 
 def _homogeneous(link: Link, degree: float, points: int) -> Posterior:
@@ -85,7 +85,7 @@ def _homogeneous(link: Link, degree: float, points: int) -> Posterior:
         means.append(first / density[:, None])
         second = second / density[:, None]
         curvatures.append(np.stack([second[:, 0] - 1, second[:, 2], second[:, 2], second[:, 1] - 1], axis=1).reshape(-1, 2, 2))
-    return Posterior(np.concatenate(weights), np.concatenate(means), np.concatenate(curvatures), 1.0, "")
+    return Posterior(np.concatenate(weights), np.concatenate(means), np.concatenate(curvatures), 1.0, 0.0, "")
 
 
 WIDEST = 0.15
@@ -100,14 +100,14 @@ def _rest(edges: Array) -> tuple[float, float, int]:
 
 
 def _zeros_on_circle(link: Link) -> Array:
-    """Return the angles in [0, 2 pi) where the link or an argument of a kink changes its sign, or touches 0; at least one."""
+    """Return the angles in [0, 2 pi) where the link, or what makes a kink or pole, changes its sign or touches 0; at least one."""
     grid = np.linspace(0, 2 * np.pi, 7201) + 1e-6
     found = [0.0]
 
     def along(expression: object) -> functools.partial[Array]:
         return functools.partial(_on_circle, expression, link.symbols)
 
-    for expression in [link.expression, *kink_arguments(link.expression)]:
+    for expression in [link.expression, *kink_arguments(link.expression), *pole_arguments(link.expression)]:
         function = along(expression)
         with np.errstate(all="ignore"):
             values = function(grid)
@@ -138,6 +138,44 @@ def _on_circle(expression: object, symbols: tuple[object, ...], angle: Array) ->
     return np.asarray(values, dtype=float) + 0.0 * angle
 
 
+# Signs ------------------------------------------------------------------------------------------------------------------------
+
+
+def sign_posterior(link: Link) -> Posterior:
+    """Return what a function of the signs of its indices tells, with Gaussian noise or without: sums over their patterns s.
+
+    E[z_i | y] = sqrt(2/pi) E[s_i | y] and G_ij = (2/pi) E[s_i s_j | y], i != j; s_i and s_i s_j are summed over the patterns of one
+    value of f as whole numbers, so that zeros are exact.
+
+    >>> sign_posterior(Link("sign(z1*z2*z3)", noise=0.5)).linear_map()[0].tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    """
+    r, spread = link.indices, link.noise**0.5
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=r)))
+    values, of = np.unique(np.round(link.values(signs), 12), return_inverse=True)
+    number = np.bincount(of)
+    pairs = (signs[:, :, None] * signs[:, None, :]).reshape(-1, r * r)
+    sums = np.zeros((len(values), r + r * r))
+    np.add.at(sums, of, np.concatenate([signs, pairs], axis=1))
+    sums *= np.repeat([(2 / np.pi) ** 0.5, 2 / np.pi], [r, r * r])
+    mass = number / len(signs)
+    if spread:
+        step = spread / 8
+        low, high = values[0] - 9 * spread, values[-1] + 9 * spread
+        if (high - low) / step > 1e6:
+            raise QuantityError(f"noise {link.noise:g} is too small beside the labels of {link}: leave it out")
+        y = np.arange(low, high, step)
+        kernel = np.exp(-((y[:, None] - values) ** 2) / (2 * link.noise)) * step / (spread * np.sqrt(2 * np.pi)) / len(signs)
+        mass, sums = kernel @ number, kernel @ sums
+        sums = sums[mass > 1e-24] / mass[mass > 1e-24, None]
+        mass = mass[mass > 1e-24]
+    else:
+        sums = sums / number[:, None]
+    curvatures = sums[:, r:].reshape(-1, r, r)
+    curvatures[:, range(r), range(r)] = 0.0
+    return Posterior(mass, sums[:, :r], curvatures, 1e-12, 0.0, "sums over signs")
+
+
 # Noise ------------------------------------------------------------------------------------------------------------------------
 
 
@@ -152,7 +190,7 @@ def noisy_posterior(link: Link) -> Posterior:
     coarse, fine = (_noisy(link, factor) for factor in (0.7, 1.0))
     one, two = coarse.linear_map()[0][0], fine.linear_map()[0][0]
     error = max(float(abs(one / two - 1)), 1e-12) if two > 1e-12 else 1e-12
-    return Posterior(fine.weights, fine.means, fine.curvatures, error, "grid of indices and labels")
+    return Posterior(fine.weights, fine.means, fine.curvatures, error, max(1e-8, error * 1e-3), "grid of indices and labels")
 
 
 MOST_NODES = 3e8
@@ -195,7 +233,7 @@ def _noisy(link: Link, factor: float) -> Posterior:
     total = sums[:, 0]
     means = sums[:, 1 : 1 + r] / total[:, None]
     curvatures = (sums[:, 1 + r :] / total[:, None]).reshape(-1, r, r) - np.eye(r)
-    return Posterior(total * step / (spread * np.sqrt(2 * np.pi)), means, curvatures, 1.0, "")
+    return Posterior(total * step / (spread * np.sqrt(2 * np.pi)), means, curvatures, 1.0, 0.0, "")
 
 
 def _reflected(sums: Array, y: Array, step: float) -> Array:
@@ -238,7 +276,7 @@ def binned_posterior(link: Link) -> Posterior:
     best = found[2**19, 512]
     size = values[2**19, 512]
     error = sum(abs(size - value) for key, value in values.items()) / size if size > 1e-6 else 1.0
-    return Posterior(best.weights, best.means, best.curvatures, max(2 * float(error), 1e-6), "points sorted into bins")
+    return Posterior(best.weights, best.means, best.curvatures, max(2 * float(error), 1e-6), 1e-2, "points sorted into bins")
 
 
 def _binned(link: Link, points: int, bins: int) -> Posterior:
@@ -266,4 +304,4 @@ def _binned(link: Link, points: int, bins: int) -> Posterior:
     unseen = [s for s in itertools.product((1.0, -1.0), repeat=r) if np.allclose(link.values(z[::8192] * s), y[::8192], rtol=1e-12)]
     first = np.mean([first * s for s in unseen], axis=0)
     second = np.mean([second * np.multiply.outer(s, s) for s in unseen], axis=0)
-    return Posterior(number / points, first, second, 1.0, "")
+    return Posterior(number / points, first, second, 1.0, 0.0, "")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from theoryck.quantities.arguments import positive
+from theoryck.quantities.arguments import positive, real_array
 from theoryck.quantities.base import QuantityError
 from theoryck.theory.weak_recovery.limits.posteriors import posterior
 from theoryck.theory.weak_recovery.limits.thresholds import best_direction
@@ -54,11 +54,11 @@ def spectral_overlap(link: Link | str, alpha: float, *, noise: float = 0.0, dire
     alpha = positive(alpha, "alpha")
     of = as_link(link, noise=noise)
     found = posterior(of)
-    v = best_direction(found) if direction is None else np.asarray(direction, dtype=float)
+    v = best_direction(found) if direction is None else real_array(direction, "direction", (of.indices,))
     if v is None:
         raise QuantityError(f"no direction attains the threshold of {of}: give direction=, a vector of {of.indices} numbers")
-    if v.shape != (of.indices,) or not np.linalg.norm(v) > 0:
-        raise QuantityError(f"direction must be a vector of {of.indices} numbers that is not 0, got {direction!r}")
+    if not np.linalg.norm(v) > 0:
+        raise QuantityError(f"direction must be a vector that is not 0, got {direction!r}")
     v = v / np.linalg.norm(v)
     g, weights = found.along(v), found.weights
     if weights @ (found.means @ v) ** 2 > 1e-8:

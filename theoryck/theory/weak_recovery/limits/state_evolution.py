@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +42,10 @@ class StateEvolution:
     (0.2162274903, 1.128471407)
     """
 
-    link: Link
+    link: Any
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "link", as_link(self.link))
         if self.link.indices != 1 or self.link.flips:
             raise QuantityError(f"state evolution is followed for one index without flips, got {self.link}: write the link in z")
 

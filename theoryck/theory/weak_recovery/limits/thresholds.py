@@ -14,15 +14,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from theoryck.quantities.base import QuantityError
 from theoryck.theory.weak_recovery.limits.maxima import is_maximum, second_threshold
 from theoryck.theory.weak_recovery.limits.posterior import Posterior
 from theoryck.theory.weak_recovery.limits.posteriors import posterior
 from theoryck.theory.weak_recovery.model import Link, as_link
 
 Array = NDArray[np.float64]
-
-ZERO, SCATTER = 1e-8, 1e-2
-"""What rounding, and the scatter of bins, may leave of 0: compared with 1, the variance of an index."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +81,9 @@ def weak_recovery_threshold(link: Link | str, *, noise: float = 0.0, flips: floa
 def _threshold(link: Link) -> Threshold:
     found = posterior(link)
     r = found.indices
-    zero = ZERO if found.error < 1e-5 else SCATTER
     values, vectors = found.trivial()
-    if values[0] > zero:
-        k = int(np.sum(values > zero))
+    if values[0] > found.floor:
+        k = int(np.sum(values > found.floor))
         rest = second_threshold()[0] if is_maximum(link) else math.nan
         return Threshold(str(link), 0.0, float(values[0]), vectors[:, :k].T, np.zeros((r, r)), rest, found.error, found.method)
     eigenvalues, matrices = found.linear_map()
@@ -95,12 +92,29 @@ def _threshold(link: Link) -> Threshold:
     space = matrices[eigenvalues > top - 1e-9 * abs(top)]
     matrix = np.einsum("kii,kab->ab", space, space)
     matrix = matrix / max(float(np.linalg.norm(matrix)), 1e-300)
-    nothing = top < zero
+    if top <= found.floor and found.floor:
+        raise QuantityError(
+            f"the eigenvalue of {link} is below {found.floor:.0e}, not told from 0: if no direction is trivial, alpha_c is above "
+            f"{1 / found.floor:.0e} or infinite"
+        )
+    nothing = top <= 0
     alpha = math.inf if nothing else 1 / top
     # Thresholds that are small fractions are so exactly: 1/2, r/2; their float is taken to the last bit.
     simple = round(alpha * 8) / 8 if math.isfinite(alpha) else alpha
     alpha = simple if math.isfinite(alpha) and abs(alpha - simple) < 1e-13 * alpha else alpha
     return Threshold(str(link), alpha, 0.0 if nothing else top, np.zeros((0, r)), matrix, math.nan, found.error, found.method)
+
+
+def leading_eigenvalue(link: Link) -> tuple[float, float]:
+    """Return lambda of :class:`Threshold` and its error; 0 and what may be left of it where it is not told from 0.
+
+    >>> leading_eigenvalue(Link("sin(8*z)"))
+    (0.0, 1e-18)
+    """
+    found = posterior(link)
+    values = [float(each[0][0]) for each in (found.trivial(), found.linear_map())]
+    value = next((value for value in values if value > found.floor), 0.0)
+    return value, abs(value) * found.error if value else found.floor
 
 
 def best_direction(found: Posterior) -> Array | None:
