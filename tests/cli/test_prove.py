@@ -85,7 +85,7 @@ def test_json_to_standard_output_is_nothing_else(lemmas):
         (["--check", "missing.json"], "missing.json cannot be read: no such file", 2),
         (["--check", "lemmas.py"], "is no file of certificates: it is not JSON", 2),
         (["hold", "lemmas.py"], "holds", 2),
-        (["limit", "lemmas.py"], "proves a Bound along a path, not a limit", 3),
+        (["limit", "lemmas.py"], "proves a Bound, or a Scaling without a constant, along a path, not a limit", 3),
         (["holds", "lemmas.py", "--from", "0"], "--from", 2),
     ],
 )

@@ -57,6 +57,22 @@ def test_two_sides_make_a_bound_tight_also_where_draws_left_that_open():
     assert certified(unsure, GROWTH, evidence, CONTRACT, SCOPE).tightness is Tightness.UNDETERMINED
 
 
+@pytest.mark.parametrize("claimed", [{"exponent": -1.0}, {"rate": "1/d"}])
+def test_a_scaling_without_a_constant_is_certified_by_a_scope_from_both_sides(claimed):
+    scaling = replace(GROWTH, kind=Kind.SCALING, rate=None, rivals=("-3/2",) if "exponent" in claimed else ("d**(-3/2)",))
+    scaling = replace(scaling, **claimed)
+    found, evidence = judged(scaling)
+    both = replace(SCOPE, least=Decimal("1.5"))
+    assert found.verdict is Verdict.SUPPORTED
+    proved = certified(found, scaling, evidence, CONTRACT, both)
+    assert (proved.verdict, proved.tightness) == (Verdict.CERTIFIED, None)
+    assert "at most 2.5 * (d**(-1)) and at least 1.5" in proved.reason
+    assert certified(found, scaling, evidence, CONTRACT, SCOPE) is found
+    assert certified(found, replace(scaling, constant=2.0), evidence, CONTRACT, both) is found
+    low = replace(both, least=Decimal("2.2"))
+    assert certified(found, scaling, evidence, CONTRACT, low).verdict is Verdict.REFUTED
+
+
 def test_a_rival_that_is_not_rejected_leaves_the_claim_open_though_its_bound_is_proved():
     found, evidence = judged()
     open_rival = replace(found, verdict=Verdict.INCONCLUSIVE, rivals=(Rival("d**(-3/2)", False),), settled=False)

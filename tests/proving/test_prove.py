@@ -117,7 +117,13 @@ def test_a_faster_rate_is_refused_with_a_size(rate):
             "phi has a kink at 0, and proofs for every size need an analytic phi",
         ),
         (lambda: bound(along=path(width="d", input_dim=8)), "size input_dim does not grow"),
-        (lambda: tc.Scaling(MOMENT, PLAIN, exponent=-1), "proves a Bound along a path, not a scaling"),
+        (
+            lambda: tc.Scaling(MOMENT, PLAIN, exponent=-1, constant=1),
+            "a Scaling without a constant, along a path, not a scal",
+        ),
+        (lambda: tc.Scaling(MOMENT, path(width="2*d", input_dim="d"), exponent=-1), "where all of its sizes are equal"),
+        (lambda: tc.Scaling(MOMENT, PLAIN, exponent="-1/2"), "bounded from below at its own rate"),
+        (lambda: tc.Scaling(tc.overlap_moment(MOMENT.network), PLAIN, exponent=-1), "has proofs from above only"),
         (lambda: bound(tc.quantity(lambda rng, draws, *, d: rng.random(draws)), along=path()), "no proof for every size"),
     ],
 )
@@ -125,6 +131,25 @@ def test_what_cannot_be_proved_says_why(statement, words):
     made = statement()
     with pytest.raises(tc.NoCertificate, match=words):
         tc.prove(made)
+
+
+@pytest.mark.parametrize("text", ["relu", "abs", "tanh"])
+@pytest.mark.parametrize("power", [2, 4])
+def test_a_scaling_is_proved_from_both_sides(text, power):
+    moment = tc.norm_deviation(tc.DeepNetwork(text, depth=2), power=power)
+    proof = tc.prove(tc.Scaling(moment, PLAIN, exponent=-power / 2))
+    assert proof.scope.least < proof.scope.constant
+    for d in (proof.scope.start, 1000, 10**6):
+        value = moment.exact({"d": d, "width": d, "input_dim": d})
+        assert proof.scope.least <= value.low * d ** (power // 2)
+        assert value.high * d ** (power // 2) <= proof.scope.constant
+
+
+def test_a_bound_is_proved_from_below_too_where_that_is_found():
+    """relu, depth 1: E X^2 = (7 d + 10)/(4 d^2)."""
+    proof = tc.prove(bound(tc.norm_deviation(tc.DeepNetwork("relu", depth=1), power=2)))
+    assert (proof.scope.constant, proof.scope.least) == (Decimal("1.90625"), Decimal("1.75"))
+    assert tc.prove(bound(tc.norm_deviation(tc.DeepNetwork("relu", depth=1), power=1), rate="d**(-1/2)")).scope.least is None
 
 
 def test_a_claim_has_a_proof_for_each_instance():
@@ -155,7 +180,7 @@ def test_what_the_checker_refuses_is_no_proof(monkeypatch):
 
 
 def test_a_derivation_has_every_number_of_its_certificate():
-    proof = tc.prove(bound(), start=1024)
+    proof = tc.prove(bound(along=path(width="2*d", input_dim="d")), start=1024)
     text = " ".join(derivation(proof).split())
     layer = proof.certificate.proof["layers"][0]
     numbers = [*(layer[name] for name in ("centre", "slope", "curvature", "chord", "deviation", "growth"))]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 
 from theoryck.judging.case import Claimed
 from theoryck.judging.decisions import MANY_RADII, bound_at
@@ -30,6 +31,8 @@ def certified(
 ) -> Judgement:
     """Return the judgement of a BOUND whose certificate has this scope; as it is without one, or where nothing was tested.
 
+    A SCALING that claims no constant is covered by a scope from both sides.
+
     The certificate of a pointwise bound must hold from the smallest measured size on, with a constant that is not larger than the
     one claimed: else it does not cover the claim.
 
@@ -38,8 +41,13 @@ def certified(
     >>> found.verdict.value, found.reason
     ('CERTIFIED', 'proved for every d >= 1: the quantity is at most 3 * (d**(-1)); measured: on d = 4..64: it decays')
     """
-    if scope is None or prediction.kind is not Kind.BOUND or judgement.verdict is Verdict.VACUOUS:
+    if scope is None or judgement.verdict is Verdict.VACUOUS or prediction.kind not in (Kind.BOUND, Kind.SCALING):
         return judgement
+    if prediction.kind is Kind.SCALING:
+        if prediction.constant is not None or scope.least is None:
+            return judgement
+        if prediction.rate is None:
+            prediction = replace(prediction, rate=f"{prediction.base}**({Fraction(repr(prediction.exponent))})")
     if not _covers(scope, prediction, points):
         return judgement
     scope = replace(scope, largest=_largest(prediction, points))
@@ -60,7 +68,7 @@ def certified(
     return replace(
         judgement,
         verdict=Verdict.CERTIFIED if decides else Verdict.INCONCLUSIVE,
-        tightness=Tightness.TIGHT if tight else judgement.tightness,
+        tightness=Tightness.TIGHT if tight and prediction.kind is Kind.BOUND else judgement.tightness,
         reason=f"{clause}; measured: {judgement.reason}",
         routes=(*routes, Route(CERTIFICATE, Verdict.CERTIFIED, rigorous=True, reason=clause, decided=decides)),
         settled=judgement.settled or (decides and tight and all(rival.rejected for rival in judgement.rivals)),

@@ -9,13 +9,15 @@ from fractions import Fraction
 from typing import Any, overload
 
 from theoryck.claims.claim import Claim, describe_instance
-from theoryck.claims.statements import Bound, Statement
+from theoryck.claims.statements import Bound, Scaling, Statement
 from theoryck.proving import checker
 from theoryck.proving.along import Along
 from theoryck.quantities import NoCertificate, Quantity
 from theoryck.rates.rate import Rate
 from theoryck.records import Kind, Prediction, Proof, Scope, Toward
 from theoryck.records.arguments import integer
+
+_AS_GOOD = Decimal("1.005")
 
 
 class CertificateRefused(NoCertificate):
@@ -49,8 +51,8 @@ def prove(
 
     Arguments:
 
-    * ``what``: a claim, a :class:`theoryck.Bound` along one path, or a quantity (then the rate is that at which it decays, and d
-      its smallest size);
+    * ``what``: a claim, a :class:`theoryck.Bound` or a :class:`theoryck.Scaling` without a constant (then from both sides) along
+      one path, or a quantity (then the rate is that at which it decays, and d its smallest size);
     * ``start``: the first size, by default the smallest of the path, 1 for a quantity: the larger, the smaller the constant (of
       a bound without a constant the first from which on the method applies, where that is larger);
     * ``parameters``: values of the names in the rates of a statement that are no sizes;
@@ -79,7 +81,7 @@ def prove(
 
 
 def _of_quantity(quantity: Quantity, start: int) -> Proof:
-    found, seconds, checked = _certificate(quantity, None, None, start)
+    found, seconds, checked = _certificate(quantity, None, None, start, both=False, either=True)
     limit = quantity.limiting_constant([Fraction(1)] * len(quantity.certified_sizes))
     least = None if found.least is None else Decimal(found.least)
     scope = Scope("d", found.start, Decimal(found.constant), least, found.method, limit)
@@ -114,9 +116,14 @@ def _proved(
 ) -> Proof:
     prediction = prediction or statement.prediction(parameters)
     path = statement.path()
-    if not isinstance(statement, Bound) or prediction.rate is None or path is None:
+    both = isinstance(statement, Scaling)
+    rate = prediction.rate
+    if both and prediction.constant is None and path is not None and rate is None:
+        rate = f"{path.base}**({Fraction(repr(prediction.exponent))})"
+    if not (both or isinstance(statement, Bound)) or rate is None or path is None:
+        what = f"{_article(prediction.kind)}{' with a constant' if both and path is not None else ''}"
         raise NoCertificate(
-            f"a certificate proves a Bound along a path, not {_article(prediction.kind)}: theoryck check measures it"
+            f"a certificate proves a Bound, or a Scaling without a constant, along a path, not {what}: theoryck check measures it"
         )
     quantity = statement.measured()
     if not quantity.certified_sizes:
@@ -124,11 +131,13 @@ def _proved(
     if path.toward is not Toward.INFINITY or not path.whole:
         raise NoCertificate(f"a certificate holds for every whole size, but {path.base} of the path is none that grows: {path!r}")
     first = min(int(size) for size in path.sizes) if start is None else start
-    along = Along.of(quantity.certified_sizes, Rate.parse(prediction.rate, **prediction.parameters), path, first)
+    along = Along.of(quantity.certified_sizes, Rate.parse(rate, **prediction.parameters), path, first)
     if along.first < 1:
         raise NoCertificate(f"the smallest size is below 1 at {path.base} = {first}: take a larger start")
     try:
-        found, seconds, checked = _certificate(quantity, along.exponent, along.allowed(prediction.constant), along.first)
+        allowed = along.allowed(prediction.constant)
+        either = len(set(along.sizes)) == 1
+        found, seconds, checked = _certificate(quantity, along.exponent, allowed, along.first, both=both, either=either)
     except NoCertificate as error:
         if error.start is None:
             raise
@@ -136,16 +145,32 @@ def _proved(
         raise NoCertificate(f"{error}; along the path that is {path.base} >= {from_which}", start=from_which) from error
     limit = None if along.ratios is None else quantity.limiting_constant(along.ratios)
     scope = along.scope(found, limit)
+    if both and scope.least is None:
+        raise NoCertificate(
+            f"a Scaling is proved from both sides, and {quantity.name} is bounded from below at its own rate where all of its "
+            f"sizes are equal, not {rate} along {path!r}: claim a Bound"
+        )
     if prediction.constant is not None and scope.constant > Decimal(prediction.constant):
         raise NoCertificate(f"the constant that is proved is {scope.constant}, above the claimed {prediction.constant:g}")
     about = (claim.id, claim.statement, describe_instance(parameters)) if claim is not None else ("", "", {})
-    return Proof(quantity.name, prediction.rate, scope, found, path.describe(), *about, prediction.constant, seconds, checked)
+    return Proof(quantity.name, rate, scope, found, path.describe(), *about, prediction.constant, seconds, checked)
 
 
-def _certificate(quantity: Quantity, rate: Fraction | None, constant: Decimal | None, start: int) -> tuple[Any, float, float]:
-    """Find a certificate and have it checked; return it with the seconds of both."""
+def _certificate(
+    quantity: Quantity, rate: Fraction | None, constant: Decimal | None, start: int, *, both: bool, either: bool
+) -> tuple[Any, float, float]:
+    """Find a certificate and have it checked; return it with the seconds of both.
+
+    It is from ``both`` sides, or with ``either`` where that is found too, with a constant that is as good.
+    """
     before = time.process_time()
-    found = quantity.for_every_size(rate, constant=constant, start=start)
+    found = quantity.for_every_size(rate, constant=constant, start=start, both=both)
+    if either and constant is None and found.least is None:
+        try:
+            further = quantity.for_every_size(rate, start=start, both=True)
+        except NoCertificate:
+            further = found
+        found = further if Decimal(further.constant) <= Decimal(found.constant) * _AS_GOOD else found
     between = time.process_time()
     try:
         checker.check(found.to_json())

@@ -185,11 +185,14 @@ class Quantity:
         """Return roughly the seconds that :meth:`for_every_size` and its check take (None where it has nothing to say)."""
         return None
 
-    def for_every_size(self, rate: Fraction | None = None, *, constant: Decimal | None = None, start: int = 1) -> Any:
+    def for_every_size(
+        self, rate: Fraction | None = None, *, constant: Decimal | None = None, start: int = 1, both: bool = False
+    ) -> Any:
         """Return a certificate (a record) that the quantity is at most ``C d**rate`` for every d >= ``start`` and all sizes >= d.
 
         ``rate`` is the exponent, negative for decay, by default the one at which it decays; with a ``constant`` C is at most
-        that, else the smallest that is proved.  Raises NoCertificate where that is false, cannot be proved, or no proof is offered.
+        that, else the smallest that is proved.  With ``both`` it has a bound from below too, where all sizes are equal.  Raises
+        NoCertificate where that is false, cannot be proved, or no proof is offered.
         """
         raise NoCertificate(f"{self.name} has no proof for every size: theoryck check measures it at the sizes of a path")
 

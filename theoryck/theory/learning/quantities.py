@@ -231,12 +231,16 @@ class LearningQuantity(Quantity):
     def certificate_cost(self) -> float | None:
         return 0.01 if self.certified_sizes else None
 
-    def for_every_size(self, rate: Fraction | None = None, *, constant: Decimal | None = None, start: int = 1) -> Certificate:
+    def for_every_size(
+        self, rate: Fraction | None = None, *, constant: Decimal | None = None, start: int = 1, both: bool = False
+    ) -> Certificate:
         if not self.certified_sizes:
-            return super().for_every_size(rate, constant=constant, start=start)  # says why not
+            return super().for_every_size(rate, constant=constant, start=start, both=both)  # says why not
         if rate is not None and rate < -1:
             raise NoCertificate(f"{self.name} is proved to decay like 1/d, not like d**({rate}): claim a slower rate")
         found = self._certificate(start)
+        if both and found.least is None:
+            raise NoCertificate(f"{self.name} has proofs from above only: claim a Bound")
         # C d^-1 <= (C start^(-1 - rate)) d^rate from the start on.
         least = Decimal(found.constant) if rate is None else Decimal(found.constant) * Decimal(start) ** _decimal(-1 - rate)
         if constant is not None and least > constant:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from theoryck.quantities.base import MIN_COMPARED_DRAWS, Quantity, QuantityError, Sizes
+from theoryck.quantities.base import MIN_COMPARED_DRAWS, NoCertificate, Quantity, QuantityError, Sizes
 from theoryck.quantities.exact import ExactQuantity, as_activation
 from theoryck.records import Bracket, Certificate, Enclosure
 from theoryck.records.arguments import integer
@@ -194,14 +194,17 @@ class norm_deviation(NetworkMoment):
         return NormSampler(layers, centre, self.power)
 
     def certificate_cost(self) -> float | None:
-        from theoryck.theory.networks.certificates.norms import why_not
+        from theoryck.theory.networks.certificates.bounds import why_not
 
         return None if why_not(self) else 0.02 + 0.18 * self.network.depth
 
-    def for_every_size(self, rate: Fraction | None = None, *, constant: Decimal | None = None, start: int = 1) -> Certificate:
+    def for_every_size(
+        self, rate: Fraction | None = None, *, constant: Decimal | None = None, start: int = 1, both: bool = False
+    ) -> Certificate:
         """Return the certificate of E| |x_L|^2 - sigma_L |^k <= C d^(-k/2) for every d >= ``start`` and all widths >= d.
 
-        k is an integer from 1 to 8 and phi a bounded function whose Gaussian means can be proved.  Raises NoCertificate.
+        k is an integer from 1 to 8; phi is bounded and analytic, or has two slopes, as relu.  With ``both``, k >= 2, it is at least
+        c d^(-k/2) where all widths are d.  Raises NoCertificate.
 
         >>> from theoryck.theory.networks import DeepNetwork
         >>> moment = norm_deviation(DeepNetwork("tanh", depth=2), power=2)
@@ -213,9 +216,9 @@ class norm_deviation(NetworkMoment):
         theoryck.quantities.base.NoCertificate: norm_deviation(sin(x), depth=1, power=2) exceeds 0.1 d**(-1) at d = 1, where it is
         0.12963... d**(-1): take a larger constant
         """
-        from theoryck.theory.networks.certificates.norms import norm_bound
+        from theoryck.theory.networks.certificates.bounds import norm_bound
 
-        return norm_bound(self, rate, constant, integer(start, "start", 1, error=QuantityError))
+        return norm_bound(self, rate, constant, integer(start, "start", 1, error=QuantityError), both=both)
 
     def _limit(self, ratios: Sequence[Fraction]) -> Enclosure:
         from theoryck.theory.networks.limits import norm_moment_limit
@@ -279,7 +282,9 @@ class overlap_moment(NetworkMoment):
 
         return None if why_not(self) else 0.2 + 0.4 * self.network.depth
 
-    def for_every_size(self, rate: Fraction | None = None, *, constant: Decimal | None = None, start: int = 1) -> Certificate:
+    def for_every_size(
+        self, rate: Fraction | None = None, *, constant: Decimal | None = None, start: int = 1, both: bool = False
+    ) -> Certificate:
         """Return the certificate of E|x_L . x'_L|^k <= C d^(-k/2) for every d >= ``start`` and all widths >= d.
 
         k is an integer from 1 to 8, phi an odd bounded function and the depth at least 1.  Raises NoCertificate.
@@ -291,6 +296,8 @@ class overlap_moment(NetworkMoment):
         """
         from theoryck.theory.networks.certificates.overlaps import overlap_bound
 
+        if both:
+            raise NoCertificate(f"{self.name} has proofs from above only: claim a Bound")
         return overlap_bound(self, rate, constant, integer(start, "start", 1, error=QuantityError))
 
     def _limit(self, ratios: Sequence[Fraction]) -> Enclosure:

@@ -1,11 +1,16 @@
-"""Decimal numbers of a certificate: rounded up to few digits, so that what was proved of a ball holds of what is written."""
+"""A certificate as it is written: decimal numbers, rounded up to few digits, so that what was proved of a ball holds of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from typing import Any
 
 from flint import arb, fmpq
+
+from theoryck.numerics.functions.activation import Activation
+from theoryck.records import Certificate
 
 LEAST = Decimal("1e-9")
 """No bound is written below this: a smaller one says nothing that is used."""
@@ -53,3 +58,23 @@ def plain_text(number: Decimal) -> str:
     ('0.5', '20', '0.000000001')
     """
     return f"{number.normalize():f}"
+
+
+def rows(numbers: Sequence[Sequence[Decimal]]) -> list[list[str]]:
+    """Return lists of numbers as they are written."""
+    return [[plain_text(number) for number in row] for row in numbers]
+
+
+def certificate(
+    quantity: str,
+    method: str,
+    activation: Activation,
+    sizes: tuple[int, int, int],
+    constant: Decimal,
+    proof: dict[str, Any],
+    least: Decimal | None = None,
+) -> Certificate:
+    """Return a certificate of "all widths >= d"; ``sizes`` are the depth, the power and the start."""
+    depth, power, start = sizes
+    text = None if least is None or least == 0 else plain_text(least)
+    return Certificate(quantity, activation.text, depth, power, start, plain_text(constant), method, proof, least=text)

@@ -29,7 +29,7 @@ from theoryck.numerics.functions.trees import REAL, tree_of
 from theoryck.quantities.base import NoCertificate
 from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS, EDGE, nonnegative, small_error, squared_mean_error
-from theoryck.theory.networks.certificates.decimals import ball, plain_text, rounded_up
+from theoryck.theory.networks.certificates.decimals import ball, certificate, plain_text, rounded_up, rows
 from theoryck.theory.networks.certificates.layers import Layer, LayerBounds, layer_bounds
 from theoryck.theory.networks.certificates.moments import (
     Moments,
@@ -40,9 +40,8 @@ from theoryck.theory.networks.certificates.moments import (
     partition_count,
     written,
 )
-from theoryck.theory.networks.certificates.norms import why_not as why_not_norm
 from theoryck.theory.networks.certificates.ranges import largest_square
-from theoryck.theory.networks.certificates.refusals import answer
+from theoryck.theory.networks.certificates.refusals import answer, outside, unproved
 
 _TOPS = (1, 2, 3, 6, 8, 16)
 _LARGEST_TOP = 32
@@ -289,19 +288,10 @@ def overlap_certificate(activation: Activation, depth: int, power: int, start: i
         "range": plain_text(largest),
         "top": 2 * len(norms[0]),
         "layers": [bound.to_json() for bound in bounds],
-        "moments": [[plain_text(number) for number in row] for row in norms],
-        "overlaps": [[plain_text(number) for number in row] for row in overlaps],
+        "moments": rows(norms),
+        "overlaps": rows(overlaps),
     }
-    return Certificate(
-        quantity="overlap",
-        activation=activation.text,
-        depth=depth,
-        power=power,
-        start=start,
-        constant=plain_text(constant),
-        method="comparison",
-        proof=proof,
-    )
+    return certificate("overlap", "comparison", activation, (depth, power, start), constant, proof)
 
 
 def why_not(quantity: Any) -> str | None:
@@ -310,7 +300,7 @@ def why_not(quantity: Any) -> str | None:
         return f"phi(x) = {quantity.network.activation.text} is not odd, and overlaps then need not decay"
     if quantity.network.depth == 0:
         return "at depth 0 there is no layer"
-    return why_not_norm(quantity)
+    return outside(quantity) or unproved(quantity.network.activation)
 
 
 def overlap_bound(quantity: Any, rate: Fraction | None, constant: Decimal | None, start: int) -> Certificate:

@@ -22,7 +22,7 @@ from theoryck.numerics.functions.trees import constant_ball
 from theoryck.quantities.base import NoCertificate
 from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS
-from theoryck.theory.networks.certificates.decimals import ball, plain_text, rounded_down, rounded_up
+from theoryck.theory.networks.certificates.decimals import ball, certificate, rounded_down, rounded_up, rows
 from theoryck.theory.networks.certificates.moments import Moments, written
 
 
@@ -121,22 +121,13 @@ def product_certificate(activation: Activation, depth: int, power: int, start: i
     with precision(BITS):
         a, b = (constant_ball(end) for end in ends)
         scale = ((a**2 + b**2) / 2) ** (depth * power)
-        rows = _levels(a, b, depth, top, start)
-        last = [arb(1), arb(0), *map(ball, rows[-1])]
+        levels = _levels(a, b, depth, top, start)
+        last = [arb(1), arb(0), *map(ball, levels[-1])]
         bound = last[power] if power % 2 == 0 else (last[power - 1] * last[power + 1]).sqrt()
         limits = _limits(a, b, depth, top) if power > 1 else None
         least = None
         if limits is not None:
             least = rounded_down(scale * (limits[power] if power % 2 == 0 else limits[2].sqrt() ** power), 7)
         constant = rounded_up(scale * bound, 7)
-    return Certificate(
-        quantity="norm-deviation",
-        activation=activation.text,
-        depth=depth,
-        power=power,
-        start=start,
-        constant=plain_text(constant),
-        method="product",
-        proof={"moments": [[plain_text(number) for number in row] for row in rows]},
-        least=plain_text(least) if least else None,
-    )
+    found = {"moments": rows(levels)}
+    return certificate("norm-deviation", "product", activation, (depth, power, start), constant, found, least)

@@ -9,16 +9,52 @@ from typing import Any
 
 from theoryck.numerics.balls import precision
 from theoryck.numerics.errors import ExactError
+from theoryck.numerics.functions.activation import Activation
+from theoryck.numerics.proved.strips import FLOATS, NoBound, strip_size
 from theoryck.quantities.base import NoCertificate, Quantity
 from theoryck.records import Bracket, Certificate, Enclosure
 from theoryck.theory.networks.certificates.decimals import ball
+from theoryck.theory.networks.certificates.ranges import largest_square
 
 LARGEST_SIZE = 2**30
+LARGEST_POWER = 8
+LARGEST_DEPTH = 8
+_STRIP = 1 / 64
 _DIGITS = 10
 _BITS = 64
 
 Find = Callable[[int], Certificate]
 """The certificate from a size on."""
+
+
+def outside(quantity: Any) -> str | None:
+    """Return why no method proves bounds of a quantity of a network such as this one, None where one may."""
+    network, power = quantity.network, quantity.power
+    centre = getattr(quantity, "centre", None)
+    if centre is not None:
+        return f"its centre is {centre}, and proofs for every size are of deviations from sigma_L"
+    if not isinstance(power, int) or not 1 <= power <= LARGEST_POWER:
+        return f"proofs for every size are of whole powers from 1 to {LARGEST_POWER}, got {power}"
+    if network.depth > LARGEST_DEPTH:
+        return f"proofs for every size are of depths up to {LARGEST_DEPTH}, got {network.depth}"
+    fixed = [width for width in network.widths if isinstance(width, int)]
+    if fixed:
+        return f"the width {fixed[0]} does not grow, and proofs for every size are of networks whose widths all do"
+    return None
+
+
+def unproved(activation: Activation) -> str | None:
+    """Return why the inequalities of a phi are not proved by series on cells, None where it is bounded on a strip."""
+    if activation.kinks:
+        return f"phi has a kink at {activation.kinks[0]}, and proofs for every size need an analytic phi"
+    try:
+        largest_square(activation.expression)
+        strip_size(activation.expression, _STRIP, FLOATS)
+    except NoCertificate as reason:
+        return str(reason)
+    except NoBound as reason:
+        return f"no strip around the real line is found on which phi is bounded ({reason}): its means would take minutes"
+    return None
 
 
 def answer(
