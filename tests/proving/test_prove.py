@@ -1,5 +1,6 @@
 """Proofs along the path of a claim: what is proved there, what is refused and why, and what a derivation shows."""
 
+import json
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,8 +11,10 @@ from theoryck.proving import checker
 from theoryck.proving.along import Along
 from theoryck.proving.prove import CertificateRefused
 from theoryck.rates.rate import Rate
-from theoryck.records import Certificate, Proof
+from theoryck.records import Certificate, Proof, Scope
 from theoryck.report.proofs import derivation, render_latex
+
+from .mutations import SAMPLES, is_number, leaves
 
 MOMENT = tc.norm_deviation(tc.DeepNetwork("tanh", depth=1), power=2)
 
@@ -200,3 +203,37 @@ def test_a_derivation_is_latex_for_an_appendix():
     assert text.count(r"\begin{itemize}") == text.count(r"\end{itemize}") == 3
     assert text.isascii()
     assert r"\le" in text
+
+
+def of_certificate(name):
+    """A proof around a certificate of the samples."""
+    record = json.loads((SAMPLES / f"{name}.json").read_text(encoding="utf-8"))
+    found = Certificate.from_json(record)
+    least = None if found.least is None else Decimal(found.least)
+    return Proof("q", "d**(-1)", Scope("d", found.start, Decimal(found.constant), least, found.method, None), found)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("overlap-tanh-depth2-power3-from1024", ["(11) f(s) - s r(s)^2 <= kappa_1 s", "E |x_2 . x'_2|^3 <= ", "phi is odd"]),
+        ("overlap-erf-depth1-power2-from1", ["r(s)^2 <= r(sigma_0)^2 + delta_1 |s - sigma_0|", "E C_1^2 <= G_{1,2} d^(-1)"]),
+        (
+            "two-sided-cos-depth3-power4-from16384",
+            ["|f'(sigma_2)| >= alpha_0 = ", "E X_3^2 >= q_3 d^(-1)", "(E X^2)^(2) by Jensen"],
+        ),
+        ("two-sided-tanh-depth1-power2-from64", ["nu(s) >= nu(sigma_0) - delta_0 |s - sigma_0|", "where all widths are d"]),
+        ("product-relu-depth2-power3-from64", ["sqrt(p_{2,2} p_{2,4})", "q^6 p'_{2,2}^(3/2)", "W = phi(Z)^2/q"]),
+    ],
+)
+def test_every_number_of_every_kind_is_in_its_derivation(name, words):
+    proof = of_certificate(name)
+    text = " ".join(derivation(proof).split())
+    record = proof.certificate.to_json()
+    numbers = [value for path, value in leaves(record) if is_number(value)]
+    assert [number for number in numbers if number not in text] == []
+    assert [each for each in words if each not in text] == []
+    assert "the format says" not in text
+    tex = render_latex([proof])
+    assert tex.isascii()
+    assert [number for number in numbers if number not in tex] == []

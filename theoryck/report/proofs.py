@@ -106,7 +106,7 @@ def _latex_of(proof: Proof) -> str:
 def lines_of(proof: Proof) -> Iterator[Line]:
     """Yield the lines of the derivation, its inequalities numbered."""
     certificate, step = proof.certificate, 0
-    write = WRITERS.get(certificate.method, _anything)
+    write = WRITERS.get((certificate.quantity, certificate.method), _anything)
     for text, numbered in [*write(certificate), *_path_lines(proof)]:
         step += numbered
         yield Line(text, step if numbered else 0)
@@ -145,42 +145,166 @@ def _flat(value: Any, name: str) -> Iterator[tuple[str, str]]:
 
 def _comparison(found: Certificate) -> Iterator[Text]:
     """The method "comparison" of norm deviations: section 2 of the format of certificates."""
-    proof, depth, start = found.proof, found.depth, found.start
+    yield from _norms(found, {})
+    yield _norm_result(found), True
+
+
+def _two_sided(found: Certificate) -> Iterator[Text]:
+    """The method "two-sided" of norm deviations: section 5 of the format."""
+    k = found.power
+    yield from _norms(found, _FROM_BELOW)
+    yield f"Where all widths are equal to d, E X_l^2 >= q_l d^(-1) for every d >= {found.start}:", False
+    yield from ((text, False) for text in (_SQUARES if found.depth else ()))
+    for layer, value in enumerate(found.proof["squares"]):
+        why = "as E X_0^2 = 2/d" if layer == 0 else f"by the step from layer {layer - 1}"
+        yield f"E X_{layer}^2 >= q_{layer} d^(-1), q_{layer} = {value}, {why}", True
+    yield _norm_result(found), True
+    jensen = f", as E|X|^{k} >= (E X^2)^({Fraction(k, 2)}) by Jensen" if k > 2 else ""
+    yield f"{_deviation(found)} >= {found.least} {_rate(found)} for every d >= {found.start} where all widths are d{jensen}", True
+
+
+def _overlaps(found: Certificate) -> Iterator[Text]:
+    """The method "comparison" of overlaps: section 4 of the format."""
+    depth, k = found.depth, found.power
+    yield from _norms(found, _OF_TWO)
+    yield "x'_0 is independent of x_0 and passes through the same network; C_l = x_l . x'_l; phi is odd.", False
+    yield f"E C_l^j <= G_{{l,j}} d^(-j/2) for even j, every d >= {found.start} and all widths >= d:", False
+    yield from ((text, False) for text in _OVERLAP_STEP)
+    yield from _moments("C", "G", found.proof["overlaps"], "as C_0 given x_0 is N(0, S_0/d_0)")
+    odd = f", as E|C|^{k} <= sqrt(E|C|^{k - 1} E|C|^{k + 1})" if k % 2 else ""
+    sizes = f"for every d >= {found.start} and all widths >= d{odd}"
+    yield f"E |x_{depth} . x'_{depth}|^{k} <= {found.constant} {_rate(found)} {sizes}", True
+
+
+def _product(found: Certificate) -> Iterator[Text]:
+    """The method "product" of norm deviations: section 6 of the format."""
+    depth, k, rate = found.depth, found.power, _rate(found)
+    yield f"{_NETWORK}, phi(x) = {found.activation}.", False
+    yield from ((text, False) for text in _PRODUCT)
+    sizes = f"N = {found.start}; for every d >= N and all widths >= d"
+    yield f"{sizes} |E P_l^j| <= p_{{l,j}} d^(-j/2), p_{{l,0}} = 1, p_{{l,1}} = 0:", False
+    for layer, moments in enumerate(found.proof["moments"]):
+        for j, value in enumerate(moments, 2):
+            why = "likewise" if j > 2 else f"by the step from layer {layer - 1}" if layer else "by the cumulants of Z^2"
+            yield f"|E P_{layer}^{j}| <= p_{{{layer},{j}}} d^({Fraction(-j, 2)}), p_{{{layer},{j}}} = {value}, {why}", True
+    mean = f"p_{{{depth},{k}}}" if k % 2 == 0 else f"sqrt(p_{{{depth},{k - 1}}} p_{{{depth},{k + 1}}})"
+    sizes = f"for every d >= {found.start} and all widths >= d"
+    yield f"{_deviation(found)} <= q^{depth * k} {mean} {rate} <= {found.constant} {rate} {sizes}", True
+    if found.least is not None:
+        yield from ((text, False) for text in _PRODUCT_LEAST)
+        mean = f"p'_{{{depth},{k}}}" if k % 2 == 0 else f"p'_{{{depth},2}}^({Fraction(k, 2)})"
+        sizes = f"for every d >= {found.start} where all widths are d"
+        yield f"{_deviation(found)} >= q^{depth * k} {mean} {rate} >= {found.least} {rate} {sizes}", True
+
+
+def _norms(found: Certificate, more: Mapping[str, str]) -> Iterator[Text]:
+    """What all comparisons have: the range, the layers with ``more`` inequalities, and the moments of norms."""
+    proof = found.proof
     yield f"{_NETWORK}, phi(x) = {found.activation}.", False
     yield f"{_NORMS}, nu(s)^2 = E (phi(sqrt(s) Z)^2 - f(s))^2.", False
     yield f"phi(x)^2 <= R = {proof['range']} for every real x", True
     for layer, bounds in enumerate(proof["layers"]):
         s = f"sigma_{layer}"
         yield f"Layer {layer}: {s} = {bounds['centre']} to one unit of its last digit, and for every s >= 0", False
-        yield f"|f'({s})| <= alpha = {bounds['slope']}", True
-        yield f"|f(s) - f({s}) - f'({s}) (s - {s})| <= B (s - {s})^2, B = {bounds['curvature']}", True
-        yield f"|f(s) - f({s})| <= Lambda |s - {s}|, Lambda = {bounds['chord']}", True
-        yield f"nu({s}) <= n = {bounds['deviation']}", True
-        yield f"nu(s) <= nu({s}) + delta |s - {s}|, delta = {bounds['growth']}", True
-    yield f"K = {proof['top']}, N = {start}; E X_l^j <= H_{{l,j}} d^(-j/2) for even j, every d >= N and all widths >= d:", False
-    yield from ((text, False) for text in (_STEP if depth else ()))
-    for layer, moments in enumerate(proof["moments"]):
-        why = "by the cumulants 2^(a-1) (a-1)! d_0^(1-a) of chi^2/d_0" if layer == 0 else f"by the step from layer {layer - 1}"
-        for index, value in enumerate(moments, 1):
-            yield f"E X_{layer}^{2 * index} <= {value} d^(-{index}), {why}", True
+        for key, text in {**_LAYER, **more}.items():
+            yield text.replace("S_L", s).replace("NEXT", f"sigma_{layer + 1}").replace("VALUE", bounds[key]), True
+    sizes = f"K = {proof['top']}, N = {found.start}"
+    yield f"{sizes}; E X_l^j <= H_{{l,j}} d^(-j/2) for even j, every d >= N and all widths >= d:", False
+    yield from ((text, False) for text in ((_ROOTS,) if found.depth else ()))
+    yield from ((text, False) for text in (_STEP if len(proof["moments"]) > 1 else ()))
+    yield from _moments("X", "H", proof["moments"], "by the cumulants 2^(a-1) (a-1)! d_0^(1-a) of chi^2/d_0")
+
+
+def _moments(name: str, value: str, lists: Sequence[Sequence[str]], why: str) -> Iterator[Text]:
+    """The lines E X_l^j <= H_{l,j} d^(-j/2), j = 2, 4, ..., of each layer: X is ``name``, H is ``value``, ``why`` at the first."""
+    for layer, moments in enumerate(lists):
+        for index, number in enumerate(moments, 1):
+            reason = "likewise" if index > 1 else f"by the step from layer {layer - 1}" if layer else why
+            bound = f"{value}_{{{layer},{2 * index}}}"
+            yield f"E {name}_{layer}^{2 * index} <= {bound} d^(-{index}), {bound} = {number}, {reason}", True
+
+
+def _rate(found: Certificate) -> str:
+    return f"d^({Fraction(-found.power, 2)})"
+
+
+def _deviation(found: Certificate) -> str:
+    return f"E ||x_{found.depth}|^2 - sigma_{found.depth}|^{found.power}"
+
+
+def _norm_result(found: Certificate) -> str:
     k = found.power
     odd = f", as E|X|^{k} <= sqrt(E|X|^{k - 1} E|X|^{k + 1})" if k % 2 else ""
-    sizes = f"for every d >= {start} and all widths >= d{odd}"
-    yield f"E ||x_{depth}|^2 - sigma_{depth}|^{k} <= {found.constant} d^({Fraction(-k, 2)}) {sizes}", True
+    return f"{_deviation(found)} <= {found.constant} {_rate(found)} for every d >= {found.start} and all widths >= d{odd}"
 
 
 _NETWORK = "x_0 ~ N(0, I/d_0), x_{l+1} = phi(W_{l+1} x_l)/sqrt(d_{l+1}), entries of all W iid N(0, 1)"
 _NORMS = "S_l = |x_l|^2, f(s) = E phi(sqrt(s) Z)^2, sigma_0 = 1, sigma_{l+1} = f(sigma_l), X_l = S_l - sigma_l"
+_LAYER = {
+    "slope": "|f'(S_L)| <= alpha = VALUE",
+    "curvature": "|f(s) - f(S_L) - f'(S_L) (s - S_L)| <= B (s - S_L)^2, B = VALUE",
+    "chord": "|f(s) - f(S_L)| <= Lambda |s - S_L|, Lambda = VALUE",
+    "deviation": "nu(S_L) <= n = VALUE",
+    "growth": "nu(s) <= nu(S_L) + delta |s - S_L|, delta = VALUE",
+}
+"""The inequality of each number of a layer, sigma_l as S_L."""
+_FROM_BELOW = {
+    "slope-least": "|f'(S_L)| >= alpha_0 = VALUE",
+    "deviation-least": "nu(S_L) >= n_0 = VALUE",
+    "fall": "nu(s) >= nu(S_L) - delta_0 |s - S_L|, delta_0 = VALUE",
+}
+_OF_TWO = {
+    "image": "NEXT <= iota = VALUE",
+    "squared": "r(S_L)^2 <= alpha_1 = VALUE, r(s) = E phi'(sqrt(s) Z)",
+    "tilt": "r(s)^2 <= r(S_L)^2 + delta_1 |s - S_L|, delta_1 = VALUE",
+    "ratio": "f(s) <= kappa_0 s, kappa_0 = VALUE",
+    "rest": "f(s) - s r(s)^2 <= kappa_1 s, kappa_1 = VALUE",
+}
+_ROOTS = "h_0 = 1, h_r = H_{l,r} for even r, h_r = sqrt(h_{r-1} h_{r+1}) for odd r: E|X_l|^r <= h_r d^(-r/2)."
 _STEP = (
     "Given S_l, X_{l+1} = g(X_l) + M with g(x) = f(sigma_l + x) - f(sigma_l) and M the mean of d_{l+1} independent copies of "
     "phi(sqrt(S_l) Z)^2 - f(S_l), which lie in [-R, R] and have mean 0 and variance nu(S_l)^2.",
-    "h_0 = 1, h_r = H_{l,r} for even r, h_r = sqrt(h_{r-1} h_{r+1}) for odd r: E|X_l|^r <= h_r d^(-r/2).",
     "gamma_0 = 1, gamma_r = min(Lambda^r h_r, (alpha h_r^(1/r) + B h_{2r}^(1/r) N^(-1/2))^r), the second only where 2 r <= K: "
     "E|g(X_l)|^r <= gamma_r d^(-r/2), by Minkowski.",
     "w_{p,m} = min((R/2)^(2m) gamma_p, sum_{u=0}^{2m} C(2m, u) n^(2m-u) delta^u N^(-u/2) gamma_{p+u}^(p/(p+u)) h_{p+u}^(u/(p+u))): "
     "E|g(X_l)|^p nu(S_l)^(2m) <= w_{p,m} d^(-p/2), by Hoelder.",
     "H_{l+1,j} = gamma_j + sum_{i=2}^j C(j, i) sum_pi c(pi) N^(m-i/2) R^(i-2m) w_{j-i,m}, over the partitions pi of i into m "
     "parts, all >= 2, c(pi) the number of partitions of a set of i elements into parts of these sizes.",
+)
+
+_SQUARES = (
+    "q_{l+1} = (alpha_0 q_l^(1/2) - B h_4^(1/2) N^(-1/2))_+^2 + (n_0 - delta_0 h_1 N^(-1/2))_+^2, (y)_+ = max(y, 0).",
+    "By Minkowski |g|_2 >= alpha_0 |X_l|_2 - B |X_l^2|_2, and E nu(S_l)^2 >= (E nu(S_l))^2, E nu(S_l) >= n_0 - delta_0 E|X_l|.",
+)
+_OVERLAP_STEP = (
+    "t_0 = 1, t_r = G_{l,r} for even r, t_r = sqrt(t_{r-1} t_{r+1}) for odd r: E|C_l|^r <= t_r d^(-r/2).  tau is 1 over the "
+    "least sigma_l that its digits leave, and X'_l = |x'_l|^2 - sigma_l has the law of X_l.",
+    "G_{0,j} = (j-1)!! prod_{u=0}^{j/2-1} (1 + 2 u/N).",
+    "c_r = kappa_0^r t_r where 2 r > K, else min(kappa_0^r t_r, (alpha_1 t_r^(1/r) + delta_1 (h_{2r} t_{2r})^(1/(2r)) N^(-1/2) "
+    "+ e_r)^r): E|G|^r <= c_r d^(-r/2) for G = E(C_{l+1} | S_l, S'_l, C_l).",
+    "e_r = 2 kappa_1 tau (t_{2r}^(1/r) + 2 (h_{2r} t_{2r})^(1/(2r))) N^(-1/2), or where 3 r <= K the smaller one of it and "
+    "4 kappa_1 tau^2 (t_{3r}^(1/r) + 2 h_{3r}^(2/(3r)) t_{3r}^(1/(3r))) N^(-1).",
+    "By Mehler G = sum a_j(S) a_j(S') rho^j over odd j, rho = C/sqrt(S S'), sum a_j(s)^2 = f(s): |G| <= kappa_0 |C|; the term "
+    "j = 1 is r(S) r(S') C, the others are at most kappa_1 |C| rho^2, and rho^2 <= 4 tau^2 C^2 unless S or S' < sigma_l/2.",
+    "b_t = 2 Lambda iota h_t^(1/t) + (Lambda^2 h_{2t}^(1/t) + R^2 tau^2 (t_{2t}^(1/t) + 2 h_{2t}^(1/t))) N^(-1/2): the terms "
+    "phi(U) phi(V) have variance at most iota^2 + D, |D|_t <= b_t d^(-1/2).",
+    "v_{p,m} = R^(2m) c_p where 2 (p + m) > K, else min(R^(2m) c_p, sum_{u=0}^m C(m, u) iota^(2(m-u)) N^(-u/2) "
+    "c_{p+u}^(p/(p+u)) b_{p+u}^u).",
+    "G_{l+1,j} = c_j + sum_{i=2}^j C(j, i) sum_pi c(pi) N^(m-i/2) (2 R)^(i-2m) v_{j-i,m}, over partitions as above.",
+)
+_PRODUCT = (
+    "a = phi(1), b = -phi(-1): phi(x) = a x for x >= 0 and phi(x) = b x for x <= 0; q = (a^2 + b^2)/2, sigma_l = q^l.",
+    "|x_l|^2 = q^l (1 + Y_0) (1 + Y_1) ... (1 + Y_l), P_l = |x_l|^2/q^l - 1, Y_0 = chi^2/d_0 - 1, Y_i the mean of d_i "
+    "independent copies of W - 1, W = phi(Z)^2/q.",
+    "The cumulants kappa_a of Z^2 are 2^(a-1) (a-1)!, those of W follow from E W^i = (2i-1)!! (a^(2i) + b^(2i))/(2 q^i).",
+    "y_j = sum_pi c(pi) N^(m-j/2) prod |kappa_a|, over the partitions pi of j into m parts a, all >= 2, c(pi) the number of "
+    "partitions of a set of j elements into parts of these sizes; y_0 = 1, y_1 = 0: |E Y^j| <= y_j d^(-j/2).",
+    "p_{0,j} = y_j with the cumulants of Z^2; p_{l+1,j} = sum_{i=0}^j C(j, i) p_{l,i} sum_{u=0}^i C(i, u) N^(-u/2) y_{j-i+u} with "
+    "those of W, as P_{l+1} = P_l (1 + Y) + Y.",
+)
+_PRODUCT_LEAST = (
+    "No cumulant of orders up to k is negative, so that d^(k/2) E P_l^k is a polynomial in d^(-1/2) without negative coefficients "
+    "where all widths are d: at least p'_{l,k}, what the formulas give for N = infinity, where m = j/2 and u = 0 are left.",
 )
 
 
@@ -232,9 +356,13 @@ def _learning(found: Certificate) -> Iterator[str]:
     yield "lambda_i are the eigenvalues of K and r_i = lambda_i/(lambda_i + Delta)."
 
 
-WRITERS: dict[str, Callable[[Certificate], Iterator[Text]]] = {
-    "comparison": _comparison,
-    "digamma": _digamma,
-    "poincare": _poincare,
+WRITERS: dict[tuple[str, str], Callable[[Certificate], Iterator[Text]]] = {
+    ("norm-deviation", "comparison"): _comparison,
+    ("norm-deviation", "two-sided"): _two_sided,
+    ("norm-deviation", "product"): _product,
+    ("overlap", "comparison"): _overlaps,
+    ("information-gap", "digamma"): _digamma,
+    ("free-entropy-variance", "poincare"): _poincare,
+    ("linear-model-variance", "poincare"): _poincare,
 }
-"""What writes the lines of a method of certificates."""
+"""What writes the lines of a quantity and method of certificates."""

@@ -248,7 +248,7 @@ class Activation:
                 continue
             pairs, moduli = [both(z) for z in nodes], [[v.abs_upper() for v in both(z)] for z in edges]
             even, error = at_nodes[0] * folded(pairs), at_edges[0] * folded(moduli)
-            if all(error[0, i] < 1e-11 * even[0, i].abs_upper() for i in range(len(EVEN))):
+            if all(error[0, i] < 1e-13 * even[0, i].abs_upper() for i in range(len(EVEN))):
                 break
         else:
             raise Refused(f"activation: it is not seen to be analytic and small in a strip of width 2^-8 at s = {show(s)}")
@@ -290,8 +290,8 @@ def quadrature(halvings: int) -> tuple[arb, list[arb], list[arb_mat], list[acb],
     Only half of the nodes and edges, those with Re z >= 0; weights for even j, to be multiplied with F(z) + F(-z), and for odd j,
     with F(z) - F(-z).  On edges |F(z)| + |F(-z)|, as |F| is the same at conjugate points, and at -z and the mirror image of z.
     """
-    a, count = arb(2) ** -halvings, CUT * 5 * 2**halvings
-    step, width = a / 5, a / 2
+    a, count = arb(2) ** -halvings, CUT * 6 * 2**halvings
+    step, width = a / 6, a / 2
 
     def weigh(z: Any, by: arb) -> list[Any]:
         hermite = [0 * z + 1, z]
