@@ -156,7 +156,6 @@ def test_names_and_parameters():
     ("make", "message"),
     [
         (lambda: evidence_ratio("data"), "problem must be a PatchRegression, got 'data'"),
-        (lambda: evidence_ratio(problem("fc", "relu")), "problem must have odd units where one readout sums several patches"),
         (lambda: evidence_ratio(problem()).sampler({"width": 3}), "needs the size 'channels'"),
         (lambda: channel_gap(problem(), "test_loss"), "what must be one of 'log_evidence'"),
         (lambda: channel_gap(PatchRegression(PatchNetwork("x", 4), [[[1.0]]], [1.0], 1), "mean"), "problem must have a new input"),

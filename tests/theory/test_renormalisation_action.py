@@ -233,6 +233,35 @@ def test_every_minimum_is_seen(seed):
     assert len(found.minima) == np.count_nonzero((level[:-1] < 0) & (level[1:] >= 0))
 
 
+def test_what_is_printed_is_said():
+    """The saddle's log Z and the one with fluctuations are two numbers; a recursion has the first alone."""
+    x, y, _ = problem()
+    one = str(bayesian_network("erf", y, x, widths=5, temperature=0.1))
+    found = bayesian_network("erf", y, x, widths=5, temperature=0.1)
+    assert f"log Z = {found.log_evidence:.6g} at the saddle, {found.one_loop:.6g} with its fluctuations" in one
+    two = str(bayesian_network("erf", y, x, widths=(5, 5), temperature=0.1, recursion=True))
+    assert "nan" not in two
+    assert "at the saddle;" in two
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_recursions_are_reached(seed):
+    """Homogeneous units: both actions are one, and the saddles agree as far as both are reached."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal((7, 5)), rng.standard_normal(7)
+    settings = {"widths": (4, 6, 8), "temperature": 0.3, "precisions": (0.7, 1.6, 1.35, 1.1)}
+    one, other = (bayesian_network("relu", y, x, **settings, recursion=each) for each in (True, False))
+    assert one.reached
+    assert one.orders == pytest.approx(other.orders, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-20, 1e8, 1e15, 1e29])
+def test_reached_has_a_scale(size):
+    """N (Q - 1) - c is rounding in units of N Q."""
+    x, y, _ = problem()
+    assert bayesian_network("erf", size * y, x, widths=5, temperature=0.1).reached
+
+
 def test_eigenvalues_that_are_rounding():
     """K = 1 1^T, T = 1e-12: 4 (t - 1) = 4/t - 1, t = (3 + 73^(1/2))/8, whatever rounding makes of the two eigenvalues 0."""
     found = bayesian_network(np.ones((3, 3)), [1, 2, 3], widths=4, temperature=1e-12)

@@ -8,8 +8,9 @@ for all patches of a channel, as after average pooling (times N_p^(1/2)).
 Given the readouts the second moment of f over the filters is sum_ij Q_ij K_ij/N_p: K_ij(x, x') = E phi(u) phi(v)/lambda_1, (u, v)
 the Gaussian pair w . x_i, w . x'_j, and Q = (lambda_1/N_c) sum_c a_c a_c^T, a Wishart matrix of N_c degrees of freedom ("cnn"), its
 diagonal ("lcn"), chi^2/N_c times I ("fc") or times 1 1^T ("pooled").  For linear phi f is Gaussian given the readouts, and nothing
-else of the network matters.  Where E phi is not 0, products of means are left out of this, as in the papers (they vanish on the
-average over readouts, that is with infinitely many channels).
+else of the network matters.  Where E phi is not 0, products of the means of different channels are left out of this, as in the
+papers (they vanish on the average over readouts, that is with infinitely many channels).  The patches of one unit of "fc" have
+filters of their own and one readout: there E phi(u) E phi(v) of two patches i != j belongs to K, and is in it.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ class PatchRegression:
         data = self._inputs(self.patches, "patches")
         targets = real_array(self.targets, "targets")
         if targets.shape != data.shape[:1] or not np.all(np.isfinite(targets)):
-            wrong = targets[~np.isfinite(targets)] if targets.shape == data.shape[:1] else ()
+            wrong = targets[~np.isfinite(targets)] if targets.shape == data.shape[:1] else targets[:0]
             shown = f"{float(wrong[0])!r}" if len(wrong) else f"an array of shape {targets.shape}"
             raise QuantityError(f"targets must be {len(data)} finite numbers, one for each input of patches, got {shown}")
         none = self.test is None or (isinstance(self.test, np.ndarray) and self.test.shape == (0, *data.shape[1:]))
@@ -256,8 +257,26 @@ def patch_kernels(network: PatchNetwork, patches: ArrayLike, test: ArrayLike | N
         train[target] += inside if i == j else inside + inside.T
         cross[target] += outside if i == j else outside + between(j, i)[1]
         at_new[target] += own[:, i, j] * (1 if i == j else 2)
+    if network.architecture == "fc" and number > 1 and not network.activation.properties.odd.value:
+        means = _means(layer, variances)
+        sums, old, fresh = means.sum(axis=1), means[:known], means[known:]
+        train[0] += np.outer(sums[:known], sums[:known]) - old @ old.T
+        cross[0] += np.outer(sums[:known], sums[known:]) - old @ fresh.T
+        at_new[0] += sums[known:] ** 2 - (fresh**2).sum(axis=1)
     share = 1.0 / (network.readout_precision * number)
     return PatchKernels(share * train, share * cross, share * at_new)
+
+
+def _means(layer: LayerKernel, variances: Array) -> Array:
+    """Return E phi(u) of fields of ``variances``, all times one sign: kernels of independent fields are products of two means."""
+    flat = variances.ravel()
+    some = np.quantile(flat, np.linspace(0, 1, 17), method="nearest")
+    squares = np.diagonal(layer.cross(np.diag(some), np.zeros((17, 17)), some))
+    place = int(np.argmax(squares))
+    if not squares[place] > 0:
+        return np.zeros_like(variances)
+    products = layer.cross(np.diag(some), np.zeros((17, len(flat))), flat)[place]
+    return np.asarray((products / math.sqrt(squares[place])).reshape(variances.shape))
 
 
 def _symmetric(matrix: Array) -> Array:

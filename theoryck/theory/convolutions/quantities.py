@@ -90,15 +90,6 @@ class evidence_ratio(ProblemQuantity):
     can_draw = True
     times_channels: bool = field(default=False, kw_only=True)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        network = self.problem.network
-        if network.architecture == "fc" and self.problem.shape[1] > 1 and not network.activation.properties.odd.value:
-            raise QuantityError(
-                f"problem must have odd units where one readout sums several patches with filters of their own, got "
-                f"{network.activation.text}: the mean of their kernels is then not that of the network"
-            )
-
     @property
     def prefix(self) -> str:
         """How the name begins."""

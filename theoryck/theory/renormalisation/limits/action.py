@@ -109,7 +109,7 @@ class RenormalisedNetwork:
     is rounding.
 
     >>> print(bayesian_network([[1.0]], [3.0], widths=4, temperature=1))
-    Q = 1.40094; log Z = -3.57883; training loss 2.14477
+    Q = 1.40094; log Z = -3.49475 at the saddle, -3.57883 with its fluctuations; training loss 2.14477
     """
 
     orders: tuple[float, ...]
@@ -133,7 +133,8 @@ class RenormalisedNetwork:
         return len(self.minima) == 1
 
     def __str__(self) -> str:
-        parts = [f"Q = {', '.join(f'{order:.6g}' for order in self.orders)}", f"log Z = {self.one_loop:.6g}"]
+        parts = [f"Q = {', '.join(f'{order:.6g}' for order in self.orders)}", f"log Z = {self.log_evidence:.6g} at the saddle"]
+        parts[1] += "" if math.isnan(self.one_loop) else f", {self.one_loop:.6g} with its fluctuations"
         parts += [f"training loss {self.train_loss:.6g}"]
         parts += [] if self.test_loss is None else [f"test loss {self.test_loss:.6g}"]
         parts += [] if self.unique else [f"{len(self.minima)} minima, t = {', '.join(f'{each.scale:.4g}' for each in self.minima)}"]
@@ -304,7 +305,7 @@ def _report(
 
 def _recursion(task: Regression) -> RenormalisedNetwork:
     """The action in which every layer's kernel is renormalised inside the next: given Q_1, ..., Q_(L-1), Q_L is a root as above."""
-    from scipy.optimize import minimize
+    from scipy.optimize import minimize, root
 
     free = [index for index, width in enumerate(task.widths[:-1]) if width < math.inf]
 
@@ -327,6 +328,9 @@ def _recursion(task: Regression) -> RenormalisedNetwork:
         return result
 
     found = minimize(lambda logs: inner(logs)[0], np.zeros(len(free)), jac=slopes, method="BFGS", options={"gtol": 1e-9})
+    # Where the action cannot see a step any more its slopes still can.
+    end = root(slopes, found.x, tol=1e-13).x if free else found.x
+    found.x = end if np.max(np.abs(slopes(end)), initial=0.0) < np.max(np.abs(slopes(found.x)), initial=0.0) else found.x
     action, spectrum, last, orders = inner(found.x)
     level = last.log_evidence - sum(task.widths[k] * (math.expm1(log) - log) for k, log in zip(free, found.x.tolist())) / 2
     residual = float(np.max(np.abs(slopes(found.x)), initial=0.0)) / len(task.labels)

@@ -111,7 +111,7 @@ def _prior(widths: list[float], spectrum: Spectrum) -> tuple[Array, Array]:
     for width in widths:
         first, last = _range(width, step, need)
         # The rule is exact to rounding, so that a layer's own sum stands for its constant.
-        density = width / 2 * _fall(step * np.arange(first, last + 1))
+        density = width / 2 * _fall(step * np.arange(first, last + 1, dtype=np.float64))
         density -= np.logaddexp.reduce(density)
         logs, low = _convolved(logs, density), low + first
     return np.asarray(step * (low + np.arange(len(logs)))), logs

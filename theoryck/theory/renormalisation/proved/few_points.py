@@ -84,7 +84,8 @@ def few_points_posterior(
     """Return log Z, predictor and losses of one hidden layer of ``width`` N nonlinear units on one or two training inputs.
 
     ``inputs`` (P, N_0), ``labels`` (P,), P = 1 or 2, ``new_inputs`` (m, N_0), ``new_labels`` (m,); T > 0; ``precisions`` one number
-    or (lambda_0, lambda_1).  Raises ExactError for more inputs, T = 0, or inputs that are parallel, NotConverged where two grids
+    or (lambda_0, lambda_1).  Two or three units at T below 1/10 are out of reach: their characteristic function falls too slowly.
+    Raises ExactError for more inputs, T = 0, or inputs that are parallel, NotConverged where two grids
     agree to fewer than four digits, ValueError for other bad arguments.
 
     >>> X = [[1.0, 0.5, -0.8, 0.3], [0.4, -1.1, 0.7, 0.9]]
@@ -222,8 +223,8 @@ def _features(phi: Activation, gram: Array, count: int, spacing: float) -> tuple
     train, cross, new = gram[:count, :count], gram[:count, count:], np.diagonal(gram)[count:]
     if count == 2 and not train[0, 1] ** 2 < (1 - 1e-10) * train[0, 0] * train[1, 1]:
         raise ExactError(
-            f"the training inputs must not be parallel, nor 0, got the Gram matrix {train.tolist()}: one of them says what the "
-            "other does, leave it out"
+            f"the training inputs must not be parallel, nor 0, to ten digits, got the Gram matrix {train.tolist()}: this "
+            "quadrature takes a density of both preactivations, draw instead"
         )
     root = np.linalg.cholesky(train)
     kinks = [float(kink) for kink in phi.kinks]
