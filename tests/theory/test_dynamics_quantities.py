@@ -128,6 +128,7 @@ def test_a_generator_at_the_start():
         (lambda: online_order(OnlineTask(1, 1, 0.5, overlaps=1, delta=2), OrderParameters(0.5, 0.2, 1), [1]), "delta = 1"),
         (lambda: online_order(OnlineTask(2, 1, 0.5, overlaps=1), OrderParameters(0.5, 0.2, 1), [1]), "T = <overlaps/eigenvalues>"),
         (lambda: generated_error("erf", [1], -1), "rate must be a number > 0"),
+        (lambda: generated_error("erf", [1], 0.3, student="sign(x)"), "student must be continuous, got 'sign"),
         (lambda: linear_error(math.nan, 1), "rate must be a number >= 0"),
         (lambda: linear_error(-1, 1), "rate must be a number >= 0"),
         (lambda: linear_error(3, 1e4), "time must be shorter at the rate 3"),

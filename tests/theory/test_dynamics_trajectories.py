@@ -228,6 +228,7 @@ def test_coefficients_of_a_layer():
             "in bin 0: no weights have these products",
         ),
         (lambda: trajectory(OnlineTask(1, 1, 1e6), OrderParameters(0.3, 0.1, 1), [1]), "take more than about 10 s"),
+        (lambda: OnlineTask(1, 1, 0.1, "sign(x)"), "student must be continuous, got 'sign"),
         (lambda: OnlineTask(1, [1, 1], 0.1), r"T must have the shape \(2, 2\)"),
         (lambda: OrderParameters(0.3, 0.1, [1, 1]), r"q must have the shape \(any, 2, 2\)"),
         (lambda: OrderParameters(math.nan, 0.1, 1), "q must hold finite numbers"),

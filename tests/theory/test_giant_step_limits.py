@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.quantities import QuantityError
 from theoryck.theory.covariates import CovariateModel, covariate_limit
 from theoryck.theory.dynamics import generator_coefficients
@@ -15,13 +16,16 @@ from theoryck.theory.giant_step import (
     SpikedFeatures,
     after_one_step,
     batch_reuse_limit,
+    giant_step_error,
     hard_link_limit,
+    neuron_gradient,
     one_step_correction,
     one_step_limit,
+    one_step_norm,
     spiked_limit,
     staircase_limits,
 )
-from theoryck.theory.giant_step.limits.spiked import _spectrum
+from theoryck.theory.giant_step.limits.spiked import _at, _orders, _spectrum
 from theoryck.theory.giant_step.model import read_link
 from theoryck.theory.giant_step.proved import mean_squared_cosine
 
@@ -69,6 +73,7 @@ def test_links_whose_mean_is_not_known():
     assert mean_squared_cosine(read_link("tanh"), 5, 4) is None
     assert mean_squared_cosine(read_link("x + 1"), 5, 4) is None
     assert float(mean_squared_cosine(read_link("tanh"), 5, 1)) == 0.2
+    assert mean_squared_cosine(read_link("relu"), 5, 1) is None  # half of the labels are 0
 
 
 @pytest.mark.parametrize("row", rows("weak_one_step_c1.csv"), ids=lambda row: f"{row['link']}-{row['alpha']}")
@@ -191,6 +196,83 @@ def test_a_discontinuous_target_is_resolved():
     ]
     gaps = [abs(value - values[0]) for value in values[1:]]
     assert gaps[1] < gaps[0] / 3 < 0.002
+
+
+@pytest.mark.parametrize(("link", "gradient"), [("sin(30*x)", 0.0), ("tanh(50*x)", 0.2712700054926)])
+def test_reuse_of_links_that_vary_fast(link, gradient):
+    """E y z* = 30 e^-450 of sin(30 x), by which nothing is learnt; M by the midpoint rule, exponentially exact for both."""
+    alpha, eta = 0.8, 2.5
+    found = batch_reuse_limit(link, alpha, eta)
+    star, z = (np.arange(count) * reach / count - reach / 2 + reach / count / 2 for count, reach in ((20_000, 18.0), (800, 16.0)))
+    w_star, w = (np.exp(-t * t / 2) * (t[1] - t[0]) / math.sqrt(2 * math.pi) for t in (star, z))
+    y, slope = read_link(link)(star), np.exp(-z * z / 2)
+    toward, square = (w_star @ (y * star)) * (w @ slope), (w_star @ y**2) * (w @ slope**2)
+    spread = eta**2 * square / alpha
+    signal = 0.0
+    for point, weight, own in zip(z, w, slope):  # E u z = 0: y is odd
+        middle = point + eta * (star * toward + own * y / alpha)
+        signal += weight * (w_star @ (y * star * np.exp(-(middle**2) / (2 + 2 * spread)))) / math.sqrt(1 + spread)
+    assert abs(found.M - signal) < 1e-12
+    assert found.gradient == pytest.approx(gradient, abs=1e-12)
+
+
+@pytest.mark.parametrize("link", ["exp(x**2/4)", "x*exp(x**2/3)", "exp(x**2)"])
+def test_labels_without_mean_square_are_refused(link):
+    """E y^2 is infinite: every limit of labels says so in the same words, and draws of what has no mean are refused."""
+    for ask in (
+        lambda: one_step_limit(link, 0.8),
+        lambda: one_step_correction(link, 0.8),
+        lambda: hard_link_limit(link),
+        lambda: batch_reuse_limit(link, 0.8, 2.5),
+        lambda: SpikedFeatures("tanh", link, beta=1, spike=1, gamma=0.5),
+        lambda: after_one_step("tanh", link, 1, 1),
+        lambda: one_step_norm(link),
+        lambda: neuron_gradient(link, "tanh"),
+    ):
+        with pytest.raises(QuantityError, match=r"(link|target) must have a finite mean square, got '.*': E g\(z\)\^2 is infinite"):
+            ask()
+
+
+@pytest.mark.parametrize("student", ["sign(x)", "heaviside(x)", "x*sign(x - 1)", "sign(cos(x) - x)"])
+def test_students_whose_slope_is_no_function_are_refused(student):
+    """A step would not see the jump, and the theory would."""
+    for ask in (
+        lambda: after_one_step(student, "tanh", batch=1.0, rate=3.0),
+        lambda: giant_step_error("test_error", 0.1, student, "tanh", rate=3.0),
+        lambda: neuron_gradient("tanh", student),
+    ):
+        with pytest.raises(QuantityError, match=r"student must be continuous, got .* which jumps at"):
+            ask()
+    assert after_one_step("relu", "sign(x)", batch=1.0, rate=3.0).spike > 0
+
+
+@pytest.mark.parametrize(
+    ("setting", "error"),
+    [
+        ({"spike": 10.0, "gamma": 0.5, "target": "tanh"}, 0.318611981103),
+        ({"spike": 30.0, "gamma": 0.5, "target": "tanh"}, 0.329452881753),
+        ({"spike": 1.0, "gamma": 0.999, "target": "sign(x)"}, 0.378788634686),
+    ],
+)
+def test_large_spikes_are_resolved(setting, error):
+    """Means given <v, x> vary over bulk/spike and (1 - gamma^2)^(1/2)/gamma: a lattice of step 1/80 has these numbers, one of 1/10
+    is off by 1e-5, 1e-3 and 2e-4."""
+    target = setting.pop("target")
+    features = SpikedFeatures("tanh", target, beta=1.0, **setting)
+    assert spiked_limit(features, 2.0, 0.1).test_error == pytest.approx(error, rel=1e-11)
+    parts = (features.student, features.target, features.spike, features.bulk, features.gamma)
+    assert abs(_at(_orders(*parts, 0), features, 2.0, 0.1, None).test_error / error - 1) > 1e-6
+    assert _at(_orders(*parts, 5), features, 2.0, 0.1, None).test_error == pytest.approx(error, rel=1e-11)
+
+
+def test_scales_far_from_one():
+    """tanh(1e6 u) is sign(u) up to 1e-6 of its mass; what has no bulk left is refused at once."""
+    steep = spiked_limit(SpikedFeatures("tanh", "tanh", beta=1.0, spike=1e6, bulk=1e6, gamma=0.5), 2.0, 0.1).test_error
+    sign = spiked_limit(SpikedFeatures("sign(x)", "tanh", beta=1.0, spike=1.0, bulk=1.0, gamma=0.5), 2.0, 0.1).test_error
+    assert steep == pytest.approx(sign, abs=1e-5)
+    for spike, bulk in ((1e6, 1.0), (1.0, 1e-6)):
+        with pytest.raises(NotConverged, match=r"must vary over 1/2000 of it at least, got spike/bulk = 1e\+06"):
+            spiked_limit(SpikedFeatures("tanh", "tanh", beta=1.0, spike=spike, bulk=bulk, gamma=0.5), 2.0, 0.1)
 
 
 @pytest.mark.parametrize(

@@ -148,3 +148,22 @@ def test_a_step_of_size_zero_is_none():
 def test_refusals(make, message):
     with pytest.raises(QuantityError, match=message):
         make()
+
+
+@pytest.mark.parametrize("link", ["relu", "heaviside(x)"])
+def test_gradients_of_labels_that_are_all_zero(link):
+    """They count as cosines of 0, which happens with probability 2^-n: E cos^2 of one sample is 1/(2 d), and nothing is nan."""
+    for quantity in (one_step_overlap(link), neuron_gradient(link, "tanh", what="cos2")):
+        found = quantity.draw(np.random.default_rng(0), 40_000, {"d": 5, "n": 1})
+        assert abs(found.mean() - 0.1) < 5 * found.std() / 200
+        assert quantity.draw(np.random.default_rng(1), 4000, {"d": 5, "n": 2}).min() == 0
+    for what in ("gradient", "weights", "square"):
+        assert np.isfinite(reuse_overlap(link, rate=2, what=what).draw(np.random.default_rng(2), 4000, {"d": 5, "n": 2})).all()
+
+
+def test_errors_need_two_dimensions():
+    """w* and the spike have a component each."""
+    features = SpikedFeatures("tanh", "tanh", beta=1.0, spike=1.0, gamma=0.5)
+    for quantity in (spiked_error("test_error", 0.1, features), giant_step_error("test_error", 0.1, "tanh", "tanh", 1.0)):
+        with pytest.raises(QuantityError, match=r"the size 'd' of .* must be at least 2, got 1"):
+            quantity.sampler({"d": 1, "p": 4, "n": 4, "b": 4})

@@ -155,6 +155,42 @@ def test_smoothed_runs():
     assert 0.85 < np.median(times) < 1.25
 
 
+def test_times_of_blow_up_at_other_steps():
+    """r = 1, h_3: 2.87 at c = .15 in another simulation; what never blows up, or too few runs, is refused by name."""
+    third = "(3*z**2 - 3)/sqrt(6)"
+    median, error = blow_up_median(OnePass("(z**3 - 3*z)/sqrt(6)", third, "0.15*d**(-3/2)", start="positive"), runs=4000)
+    assert abs(median - 2.87) < 4 * error + 0.02 * 2.87
+    cube = "z**3 - 3*z"
+    for sgd, options, message in (
+        (OnePass(cube, "z", "0.1*d**(-3/2)"), {}, r"slope must have E s'\(z\) He_2\(z\) != 0, got 'z'"),
+        (OnePass(cube, third, "1000*d**(-3/2)"), {"runs": 64}, r"half of the runs .* take c nearer to 1 than 1000"),
+        (OnePass(cube, third, "0.1*d**(-3/2)"), {"runs": 1}, "runs must be an integer between 64 and 100000, got 1"),
+        (OnePass(cube, third, "0.1*d**(-3/2)"), {"runs": 0}, "runs must be an integer between 64 and 100000, got 0"),
+        (OnePass(cube, third, "0.1*d**(-3/2)"), {"seed": -1}, "seed must be an integer >= 0, got -1"),
+    ):
+        with pytest.raises(QuantityError, match=message):
+            blow_up_median(sgd, **options)
+
+
+@pytest.mark.parametrize("target", ["sqrt(z)", "log(z)", "z1*sqrt(z2 - 3)"])
+def test_targets_that_are_not_real_are_refused(target):
+    with pytest.raises(QuantityError, match=r"target must be real on the whole line, got .* which is not at"):
+        OnePass(target, "1", "0.1/d")
+    with pytest.raises(QuantityError, match="slope must be real on the whole line, got 'log"):
+        OnePass("z", "log(z)", "0.1/d")
+    with pytest.raises(QuantityError, match="slope must not be 0, got 'z - z'"):
+        OnePass("z", "z - z", "0.1/d")
+
+
+@pytest.mark.parametrize("target", ["exp(z**2)", "exp(z**2/4)", "z1*exp(z2**2/3)", "exp(z1*z2)", "1/z"])
+def test_mean_gradients_of_labels_without_mean_square_are_refused(target):
+    sgd = OnePass(target, "1", "0.1/d")
+    with pytest.raises(QuantityError, match="target must have a finite mean square, got"):
+        mean_gradient(sgd, [0.2] * sgd.link.indices, spherical=False)
+    with pytest.raises(QuantityError, match="slope must have a finite mean square, got 'exp"):
+        mean_gradient(OnePass("z", "exp(z**2)", "1/d"), (0.2,))
+
+
 def test_refusals():
     with pytest.raises(QuantityError, match="level must be an overlap below 1"):
         OnePass("z", "1", "0.2/d", level=1.0)

@@ -242,7 +242,7 @@ def _step(task: OnlineTask, q: Array, r: Array, v: Array, largest: float = math.
     for phi, name in ((task.student, "student"), (task.teacher, "teacher")):
         if not phi.kinks:
             continue
-        check_slope(phi, name)
+        check_slope(phi, name)  # h_5 has the slope of the teacher, by Stein
         if len(v) + task.units > 2:
             raise NotConverged(f"{name} must be smooth, got {phi.text!r}: a lattice does not resolve its kinks; take one unit each")
         return None

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
+from theoryck.numerics.functions.pieces import check_slope
 from theoryck.numerics.gaussian.means import enclosed
 from theoryck.quantities.arguments import positive
 from theoryck.records.arguments import LARGEST, integer
@@ -162,6 +163,7 @@ class OnlineTask:
         if not (np.diagonal(t) > 0).all():
             raise ValueError(f"T must have a diagonal > 0, got {np.diagonal(t).tolist()}: a teacher of no length teaches nothing")
         student = _activation(self.student, "student")
+        check_slope(student, "student")
         teacher = student if self.teacher is None else _activation(self.teacher, "teacher")
         rate = positive(self.rate, "rate")
         readout = rate if self.readout_rate is None else positive(self.readout_rate, "readout_rate", zero=True)

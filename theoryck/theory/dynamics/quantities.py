@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from theoryck.numerics.functions.activation import Activation
+from theoryck.numerics.functions.pieces import check_slope
 from theoryck.quantities.arguments import LARGEST, LEAST, positive
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.records import Enclosure
@@ -256,6 +257,7 @@ class generated_error(Quantity):
             "v": tuple(array(self.v, "v", 1, (len(aligned),)).tolist()),
             "depth": integer(self.depth, "depth", 1, error=QuantityError),
         }
+        check_slope(values["student"], "student", QuantityError)
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

@@ -47,6 +47,16 @@ def in_parts(draws: int, size: int, part: Callable[[int], Array]) -> Array:
     return np.concatenate([part(min(once, draws - done)) for done in range(0, draws, once)])
 
 
+def share(part: Array, whole: Array) -> Array:
+    """Return part/whole, 0 where the whole is 0: a gradient without length has no direction, and has learnt nothing.
+
+    >>> share(np.array([1.0, 0.0]), np.array([2.0, 0.0])).tolist()
+    [0.5, 0.0]
+    """
+    result: Array = np.divide(part, whole, out=np.zeros(np.broadcast_shapes(part.shape, whole.shape)), where=whole > 0)
+    return result
+
+
 @dataclass(frozen=True)
 class OneStepSampler:
     """Draws a ``statistic`` of v = X^T y/n: "cos2" (squared cosine with w*), "cosine", or "norm2" (|v|^2), times ``factor``."""
@@ -67,7 +77,7 @@ class OneStepSampler:
         rest = square * (rng.chisquare(self.d - 1, count) if self.d > 1 else 0.0)
         if self.statistic == "norm2":
             return self.factor * (along**2 + rest) / self.n**2
-        found = along**2 / (along**2 + rest)
+        found = share(along**2, along**2 + rest)
         return self.factor * (found if self.statistic == "cos2" else np.sign(along) * np.sqrt(found))
 
 
@@ -90,7 +100,7 @@ class NeuronSampler:
         u = self.link(star) * self.slope(z)
         along, own = (star * u).sum(axis=1) ** 2, (z * u).sum(axis=1) ** 2
         whole = along + own + (u * u).sum(axis=1) * rng.chisquare(self.d - 2, count)
-        return along / whole if self.statistic == "cos2" else whole / self.n**2
+        return share(along, whole) if self.statistic == "cos2" else whole / self.n**2
 
 
 @dataclass(frozen=True)
@@ -120,7 +130,7 @@ class ReuseSampler:
         root = np.sqrt(rng.chisquare(self.d - 2, count))
         # First step: its components along w_0, w*, and the new direction.
         own, toward, new = (z * u).sum(axis=1), (star * u).sum(axis=1), length * root
-        unit = u / length[:, None]
+        unit = share(u, length[:, None])
         if self.fresh:
             z, star, rho = rng.standard_normal((3, count, n))
             y = self.link(star)
@@ -135,7 +145,7 @@ class ReuseSampler:
         rest = left * rng.chisquare(self.d - 3, count)
         if self.statistic == "weights":
             parts = [toward + parts[0], n / self.rate + own + parts[1], new + parts[2]]
-        cosine = parts[0] / np.sqrt(parts[0] ** 2 + parts[1] ** 2 + parts[2] ** 2 + rest)
+        cosine = share(parts[0], np.sqrt(parts[0] ** 2 + parts[1] ** 2 + parts[2] ** 2 + rest))
         return self.d * cosine**2 if self.statistic == "square" else cosine
 
 

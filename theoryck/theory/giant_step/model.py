@@ -8,11 +8,14 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
+from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
-from theoryck.numerics.gaussian.means import enclosed
+from theoryck.numerics.functions.pieces import check_slope
+from theoryck.numerics.gaussian.means import enclosed, enclosure
 from theoryck.quantities.arguments import positive, real
 from theoryck.quantities.base import QuantityError
 
@@ -29,6 +32,36 @@ def read_link(value: Any, name: str = "link") -> Activation:
         raise QuantityError(f"{name} must be a function of x or its text: {error}") from None
     if not found.expression.free_symbols:
         raise QuantityError(f"{name} must depend on x, got the constant {found.text!r}: nothing can be learnt of it")
+    return found
+
+
+def read_target(value: Any, name: str = "link") -> Activation:
+    """Return g as an Activation with a finite E g(z)^2, without which labels have no limit; QuantityError for another.
+
+    >>> read_target("exp(x**2/4)")
+    Traceback (most recent call last):
+        ...
+    theoryck.quantities.base.QuantityError: link must have a finite mean square, got 'exp(x**2/4)': E g(z)^2 is infinite or has no
+    value: E of exp(x**2/2) does not converge...
+    """
+    found = read_link(value, name)
+    try:
+        enclosure(found.expression**2, Fraction(1), "g(z)^2", 10)
+    except NotConverged:
+        pass  # finite, as its growth shows, though it is not enclosed
+    except ValueError as error:
+        raise QuantityError(f"{name} must have a finite mean square, got {found.text!r}: {error}") from None
+    return found
+
+
+def read_student(value: Any, name: str = "student") -> Activation:
+    """Return s as an Activation whose derivative a step can take; QuantityError for one that jumps.
+
+    >>> read_student("relu"), read_student("relu").derivative()
+    (Activation('relu(x)'), Activation('heaviside(x)'))
+    """
+    found = read_link(value, name)
+    check_slope(found, name, QuantityError)
     return found
 
 
@@ -64,7 +97,7 @@ class SpikedFeatures:
     def __post_init__(self) -> None:
         values: dict[str, Any] = {
             "student": read_link(self.student, "student"),
-            "target": read_link(self.target, "target"),
+            "target": read_target(self.target, "target"),
             "beta": positive(self.beta, "beta"),
             "spike": real(self.spike, "spike"),
             "gamma": real(self.gamma, "gamma", low=0, strict=False),
@@ -95,7 +128,7 @@ def after_one_step(student: Any, target: Any, batch: float, rate: float, beta: f
     >>> round(features.spike, 10), round(features.bulk, 10), round(features.gamma, 10)
     (0.6510892316, 1.0377408854, 0.5634852284)
     """
-    s, g = read_link(student, "student"), read_link(target, "target")
+    s, g = read_student(student), read_target(target, "target")
     ratio, eta = positive(batch, "batch"), positive(rate, "rate", zero=True)
     slope = moment(s, 1, 1)  # E s' = E s z
     steep = moment(s.derivative(), 2, 0) - slope**2

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import wofz
 
 from theoryck.numerics.functions.activation import Activation
+from theoryck.numerics.functions.pieces import Unsplit, pieces
 from theoryck.numerics.gaussian.means import nodes_of, panel_edges
 from theoryck.numerics.proved.arithmetic import enclose
 from theoryck.records import Enclosure
@@ -25,7 +26,8 @@ REACH = 9.0
 
 
 def mean_squared_cosine(link: Activation, d: int, n: int, digits: int = 20) -> Enclosure | None:
-    """Return E cos^2(X^T y, w*) of n samples in d dimensions for a linear link, one sample or the sign; None for other links.
+    """Return E cos^2(X^T y, w*) of n samples in d dimensions for a linear link, the sign, or one sample of a link that is 0
+    nowhere; None for others.
 
     >>> float(mean_squared_cosine(Activation("3*x"), 10, 5)) == 5 / 14
     True
@@ -33,7 +35,7 @@ def mean_squared_cosine(link: Activation, d: int, n: int, digits: int = 20) -> E
     0.26506019729
     """
     if n == 1:
-        return enclose(Fraction(1, d), digits)
+        return enclose(Fraction(1, d), digits) if _never_zero(link) else None
     if link.text in ("sign(x)", "2*heaviside(x) - 1"):
         if d == 1:
             return enclose(1, digits)
@@ -42,6 +44,14 @@ def mean_squared_cosine(link: Activation, d: int, n: int, digits: int = 20) -> E
         return Enclosure(Decimal(fine), Decimal(abs(fine - coarse) + 1e-14), rigorous=False)
     ratio = link.expression.diff()
     return enclose(Fraction(n, n + d - 1), digits) if not ratio.free_symbols and link(0.0) == 0 else None
+
+
+def _never_zero(link: Activation) -> bool:
+    """Whether labels are known to be other than 0 with probability 1."""
+    try:
+        return all(piece.expression != 0 for piece in pieces(link.expression))
+    except Unsplit:
+        return False
 
 
 def _sign(d: int, n: int, count: int, longest: float) -> float:

@@ -11,13 +11,22 @@ from theoryck.quantities.arguments import positive
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.records import Enclosure
 from theoryck.theory.giant_step.draws import FeaturesSampler, NeuronSampler, OneStepSampler, ReuseSampler, StaircaseSampler
-from theoryck.theory.giant_step.model import SpikedFeatures, after_one_step, moment, read_link
+from theoryck.theory.giant_step.model import SpikedFeatures, after_one_step, moment, read_link, read_student, read_target
 from theoryck.theory.giant_step.proved import mean_squared_cosine
 
 
 def _choice(value: Any, name: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise QuantityError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+
+
+def _whole(quantity: Quantity, sizes: Sizes, least: int) -> tuple[int, ...]:
+    """The sizes that a quantity needs, d being the first; QuantityError below the ``least`` d."""
+    need_sizes(quantity.name, quantity.needs, sizes)
+    found = tuple(int(sizes[name]) for name in quantity.needs)
+    if found[0] < least:
+        raise QuantityError(f"the size 'd' of {quantity.name} must be at least {least}, got {found[0]}")
+    return found
 
 
 class StepQuantity(Quantity):
@@ -28,16 +37,13 @@ class StepQuantity(Quantity):
     least: ClassVar[int] = 2
 
     def _sizes(self, sizes: Sizes) -> tuple[int, int]:
-        need_sizes(self.name, self.needs, sizes)
-        d, n = int(sizes["d"]), int(sizes["n"])
-        if d < self.least:
-            raise QuantityError(f"the size 'd' of {self.name} must be at least {self.least}, got {d}")
+        d, n = _whole(self, sizes, self.least)
         return d, n
 
 
 @dataclass(frozen=True, repr=False)
 class LinkQuantity(StepQuantity):
-    """And of a ``link`` y = g(<w*, x>)."""
+    """And of a ``link`` y = g(<w*, x>); where every label is 0, so is the gradient, and its cosines count as 0."""
 
     link: Any
 
@@ -53,8 +59,8 @@ class LinkQuantity(StepQuantity):
 class one_step_overlap(LinkQuantity):
     """E cos^2(X^T y, w*) after one giant step, y = g(<w*, x>), X (n, d); sizes ``d`` and ``n``.
 
-    ``times_dimension`` multiplies it with d.  Drawn by its exact law with n normal variables a run; exact for linear links, for one
-    sample and for sign(x).  Raises QuantityError.
+    ``times_dimension`` multiplies it with d.  Drawn by its exact law with n normal variables a run, 0 where all labels are; exact
+    for linear links, for one sample and for sign(x).  Raises QuantityError.
 
     >>> import numpy as np
     >>> overlap = one_step_overlap("sign(x)")
@@ -100,6 +106,9 @@ class one_step_norm(LinkQuantity):
     title = "|X^T y/n|^2, y = {link.text}"
     can_exact = True
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "link", read_target(self.link))
+
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure:
         d, n = self._sizes(sizes)
         a, b, mixed = (moment(self.link, *powers) for powers in ((1, 1), (2, 0), (2, 2)))
@@ -129,8 +138,10 @@ class neuron_gradient(LinkQuantity):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "student", read_link(self.student, "student"))
+        object.__setattr__(self, "student", read_student(self.student))
         _choice(self.what, "what", ("norm2", "cos2"))
+        if self.what == "norm2":
+            read_target(self.link)
 
     @property
     def slope(self) -> Activation:
@@ -272,8 +283,8 @@ class spiked_error(FeaturesError):
             raise QuantityError(f"features must be a SpikedFeatures, got {self.features!r}")
 
     def sampler(self, sizes: Sizes) -> FeaturesSampler:
-        need_sizes(self.name, self.needs, sizes)
-        return FeaturesSampler(self.features, int(sizes["d"]), int(sizes["p"]), int(sizes["n"]), self.penalty, self.what)
+        d, p, n = _whole(self, sizes, 2)
+        return FeaturesSampler(self.features, d, p, n, self.penalty, self.what)
 
 
 @dataclass(frozen=True, repr=False)
@@ -303,7 +314,6 @@ class giant_step_error(FeaturesError):
             object.__setattr__(self, name, value)
 
     def sampler(self, sizes: Sizes) -> FeaturesSampler:
-        need_sizes(self.name, self.needs, sizes)
-        d, p, n, b = (int(sizes[name]) for name in self.needs)
+        d, p, n, b = _whole(self, sizes, 2)
         features = SpikedFeatures(self.student, self.target, 1.0, 0.0, 0.0)
         return FeaturesSampler(features, d, p, n, self.penalty, self.what, (b, self.rate))

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from theoryck.numerics.functions.expression import ExpressionError, read_text
+from theoryck.numerics.errors import NotConverged
+from theoryck.numerics.functions.activation import Activation
+from theoryck.numerics.functions.expression import ExpressionError, read_text, x
+from theoryck.numerics.gaussian.means import enclosure
 from theoryck.quantities.arguments import real
 from theoryck.quantities.base import QuantityError
-from theoryck.theory.weak_recovery.model import Link, as_link, evaluate
+from theoryck.theory.weak_recovery.model import MOST_INDICES, Link, as_link, evaluate
 
 Array = NDArray[np.float64]
 
 STARTS = ("uniform", "positive")
+
+_PROBES = np.random.default_rng(0).standard_normal((256, MOST_INDICES))
+"""Where a target and a slope must be real numbers: roots and logarithms of what changes sign are not."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,16 @@ class OnePass:
         if self.start not in STARTS:
             raise QuantityError(f"start must be one of {', '.join(STARTS)}, got {self.start!r}")
         self.step_at(64)
-        _text(self.slope, "slope", "z")
+        if _text(self.slope, "slope", "z") == 0:
+            raise QuantityError(f"slope must not be 0, got {self.slope!r}: such a neuron never moves")
+        with np.errstate(all="ignore"):
+            target, slope = self.link.values(_PROBES[:, : self.link.indices]), self.slopes(_PROBES[:, 0].copy())
+        for name, text, values in (("target", str(self.link), target), ("slope", self.slope, slope)):
+            if np.isnan(values).any():
+                point = _PROBES[np.isnan(values)][0, : self.link.indices if name == "target" else 1]
+                raise QuantityError(
+                    f"{name} must be real on the whole line, got {text!r}, which is not at {point.round(3).tolist()}"
+                )
         if self.smoothing is not None:
             _value(self.smoothing, "smoothing", 64)
             third = np.allclose(self.slope_coefficients or (), (-3 / 6**0.5, 0.0, 3 / 6**0.5)) if self.slope_degree == 2 else False
@@ -108,6 +124,30 @@ class OnePass:
             if coefficient:
                 total += coefficient
         return total
+
+
+def check_mean_squares(sgd: OnePass) -> None:
+    """Raise QuantityError where labels or slopes have no mean square: on a line parallel to an axis, or along a diagonal.
+
+    >>> check_mean_squares(OnePass("z1*exp(z2**2/3)", "1", "1/d"))
+    Traceback (most recent call last):
+        ...
+    theoryck.quantities.base.QuantityError: target must have a finite mean square, got 'z1*exp(z2**2/3)': ...
+    """
+    link, r = sgd.link, sgd.link.indices
+    lines = [[x if j == k else sympy.Rational(1, 2) for j in range(r)] for k in range(r)] + [[x / sympy.sqrt(r)] * r]
+    sections = [link.expression.xreplace(dict(zip(link.symbols, line))) for line in lines]
+    for name, text, found in (
+        ("target", str(link), sections),
+        ("slope", sgd.slope, [_text(sgd.slope, "slope", "z").xreplace({_symbol("z"): x})]),
+    ):
+        for section in found:
+            try:
+                enclosure(Activation(section).expression ** 2, Fraction(1), "of its square", 10)
+            except NotConverged:
+                pass  # finite, as its growth shows, though it is not enclosed
+            except ValueError as error:
+                raise QuantityError(f"{name} must have a finite mean square, got {text!r}: {error}") from None
 
 
 def _symbol(name: str) -> Any:

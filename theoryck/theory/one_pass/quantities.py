@@ -15,7 +15,7 @@ from theoryck.records import Enclosure
 from theoryck.records.arguments import integer
 from theoryck.theory.one_pass.draws import GradientSampler, HittingSampler
 from theoryck.theory.one_pass.limits import gradient
-from theoryck.theory.one_pass.model import OnePass, samples_at
+from theoryck.theory.one_pass.model import OnePass, check_mean_squares, samples_at
 from theoryck.theory.weak_recovery.model import kink_arguments
 
 
@@ -23,6 +23,7 @@ from theoryck.theory.weak_recovery.model import kink_arguments
 class hitting_time(Quantity):
     """The median of the number n of samples until min_k |m_k| reaches the level, over ``unit``; size ``d``.
 
+    The level is looked at every d/64 samples (every one below d = 128, every eighth from d = 512 on), and n rounded up to them.
     ``expected`` is about how many samples it takes: it says what a draw costs, and runs are given up after ``patience`` times it.
     Both are texts in d, such as "2*d*log(d)".  A block advances ``runs`` of them together, until three quarters have arrived: with
     1024 a run costs two thirds of what it does with 256, and no size gets fewer.  Raises QuantityError.
@@ -105,6 +106,7 @@ class mean_gradient(Quantity):
             raise QuantityError(f"overlaps must be {r} numbers whose squares add up to at most 1, got {self.overlaps!r}")
         object.__setattr__(self, "overlaps", m)
         integer(self.component, "component", 1, r, QuantityError)
+        check_mean_squares(self.sgd)
 
     can_draw = True
 

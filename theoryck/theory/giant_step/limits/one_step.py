@@ -14,7 +14,7 @@ from typing import Any
 
 from theoryck.quantities.arguments import positive
 from theoryck.quantities.base import QuantityError
-from theoryck.theory.giant_step.model import moment, read_link
+from theoryck.theory.giant_step.model import moment, read_target
 
 
 def one_step_limit(link: Any, alpha: float) -> float:
@@ -25,7 +25,7 @@ def one_step_limit(link: Any, alpha: float) -> float:
     >>> round(one_step_limit("tanh", 0.5), 10), one_step_limit("x**2 - 1", 3)
     (0.3175156026, 0.0)
     """
-    g, ratio = read_link(link), positive(alpha, "alpha")
+    g, ratio = read_target(link), positive(alpha, "alpha")
     first = moment(g, 1, 1)
     return first**2 * ratio / (first**2 * ratio + moment(g, 2, 0))
 
@@ -38,7 +38,7 @@ def one_step_correction(link: Any, alpha: float) -> float:
     >>> round(one_step_correction("x", 2), 12), round(one_step_correction("tanh", 0.5), 8)  # linear: alpha/(1 + alpha)^2
     (0.222222222222, 0.3281265)
     """
-    g, alpha = read_link(link), positive(alpha, "alpha")
+    g, alpha = read_target(link), positive(alpha, "alpha")
     a, b = moment(g, 1, 1), moment(g, 2, 0)
     if a == 0:
         raise QuantityError(f"link must have E y z != 0, got {g.text!r}: see hard_link_limit")
@@ -59,7 +59,7 @@ def hard_link_limit(link: Any) -> float:
     >>> hard_link_limit("x**2 - 1"), hard_link_limit("x**3 - 3*x")
     (5.0, 7.0)
     """
-    g = read_link(link)
+    g = read_target(link)
     if abs(moment(g, 1, 1)) > 1e-15 * moment(g, 2, 0) ** 0.5:
         raise QuantityError(f"link must have E y z = 0, got {g.text!r} with {moment(g, 1, 1):.6g}: see one_step_limit")
     return moment(g, 2, 2) / moment(g, 2, 0)

@@ -11,17 +11,28 @@ zeta, and the square of the rest to (E v^2 - (E u v)^2/E u^2)/alpha.  The term u
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
 
-from theoryck.numerics.gaussian.means import kinks_of, nodes_of, panel_edges
+from theoryck.numerics.errors import NotConverged
+from theoryck.numerics.functions.activation import Activation
+from theoryck.numerics.gaussian.means import image, kinks_of, nodes_of, panel_edges
 from theoryck.quantities.arguments import positive
-from theoryck.theory.giant_step.model import read_link
+from theoryck.theory.giant_step.model import read_target
 
 REACH, PANEL = 12.0, 0.75
-"""Panels of 24 nodes: e^(-72) times a polynomial is nothing, and links vary on a scale of 1 or more."""
+"""Panels of 24 nodes: e^(-72) times a polynomial is nothing, and most links vary on a scale of 1 or more."""
+
+HALVINGS = 4
+"""Of panels, for links and steps that vary faster: 6000 nodes an axis, about 4 s."""
+
+AGREED = 1e-11
+"""Panels and those twice as long must agree to this: by then the shorter ones know twice the digits."""
+
+AT_ONCE = 2**20
+"""Pairs of nodes held at once."""
 
 
 @dataclass(frozen=True)
@@ -36,37 +47,58 @@ class ReuseLimit:
 def batch_reuse_limit(link: Any, alpha: float, rate: float) -> ReuseLimit:
     """Return what two steps of size ``rate`` on the same n = ``alpha`` d samples learn of w*, d -> infinity.
 
-    zeta is integrated analytically, z and z* by quadrature.  Raises QuantityError for a bad argument.
+    zeta is integrated analytically, z and z* by quadrature.  Raises QuantityError for a bad argument and a link without mean
+    square, NotConverged for one that varies too fast.
 
     >>> found = batch_reuse_limit("sin(2*x) - 2*exp(-3/2)*sin(x)", alpha=2, rate=4)  # information exponent 3
     >>> round(found.gradient, 9), round(found.weights, 9)
     (0.140817235, 0.05379436)
     """
-    g, alpha, eta = read_link(link), positive(alpha, "alpha"), positive(rate, "rate")
-    grid = [nodes_of(panel_edges(breaks, -REACH, REACH, PANEL)) for breaks in ([0.0], kinks_of(g))]
-    (z, z_weights), (star, star_weights) = grid
+    g, alpha, eta = read_target(link), positive(alpha, "alpha"), positive(rate, "rate")
+    before = _limit(g, alpha, eta, 2 * PANEL, [])
+    for halving in range(HALVINGS):
+        resolved = image(g, 1.0, "link").edges.tolist() if halving else []
+        now = _limit(g, alpha, eta, PANEL / 2**halving, resolved)
+        gaps = np.abs(np.array(astuple(now)) - astuple(before))
+        if (gaps <= AGREED * np.array([1.0, 1.0, max(1.0, abs(now.M))])).all():
+            return now
+        before = now
+    raise NotConverged(
+        f"the limits of {g.text} at the rate {eta:g} were not resolved: the link varies too fast, or the rate is too large"
+    )
+
+
+def _limit(g: Activation, alpha: float, eta: float, panel: float, resolved: list[float]) -> ReuseLimit:
+    """The limits by panels of at most that length, those in z* ending at the kinks of g and where it is ``resolved``."""
+    reach = max(REACH, *map(abs, resolved)) if resolved else REACH
+    z, z_weights = nodes_of(panel_edges([0.0], -REACH, REACH, panel))
+    star, star_weights = nodes_of(panel_edges(sorted({*kinks_of(g), *resolved}), -reach, reach, panel))
     density = np.exp(-z * z / 2) * z_weights / math.sqrt(2 * math.pi)
     star_density = np.exp(-star * star / 2) * star_weights / math.sqrt(2 * math.pi)
     y = g(star)
     slope = np.exp(-z * z / 2)
-
-    def mean(values: Any) -> float:
-        """E over z (rows) and z* (columns)."""
-        return float(density @ values @ star_density)
-
     mean_y, square_y, tilt = float(y @ star_density), float(y * y @ star_density), float(y * star @ star_density)
     along, toward = mean_y * float(density @ (slope * z)), tilt * float(density @ slope)  # E u z, E u z*
     square = square_y * float(density @ slope**2)  # E u^2
-    u = slope[:, None] * y
-    middle = z[:, None] * (1 + eta * along) + eta * (star * toward + u / alpha)
     spread = eta**2 * square / alpha
-    # E over zeta of e^(-h^2/2), of zeta e^(-h^2/2) and of e^(-h^2), h = middle + sqrt(spread) zeta
-    bump = np.exp(-(middle**2) / (2 * (1 + spread))) / math.sqrt(1 + spread)
-    tilted = -math.sqrt(spread) / (1 + spread) * middle * bump
-    squared = np.exp(-(middle**2) / (1 + 2 * spread)) / math.sqrt(1 + 2 * spread)
-    signal, own, mixed = mean(bump * y * star), mean(bump * y * z[:, None]), mean(bump * y * u)
-    new = mixed / math.sqrt(alpha * square) + mean(tilted * y)
-    rest = max(mean(squared * y * y) - mixed**2 / square, 0.0) / alpha
+    # E v z*, E v z, E v u, E v zeta and E v^2, over z (rows) and z* (columns)
+    signal = own = mixed = tilted = squared = 0.0
+    rows = max(AT_ONCE // len(star), 1)
+    for first in range(0, len(z), rows):
+        some = slice(first, first + rows)
+        u = slope[some, None] * y
+        middle = z[some, None] * (1 + eta * along) + eta * (star * toward + u / alpha)
+        # E over zeta of e^(-h^2/2), of zeta e^(-h^2/2) and of e^(-h^2), h = middle + sqrt(spread) zeta
+        bump = np.exp(-(middle**2) / (2 * (1 + spread))) / math.sqrt(1 + spread)
+        turned = -math.sqrt(spread) / (1 + spread) * middle * bump
+        double = np.exp(-(middle**2) / (1 + 2 * spread)) / math.sqrt(1 + 2 * spread)
+        signal += float(density[some] @ (bump * y * star) @ star_density)
+        own += float(density[some] @ (bump * y * z[some, None]) @ star_density)
+        mixed += float(density[some] @ (bump * y * u) @ star_density)
+        tilted += float(density[some] @ (turned * y) @ star_density)
+        squared += float(density[some] @ (double * y * y) @ star_density)
+    new = mixed / math.sqrt(alpha * square) + tilted
+    rest = max(squared - mixed**2 / square, 0.0) / alpha
     gradient = signal / math.sqrt(signal**2 + own**2 + new**2 + rest)
     moved = np.array([eta * (toward + signal), 1 + eta * (along + own), eta * (math.sqrt(square / alpha) + new)])
     weights = moved[0] / math.sqrt(float(moved @ moved) + eta**2 * rest)
