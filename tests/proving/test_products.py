@@ -126,8 +126,18 @@ def test_slopes_of_formulas(text, values):
 def test_from_below_is_stated_or_not():
     made = record("abs(x)", 1, 2, 16)
     assert check(without_least(made)).startswith("E| |x_1|^2")
-    assert check(made).startswith("4.0")
+    assert check(made).startswith("4 d^(-2/2) <= ")
     with pytest.raises(Refused, match=r"least: .* is not seen to be at most"):
         check(made | {"least": "4.0001"})
     with pytest.raises(Refused, match="power: 1 is no integer"):
         check(made | {"power": 1})
+
+
+def test_what_is_said_is_what_is_stated_and_not_rounded_down():
+    # d E X^2 at d = N = 3 is 31/12, the least constant that is true: 2.583333333 is less.
+    made = {"format": 1, "quantity": "norm-deviation", "activation": "relu(x)", "depth": 1, "power": 2, "widths": "all widths >= d"}
+    made |= {"from": 3, "method": "product", "constant": "2.58333333333334", "proof": {"moments": [["2"], ["10.33333333333334"]]}}
+    assert exact_deviation(1, 0, [3, 3], 2) * 3 == Fraction(31, 12)
+    assert Fraction(check(made).split("<= ")[1].split()[0]) >= Fraction(31, 12)
+    with pytest.raises(Refused, match="constant"):
+        check(made | {"constant": "2.583333333"})

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
 
 from theoryck.records import Enclosure, Interval
 
@@ -23,6 +23,15 @@ def plain(value: float | None) -> str:
     ('-0.5', '-0.3333', '1e+30', 'nan', '-')
     """
     return "-" if value is None else f"{value:.4g}"
+
+
+def bound(value: Decimal, *, up: bool) -> str:
+    """Write a number that is proved, so that what is written is proved too: rounded up, or down where it bounds from below.
+
+    >>> bound(Decimal("0.115441"), up=True), bound(Decimal("0.115441"), up=False)
+    ('0.1155', '0.1154')
+    """
+    return plain(float(Context(prec=4, rounding=ROUND_CEILING if up else ROUND_FLOOR).plus(value)))
 
 
 def _decimals(half: Decimal) -> int:

@@ -96,11 +96,13 @@ def constants(scope: Scope) -> str:
     >>> from decimal import Decimal
     >>> constants(Scope("d", 16, Decimal("2.31"), limit=2.1, largest=2.2))
     'with the constant 2.31: 1.1 times the limit 2.1 of the ratio to the rate, 1.05 times its largest value measured, 2.2'
+    >>> constants(Scope("d", 16, Decimal("0.115441"), Decimal("0.0694995")))
+    'with the constant 0.1155, from below 0.06949'
     """
     known = [("the limit {} of the ratio to the rate", scope.limit), ("its largest value measured, {}", scope.largest)]
     parts = [f"{float(scope.constant) / value:.3g} times {text.format(numbers.plain(value))}" for text, value in known if value]
-    least = "" if scope.least is None else f", from below {numbers.plain(float(scope.least))}"
-    return f"with the constant {numbers.plain(float(scope.constant))}{least}" + (f": {', '.join(parts)}" if parts else "")
+    least = "" if scope.least is None else f", from below {numbers.bound(scope.least, up=False)}"
+    return f"with the constant {numbers.bound(scope.constant, up=True)}{least}" + (f": {', '.join(parts)}" if parts else "")
 
 
 def _effort(result: Result) -> str:

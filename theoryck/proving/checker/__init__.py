@@ -53,7 +53,7 @@ def check(record: Any) -> str:
     ...     "widths": "all widths >= d", "from": 1, "constant": "2", "method": "comparison",
     ...     "proof": {"range": "1.001", "top": 2, "layers": [], "moments": [["2"]]}}
     >>> check(statement)
-    'E| |x_0|^2 - sigma_0 |^2 <= 2.000000000 d^(-2/2) for every d >= 1 and all widths >= d, phi(x) = tanh(x)'
+    'E| |x_0|^2 - sigma_0 |^2 <= 2 d^(-2/2) for every d >= 1 and all widths >= d, phi(x) = tanh(x)'
     """
     with ctx.workprec(80):
         need(isinstance(record, dict), "certificate", "it is no object")
@@ -63,4 +63,5 @@ def check(record: Any) -> str:
         first = {"format": integer(1, 1), "quantity": as_it_is, "method": as_it_is, "widths": word(widths)}
         rest = {"activation": as_it_is, "depth": integer(depth, 8), "power": power, "from": integer(1, 10**30)}
         statement = fields(**first, **rest, constant=number, proof=as_it_is, **extra)(record, "")[len(first) :]
-        return f"{check_kind(statement)}, phi(x) = {record['activation']}"
+        said = check_kind(statement).format(constant=record["constant"], least=record.get("least"))  # as written, not rounded
+        return f"{said}, phi(x) = {record['activation']}"

@@ -24,6 +24,7 @@ import functools
 import itertools
 import math
 import operator
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -76,7 +77,8 @@ def parse(text: Any, kinks: bool = False) -> Any:
                 return (name, *map(tree, parts))
         raise Refused(f"activation: {ast.unparse(node)[:80]!r} is no formula of x that is read here")
 
-    need(isinstance(text, str) and len(text) <= 1000, "activation", "it is no formula of at most 1000 characters")
+    fits = isinstance(text, str) and re.fullmatch(r"[0-9A-Za-z.+*/(), -]{1,1000}", text) is not None
+    need(fits, "activation", "it is no formula of at most 1000 characters")  # nor has it a comment that it would be stated with
     try:
         return tree(ast.parse(text, mode="eval").body)
     except (SyntaxError, RecursionError, MemoryError):
@@ -310,8 +312,8 @@ def quadrature(halvings: int) -> tuple[arb, list[arb], list[arb_mat], list[acb],
 
 def nonnegative(curve: arb_poly, low: arb, high: arb, depth: int = 9) -> bool:
     """Whether curve(t) >= 0 is seen for low <= t <= high: by the value in the middle and the slope, or on two halves."""
-    middle, half = ((low + high) / 2).mid(), arb(0, ((high - low) / 2).upper())
+    middle, whole = ((low + high) / 2).mid(), low.union(high)  # which holds both ends, known up to rounding
     there = curve(middle)
-    if there + curve.derivative()(middle + half) * half >= 0:
+    if there + curve.derivative()(whole) * (whole - middle) >= 0:
         return True
     return depth > 0 and not there < 0 and all(nonnegative(curve, *ends, depth - 1) for ends in ((low, middle), (middle, high)))

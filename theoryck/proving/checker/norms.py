@@ -197,4 +197,4 @@ def check_norms(statement: list[Any]) -> str:
     fields(range=as_it_is, top=even_number(k), layers=as_it_is, moments=as_it_is)(proof, "proof")
     *_, found = compare(text, depth, start, proof, [proof["top"] // 2] * depth + [(k + 1) // 2], {})
     bounds(constant, moment_roots(found[-1][1], k)[k], "constant", DERIVED)
-    return f"E| |x_{depth}|^2 - sigma_{depth} |^{k} <= {show(constant)} d^(-{k}/2) for every d >= {start} and all widths >= d"
+    return f"E| |x_{depth}|^2 - sigma_{depth} |^{k} <= {{constant}} d^(-{k}/2) for every d >= {start} and all widths >= d"

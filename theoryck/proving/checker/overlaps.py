@@ -23,7 +23,6 @@ from theoryck.proving.checker.fields import (
     layer_number,
     need,
     number,
-    show,
     unit,
 )
 from theoryck.proving.checker.norms import cells_of, compare, divided, holds, moment_roots, next_moments
@@ -109,4 +108,4 @@ def check_overlaps(statement: list[Any]) -> str:
         stated = items(count, number)(lists[i], f"proof.overlaps[{i}]")
         even = [arb(1)] + [bounds(*pair, f"proof.overlaps[{i}][{j}]", DERIVED) for j, pair in enumerate(zip(stated, true))]
     bounds(constant, moment_roots(even, k)[k], "constant", DERIVED)
-    return f"E|x_{depth} . x'_{depth}|^{k} <= {show(constant)} d^(-{k}/2) for every d >= {start} and all widths >= d"
+    return f"E|x_{depth} . x'_{depth}|^{k} <= {{constant}} d^(-{k}/2) for every d >= {start} and all widths >= d"

@@ -9,7 +9,7 @@ from typing import Any
 from flint import arb
 
 from theoryck.proving.checker.expectations import parse, value
-from theoryck.proving.checker.fields import DERIVED, bounds, bounds_below, exact, fields, items, need, number, show
+from theoryck.proving.checker.fields import DERIVED, bounds, bounds_below, exact, fields, items, need, number
 from theoryck.proving.checker.norms import chi_square_cumulants, mean_moments, moment_roots
 
 
@@ -77,7 +77,7 @@ def check_products(statement: list[Any]) -> str:
         true = product_moments(p, mean_moments(layer, root), root)
     scale = q ** (depth * k)
     bounds(constant, scale * moment_roots([*p[::2]], k)[k], "constant", DERIVED)
-    said = f"E| |x_{depth}|^2 - sigma_{depth} |^{k} <= {show(constant)} d^(-{k}/2)"
+    said = f"E| |x_{depth}|^2 - sigma_{depth} |^{k} <= {{constant}} d^(-{k}/2)"
     if not least:
         return f"{said} for every d >= {start} and all widths >= d"
     need(all(kappa >= 0 for kappa in layer[2:]), "least", "a cumulant of the terms of a layer is not seen to be positive")
@@ -85,5 +85,5 @@ def check_products(statement: list[Any]) -> str:
     for _ in range(depth):
         p = product_moments(p, mean_moments(layer, arb(0)), arb(0))
     bounds_below(least[0], scale * (p[2].sqrt() ** k if k % 2 else p[k]), "least", DERIVED)
-    both = f"{show(least[0])} d^(-{k}/2) <= {said}"
+    both = f"{{least}} d^(-{k}/2) <= {said}"
     return f"{both} for every d >= {start}, from below where all widths are d, from above where they are >= d"

@@ -75,5 +75,5 @@ def check_two_sided(statement: list[Any]) -> str:
             noise = deviation_least - fall * h[1] * root
             true = image.max(arb(0)) ** 2 + noise.max(arb(0)) ** 2
     bounds_below(least, squares[-1].sqrt() ** k, "least", DERIVED)
-    both = f"{show(least)} d^(-{k}/2) <= E| |x_{depth}|^2 - sigma_{depth} |^{k} <= {show(constant)} d^(-{k}/2)"
+    both = f"{{least}} d^(-{k}/2) <= E| |x_{depth}|^2 - sigma_{depth} |^{k} <= {{constant}} d^(-{k}/2)"
     return f"{both} for every d >= {start}, from below where all widths are d, from above where they are >= d"
