@@ -1,6 +1,9 @@
 """The spectral method and state evolution against values of another program, and against simulation."""
 
 import csv
+import math
+import time
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +13,8 @@ from theoryck.quantities import QuantityError
 from theoryck.theory.weak_recovery import (
     Link,
     StateEvolution,
+    fixed_point,
+    full_recovery_threshold,
     gamp_overlap,
     matrix_state_evolution,
     spectral_cos2,
@@ -96,6 +101,110 @@ def test_signs_tell_what_a_probit_channel_tells():
     information = float((density / (ndtr(t) * ndtr(-t)) * np.exp(-(e**2) / 2)).sum() * h / np.sqrt(2 * np.pi)) / v
     evolution = StateEvolution(Link("sign(z)"))
     assert abs((v - evolution.posterior_variance(q)) / v**2 - information) < 1e-9
+
+
+def test_full_recovery_where_it_is_reached_at_the_end():
+    """alpha(q) -> 1/(1 - p) as q -> 1, p the probability of rest: z has mmse = 0 and alpha(q) = q, relu rests half of the time."""
+    assert StateEvolution("z").full_recovery() == 1
+    assert StateEvolution("1/z").full_recovery() == 1
+    assert StateEvolution("relu(z)").full_recovery() == 2
+    edge = math.erf(0.5**0.5)  # P(|z| < 1)
+    assert abs(StateEvolution("min(z, 1) - min(z, -1)").full_recovery() - 1 / edge) < 1e-12
+    for link in ("sign(z)", Link("z**2", noise=0.5)):
+        assert StateEvolution(link).full_recovery() == math.inf
+        with pytest.raises(QuantityError, match="q < 1 at every alpha"):
+            full_recovery_threshold(link)
+    # Where level sets meet alpha(q) tends to its limit from above.
+    assert 1 < StateEvolution("z**3 - 3*z").full_recovery() < 1.2
+
+
+def test_fixed_points_near_the_ends():
+    """sign z: 1 - q ~ (c/alpha)^2; relu: 2 from below; z^2 starts with slope .4 at alpha_c; trivial directions with lambda_1."""
+    assert abs(StateEvolution("sign(z)").fixed_point(50) - 0.99923) < 1e-5
+    one, two = (1 - StateEvolution("sign(z)").fixed_point(alpha) for alpha in (200, 400))
+    assert abs(one / two - 4) < 0.02
+    relu = StateEvolution("relu(z)")
+    assert 1e-7 < 1 - relu.fixed_point(1.999) < 1e-6
+    assert relu.fixed_point(2) == 1
+    with pytest.raises(QuantityError, match="not told from 1"):
+        relu.fixed_point(2 - 1e-9)
+    square = StateEvolution("z**2")
+    assert abs(square.fixed_point(0.5 + 1e-7) / 4e-8 - 1) < 1e-5
+    with pytest.raises(QuantityError, match="not told from alpha_c"):
+        square.fixed_point(0.5 * (1 + 1e-14))
+    eigenvalue = weak_recovery_threshold("z**3 - 3*z").eigenvalue
+    assert abs(StateEvolution("z**3 - 3*z").fixed_point(1e-6) / (1e-6 * eigenvalue) - 1) < 1e-5
+
+
+def test_state_evolution_with_poles():
+    """The level set of tan z is z + k pi, all of one slope: weights N(z + k pi; omega, V); 1/z tells what z tells."""
+    q = 0.2
+    v = 1 - q
+    u, h = np.linspace(-9.2, 9.2, 921, retstep=True)
+    e = u[:, None]
+    points = u[:, None, None] + math.pi * np.arange(-6, 7)
+    away = points - (q * u + (q * v) ** 0.5 * e)[:, :, None].swapaxes(0, 1)
+    share = np.exp(-(away**2) / (2 * v))
+    share /= share.sum(axis=2, keepdims=True)
+    mean = (share * points).sum(axis=2)
+    spread = (share * points**2).sum(axis=2) - mean**2
+    mass = np.exp(-(u**2) / 2) * h / np.sqrt(2 * np.pi)
+    expected = float(mass @ spread @ mass)
+    assert abs(StateEvolution("tan(z)").posterior_variance(q) - expected) < 1e-12
+    assert np.allclose(state_evolution("1/z", 1.0, start=0.2, steps=2), state_evolution("z", 1.0, start=0.2, steps=2), rtol=1e-14)
+    # alpha/(alpha + V) after one step, as mmse = 0.
+    assert abs(state_evolution("1/z", 1.0, start=0.2, steps=1)[1] - 1 / 1.8) < 1e-14
+    assert abs(fixed_point("1/z", 0.5).exact({}).midpoint - Decimal("0.5")) < 1e-12
+
+
+def test_what_is_told_and_what_is_left_add_up():
+    """E (E[z | y, omega] - omega)^2 + E Var(z | y, omega) = 1 - q: two sums that are found apart."""
+    for link in ("z**2", "relu(z)", "sign(abs(z) - 1)", "z/(z**2 - 1)", Link("abs(z - 1)", noise=0.1), Link("z**2", noise=0.5)):
+        for q in (0.0, 1e-6, 0.3, 0.95, 0.9999):
+            gain, left = StateEvolution(link).information(q)
+            assert abs(gain + left - (1 - q)) < 1e-11 * (1 - q)
+
+
+def test_noise_is_followed_to_the_end():
+    """Values of another program; and as q -> 1, (1 - q - mmse)/(1 - q)^2 -> E f'^2/noise = 8 for z^2 with noise 1/2."""
+    evolution = StateEvolution(Link("z**2", noise=0.5))
+    assert abs(evolution.posterior_variance(0.8) - 0.12556060) < 5e-9
+    assert abs(evolution.fixed_point(1.5) - 0.5738412174) < 5e-10
+    for q in (0.9999, 0.99999):
+        assert abs(evolution.information(q)[0] / (1 - q) ** 2 / 8 - 1) < 30 * (1 - q)
+    with pytest.raises(QuantityError, match="followed no further"):
+        evolution.posterior_variance(1 - 1e-7)
+    # z: 1/(1 + noise/V).
+    assert abs(StateEvolution(Link("z", noise=0.5)).posterior_variance(0.2) - 0.8 * 0.5 / 1.3) < 1e-12
+
+
+def test_labels_that_no_grid_holds():
+    for call, message in (
+        (lambda: weak_recovery_threshold("z**2", noise=1e-12), "too small beside the labels"),
+        (lambda: weak_recovery_threshold("z1*z2", noise=1e-12), "too small beside the labels"),
+        (lambda: weak_recovery_threshold("exp(z**2)", noise=0.1), "too small beside the labels"),
+        (lambda: weak_recovery_threshold("tan(z)", noise=0.1), "has a pole at z = "),
+        (lambda: state_evolution("1/z", 1.0, start=0.2, steps=1, noise=0.1), "has a pole at z = 0"),
+        (lambda: matrix_state_evolution("z1/z2", 2.0, noise=0.3, start=0.1 * np.eye(2)), "infinite where z2 = 0"),
+        (lambda: matrix_state_evolution("z1*z2", 2.0, noise=0, start=0.1 * np.eye(2)), "noise must be > 0"),
+    ):
+        start = time.process_time()
+        with pytest.raises(QuantityError, match=message):
+            call()
+        assert time.process_time() - start < 5
+
+
+def test_links_that_turn_often_are_followed_in_time():
+    start = time.process_time()
+    assert np.all(state_evolution("cos(20*z)", 1.0, start=0.2, steps=2)[1:] < 1e-20)
+    assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize("alpha", [float("nan"), -1, 0, "a"])
+def test_numbers_of_samples_that_are_none(alpha):
+    for call in (lambda: fixed_point("z**2", alpha), lambda: StateEvolution("z**2").step(0.1, alpha)):
+        with pytest.raises(QuantityError, match="alpha must be"):
+            call()
 
 
 def test_noise_tends_to_none():

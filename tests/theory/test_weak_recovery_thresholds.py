@@ -63,6 +63,22 @@ def test_noisy_squares(noise):
     assert abs(weak_recovery_threshold("z**2", noise=noise).alpha / value - 1) < DIGITS
 
 
+def test_noise_beside_kinks_and_small_noise():
+    """abs(z - 1): the kink is not at 0; noise 1e-4: between that without and that of a linear preprocessing."""
+    y, h = np.linspace(-3, 13, 1601, retstep=True)
+    node, weight = np.polynomial.legendre.leggauss(40)
+    z, dz = (np.arange(-8, 10)[:, None] + (node + 1) / 2).ravel(), np.tile(weight / 2, 18)
+    kernel = np.exp(-((y[:, None] - np.abs(z - 1)) ** 2) / 0.2) * np.exp(-(z**2) / 2) * dz / np.sqrt(2 * np.pi)
+    zero, one = kernel.sum(axis=1), kernel @ z
+    expected = float((one[zero > 1e-30] ** 2 / zero[zero > 1e-30]).sum() * h / np.sqrt(0.2 * np.pi))
+    found = weak_recovery_threshold("abs(z - 1)", noise=0.1)
+    assert found.alpha == 0
+    assert abs(found.eigenvalue / expected - 1) < 1e-12
+    small = weak_recovery_threshold("z**2", noise=1e-4)
+    assert 0.5 < small.alpha < (2 + 1e-4) / 4
+    assert small.relative_error < 1e-11
+
+
 def test_trivial_directions():
     found = weak_recovery_threshold("z**3 - 3*z")
     assert found.alpha == 0

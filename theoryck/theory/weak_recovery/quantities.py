@@ -148,13 +148,17 @@ def spectral_limit(link: Link | str, alpha: float, direction: Any = None) -> Exa
 
 
 def full_recovery_threshold(link: Link | str) -> ExactQuantity:
-    """Return max_q alpha(q), from which on message passing finds everything, as an exact quantity; one index.
+    """Return sup_q alpha(q), from which on message passing finds everything, as an exact quantity; one index.
+
+    It tends to 1/(1 - p) as q -> 1 for labels that are at rest with probability p.  Raises QuantityError where it is infinite: with
+    noise, or if f is a step function, q = 1 is never reached.
 
     >>> round(float(full_recovery_threshold("z**2").exact()), 12)
     1.128471406672
     """
     of = as_link(link)
-    return _number(f"full recovery[{of}]", of, StateEvolution(of).full_recovery(), 1e-11)
+    never = "no number of samples of order d recovers everything, q < 1 at every alpha; state fixed_point"
+    return _number(f"full recovery[{of}]", of, StateEvolution(of).full_recovery(), 1e-11, infinite=never)
 
 
 def fixed_point(link: Link | str, alpha: float) -> ExactQuantity:
@@ -163,7 +167,7 @@ def fixed_point(link: Link | str, alpha: float) -> ExactQuantity:
     >>> round(float(fixed_point("z**2", 1).exact()), 10)
     0.4762635855
     """
-    of = as_link(link)
+    of, alpha = as_link(link), positive(alpha, "alpha")
     return _number(f"q*[{of}, alpha={alpha:g}]", of, StateEvolution(of).fixed_point(alpha), 1e-10, alpha=alpha)
 
 

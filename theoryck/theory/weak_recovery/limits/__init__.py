@@ -3,6 +3,7 @@
 level_sets       Functions of one variable: the points and intervals on which they take a value
 matrices         State evolution of the best algorithm, the matrix of overlaps of two indices with noise
 maxima           The maximum of two indices: what is left once their sum is known
+noisy            One index with Gaussian noise: sums over the indices that a label may come from
 posterior        The law of what a label tells of the indices, as weighted nodes
 posteriors       Which of the routes finds what a label tells
 products         Monomials of Gaussians, by Mellin transforms

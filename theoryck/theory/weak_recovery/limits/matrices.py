@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from theoryck.quantities.arguments import positive, real_array
 from theoryck.quantities.base import QuantityError
+from theoryck.theory.weak_recovery.limits.noisy import check_bounded, label_sums
 from theoryck.theory.weak_recovery.model import Link, as_link, check_steps
 
 Array = NDArray[np.float64]
@@ -26,17 +27,22 @@ MOST_LABELS = 3000
 def matrix_state_evolution(link: Link | str, alpha: float, *, noise: float, start: Any, steps: int = 30) -> Array:
     """Return the overlap matrices Q_0, ..., Q_steps, (steps + 1, r, r), of the best algorithm at n = alpha d; one or two indices.
 
-    ``noise`` is the variance of the labels' noise, > 0: without it a label is a surface, which no grid meets.  ``start`` is Q_0,
+    ``noise`` is the variance of the labels' noise, > 0: without it a label is a curve, which no grid meets.  ``start`` is Q_0,
     symmetric, with eigenvalues in [0, 1).  Known to about three digits where the noise is not small.  Raises QuantityError.
 
     >>> path = matrix_state_evolution("z1*z2", 2.0, noise=0.2, start=[[0.2, 0.0], [0.0, 0.2]], steps=2)
     >>> path.shape, bool(path[2, 0, 0] > 0.2)
     ((3, 2, 2), True)
     """
-    of, alpha = as_link(link, noise=positive(noise, "noise")), positive(alpha, "alpha")
+    of, alpha = as_link(link, noise=positive(noise, "noise", zero=True)), positive(alpha, "alpha")
     r = of.indices
+    if not of.noise:
+        raise QuantityError(f"noise must be > 0 for {of}: without it a label of two indices is a curve, which no grid meets")
     if r > 2:
-        raise QuantityError(f"state evolution is followed for at most 2 indices, got {r} in {of}")
+        raise QuantityError(
+            f"state evolution is followed for at most 2 indices, got {r} in {of}: grids of z and omega grow too fast"
+        )
+    check_bounded(of)
     q = real_array(start, "start", (r, r))
     if not np.allclose(q, q.T) or not np.all((np.linalg.eigvalsh(q) >= 0) & (np.linalg.eigvalsh(q) < 1)):
         raise QuantityError(f"start must be a symmetric {r} x {r} matrix with eigenvalues in [0, 1), got {start!r}")
@@ -78,13 +84,14 @@ def information(link: Link, q: Array) -> Array:
     spread, total, width = u @ root, np.zeros((r, r)), link.noise**0.5
     for omega, share in zip(centres @ known, masses, strict=True):
         f = link.values(omega + spread)
+        order = np.argsort(f)
         seen = f[weight > 1e-9 * weight.max()]
         y = np.arange(seen.min() - 5 * width, seen.max() + 5 * width, width / 2)
         if len(y) > MOST_LABELS:
             raise QuantityError(f"noise {link.noise:g} is too small beside the labels of {link}: take more")
-        sums = np.exp(-((y[:, None] - f) ** 2) / (2 * link.noise)) @ features
+        sums = label_sums(f[order], features[order], y, link.noise)
         density = np.maximum(sums[:, 0], 1e-300)
-        total += share * (sums[:, 1:].T / density) @ sums[:, 1:] / (2 * np.sqrt(2 * np.pi))
+        total += share * (sums[:, 1:].T / density) @ sums[:, 1:] * width / 2
     inverse = np.linalg.inv(root)
     found: Array = inverse @ total @ inverse
     return found

@@ -12,16 +12,12 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from theoryck.theory.weak_recovery.limits.level_sets import LevelSets, level_means, level_sets
-from theoryck.theory.weak_recovery.limits.posterior import Posterior
+from theoryck.theory.weak_recovery.limits.posterior import UNTOLD, Posterior
 from theoryck.theory.weak_recovery.limits.products import monomial_posterior
 from theoryck.theory.weak_recovery.limits.several import binned_posterior, homogeneous_posterior, noisy_posterior, sign_posterior
 from theoryck.theory.weak_recovery.model import Link, degree, monomial, radius, signs_only
 
 Array = NDArray[np.float64]
-
-UNTOLD = 1e-18
-"""Squares of conditional means that rounding may leave of 0: roots next to a turning point, at a distance d from it, are known to
-1e-16/d, and so are the weights to 1e-16/d^2; the integral of the square of that from the first node on, d = 1e-4, is 1e-20."""
 
 MOST_ROOTS = 400_000
 """Roots that are bisected for one rule: about a second."""
@@ -131,7 +127,7 @@ def _refined(
                 max(2 * error / largest, least, untold / largest),
                 max(10 * error * (error > 1e-10 * largest), untold),
             )
-        if best[2] <= 1e-11 or len(weights) * len(sets.pieces) > MOST_ROOTS:
+        if largest < untold or best[2] <= max(1e-11, 2 * untold / largest) or len(weights) * len(sets.pieces) > MOST_ROOTS:
             break
     assert best is not None
     return best

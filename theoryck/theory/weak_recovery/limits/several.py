@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import functools
 import itertools
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from theoryck.quantities.base import QuantityError
-from theoryck.theory.weak_recovery.limits.posterior import Posterior
+from theoryck.theory.weak_recovery.limits.noisy import check_bounded, label_sums, single_posterior
+from theoryck.theory.weak_recovery.limits.posterior import UNTOLD, Posterior
 from theoryck.theory.weak_recovery.model import Link, evaluate, kink_arguments, pole_arguments
 
 Array = NDArray[np.float64]
@@ -187,20 +189,27 @@ def noisy_posterior(link: Link) -> Posterior:
     """
     if link.indices > 3:
         raise QuantityError(f"noise is treated for at most 3 indices, got {link.indices} in {link}: leave it out, or take fewer")
-    coarse, fine = (_noisy(link, factor) for factor in (0.7, 1.0))
-    one, two = coarse.linear_map()[0][0], fine.linear_map()[0][0]
-    error = max(float(abs(one / two - 1)), 1e-12) if two > 1e-12 else 1e-12
-    return Posterior(fine.weights, fine.means, fine.curvatures, error, max(1e-8, error * 1e-3), "grid of indices and labels")
+    floor = 1e-8
+    if link.indices == 1:
+        coarse, fine, floor = single_posterior(link, 8, 4.0), single_posterior(link, 10, 5.5), UNTOLD
+        if link.expression == link.expression.xreplace({link.symbols[0]: -link.symbols[0]}):
+            fine = replace(fine, means=0.0 * fine.means)
+    else:
+        check_bounded(link)
+        coarse, fine = (_noisy(link, factor) for factor in (0.7, 1.0))
+    (rough_trivial, rough), (trivial, top) = ((each.trivial()[0][0], each.linear_map()[0][0]) for each in (coarse, fine))
+    before, value = (rough_trivial, trivial) if trivial > floor else (rough, top)
+    error = max(float(abs(before / value - 1)), 1e-12, floor / value if floor < 1e-8 else 0.0) if value > floor else 1.0
+    return replace(fine, error=error, floor=max(floor, 1e-3 * error * float(top)), method="grid of indices and labels")
 
 
-MOST_NODES = 3e8
+MOST_NODES, MOST_LABELS = 3e8, 1e5
 
 
 def _noisy(link: Link, factor: float) -> Posterior:
     r, spread = link.indices, link.noise**0.5
-    # One index: the trapezoidal rule converges faster than any power of its step for a smooth link.
-    # With several, labels of neighbours have to overlap: of z1 z2 they are several steps apart.
-    number = int({1: 3200, 2: 181, 3: 61}[r] * (min(max(0.35 / spread, 1.0), 2.5) if r == 2 else 1.0))
+    # Labels of neighbours have to overlap: of z1 z2 they are several steps apart.
+    number = int({2: 181, 3: 61}[r] * (min(max(0.35 / spread, 1.0), 2.5) if r == 2 else 1.0))
     kinked = bool(kink_arguments(link.expression))
     axis, weight = (_panels if kinked else _trapezoid)(int(number * factor))
     z = np.stack(np.meshgrid(*[axis] * r, indexing="ij"), axis=-1).reshape(-1, r)
@@ -216,16 +225,12 @@ def _noisy(link: Link, factor: float) -> Posterior:
     low, high = f[0] - 9 * spread, f[-1] + 9 * spread
     if link.flips:
         low, high = min(low, -high), max(high, -low)
-    if (high - low) / step * min(len(f), 18 * spread / (high - low) * len(f) * 3) > MOST_NODES:
+    labels = (high - low) / step
+    if labels > MOST_LABELS or labels * len(f) * min(1.0, (18 + 64 / 4.5) * spread / (high - low) * 3) > MOST_NODES:
         raise QuantityError(f"noise {link.noise:g} is too small beside the labels of {link}: from {low:.3g} to {high:.3g}")
     y = np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step
     features = np.concatenate([np.ones((len(z), 1)), z, (z[:, :, None] * z[:, None, :]).reshape(len(z), -1)], axis=1) * w[:, None]
-    sums = np.zeros((len(y), features.shape[1]))
-    for place in range(0, len(y), 64):
-        here = y[place : place + 64]
-        first, last = np.searchsorted(f, [here[0] - 9.5 * spread, here[-1] + 9.5 * spread])
-        kernel = np.exp(-((here[:, None] - f[first:last]) ** 2) / (2 * link.noise))
-        sums[place : place + 64] = kernel @ features[first:last]
+    sums = label_sums(f, features, y, link.noise)
     if link.flips:
         sums = (1 - link.flips) * sums + link.flips * _reflected(sums, y, step)
     there = sums[:, 0] > 1e-24
@@ -233,7 +238,7 @@ def _noisy(link: Link, factor: float) -> Posterior:
     total = sums[:, 0]
     means = sums[:, 1 : 1 + r] / total[:, None]
     curvatures = (sums[:, 1 + r :] / total[:, None]).reshape(-1, r, r) - np.eye(r)
-    return Posterior(total * step / (spread * np.sqrt(2 * np.pi)), means, curvatures, 1.0, 0.0, "")
+    return Posterior(total * step, means, curvatures, 1.0, 0.0, "")
 
 
 def _reflected(sums: Array, y: Array, step: float) -> Array:
