@@ -51,6 +51,15 @@ def ball(number: Decimal | Fraction | int) -> arb:
     return arb(fmpq(exact.numerator, exact.denominator))
 
 
+def above(centre: Decimal) -> Decimal:
+    """Return a rounded number and one unit of its last digit: what is rounded is below.
+
+    >>> above(Decimal("0.39"))
+    Decimal('0.40')
+    """
+    return centre + Decimal(1).scaleb(int(centre.as_tuple().exponent))
+
+
 def plain_text(number: Decimal) -> str:
     """Return a decimal number as digits without exponent.
 

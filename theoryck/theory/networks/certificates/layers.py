@@ -5,7 +5,7 @@ With sigma the centre, f(s) = E phi(sqrt(s) Z)^2 and nu(s)^2 = Var phi(sqrt(s) Z
     |f(s) - f(sigma)| <= chord |x|,   |f(s) - f(sigma) - f'(sigma) x| <= curvature x^2,   nu(s) <= nu(sigma) + growth |x|,
 
 and |f'(sigma)| <= slope, nu(sigma) <= deviation.  On each cell the three are polynomial inequalities in t = s/c - 1; what is left
-is s near 0, where phi^2 is near phi(0)^2, and s far away, where 0 <= f <= R and nu <= R/2 (Popoviciu) are enough.
+is s near 0, where phi^2 is near phi(0)^2, and s far away, where 0 <= f <= a + b s and the like of nu are enough.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from theoryck.numerics.functions.trees import REAL, tree_of
 from theoryck.quantities.base import NoCertificate
 from theoryck.theory.networks.certificates.cells import EDGE, TERMS, Cell, cell, nonnegative
 from theoryck.theory.networks.certificates.decimals import LEAST, ball, plain_text, rounded_up
+from theoryck.theory.networks.certificates.envelopes import Envelope
 
 _MARGIN = 1.001
 _CLEAR = 1 + 2.0**-30
@@ -68,8 +69,8 @@ class _Bounds:
 class Layer:
     """What is known of the map of one layer around ``centre``: its cells, made when they are needed."""
 
-    def __init__(self, expression: Expr, centre: arb, largest: Decimal) -> None:
-        self.expression, self.centre, self.largest = expression, centre, ball(largest)
+    def __init__(self, expression: Expr, centre: arb, envelope: Envelope) -> None:
+        self.expression, self.centre, self.envelope = expression, centre, envelope
         self._cells: dict[int, Cell] = {}
         here = self.at(0)
         self.image: arb = here.f[0]
@@ -118,10 +119,10 @@ class Layer:
         return self._around(bounds) if index == 0 else self._aside(index, bounds)
 
     def _around(self, bounds: _Bounds) -> tuple[bool, bool, bool]:
-        part, sigma = self.at(0), self.centre
+        part, sigma, scale = self.at(0), self.centre, self.envelope.scale(self.centre)
         # The tails (see cells) divided by t or t^2; |t|^m <= |t|^(m-2)/9.
-        quotient, curve = (arb_poly(part.f.coeffs()[n:]) + plus_minus(self.largest * arb(3) ** (n - TERMS)) for n in (1, 2))
-        rise = arb_poly(part.variance.coeffs()[1:]) + plus_minus(3 * self.largest**2 * arb(3) ** (1 - TERMS))
+        quotient, curve = (arb_poly(part.f.coeffs()[n:]) + plus_minus(scale * arb(3) ** (n - TERMS)) for n in (1, 2))
+        rise = arb_poly(part.variance.coeffs()[1:]) + plus_minus(3 * scale**2 * arb(3) ** (1 - TERMS))
         chord = all(nonnegative(bounds.chord * sigma + sign * quotient, -EDGE, EDGE) for sign in (1, -1))
         bend = all(nonnegative(bounds.curvature * sigma**2 + sign * curve, -EDGE, EDGE) for sign in (1, -1))
         # (nu + growth sigma |t|)^2 - nu(s)^2 = |t| (2 nu growth sigma + (growth sigma)^2 |t| -+ rise(t)).
@@ -132,7 +133,8 @@ class Layer:
 
     def _aside(self, index: int, bounds: _Bounds) -> tuple[bool, bool, bool]:
         part = self.at(index)
-        error = plus_minus(self.largest * arb(3) ** -TERMS)
+        scale = self.envelope.scale(part.centre)
+        error = plus_minus(scale * arb(3) ** -TERMS)
         x = arb_poly([part.centre - self.centre, part.centre])
         change = part.f - self.image + error
         distance = x if index > 0 else -x
@@ -140,7 +142,7 @@ class Layer:
         bent = change - self.slope * x
         bend = all(nonnegative(bounds.curvature * x * x + sign * bent, -EDGE, EDGE) for sign in (1, -1))
         reach = bounds.growth * distance + self.deviation
-        spread = reach * reach - part.variance + 3 * self.largest * error
+        spread = reach * reach - part.variance + 3 * scale * error
         return bend, chord, nonnegative(spread, -EDGE, EDGE)
 
     def proved_near_zero(self, lowest: int, bounds: _Bounds) -> bool:
@@ -149,9 +151,10 @@ class Layer:
         box = tree_of((self.expression**2,)).at(REAL, plus_minus(12 * edge.sqrt()))
         if not box.is_finite():
             return False
-        f = arb(box) + plus_minus(self.largest * arb("1e-32"))
-        # Var Y <= E (Y - middle)^2 <= radius^2 + 1e-32 R^2.
-        nu = arb(box.rad()) + self.largest * arb("1e-16")
+        beyond, further = self.envelope.near_zero(edge)
+        f = arb(box) + plus_minus(beyond)
+        # Var Y <= E (Y - middle)^2 <= radius^2 + what lies beyond.
+        nu = arb(box.rad()) + further
         x = arb(0).union(arb(edge.upper())) - self.centre
         distance = self.centre - edge
         return bool(
@@ -161,13 +164,14 @@ class Layer:
         )
 
     def proved_far(self, highest: int, bounds: _Bounds) -> tuple[bool, bool, bool]:
-        """Return which of curvature, chord and growth hold beyond the cell ``highest`` since 0 <= f <= R and nu <= R/2."""
+        """Return which of curvature, chord and growth hold beyond the cell ``highest`` since 0 <= f <= a + b s and nu does."""
         x = self.centre * (arb(2) ** (highest + 2) / 3 - 1)
-        furthest = self.image.max(self.largest - self.image)
+        (a, b), (c, d) = self.envelope.mean, self.envelope.spread
+        furthest = self.image.max((a + b * self.centre - self.image).max(arb(0)) + b * x)
         return (
             bool(bounds.curvature * x**2 >= furthest + abs(self.slope) * x),
-            bool(bounds.chord * x >= furthest),
-            bool(self.deviation + bounds.growth * x >= self.largest / 2),
+            bool(bounds.chord * x >= furthest and bounds.chord >= b),
+            bool(self.deviation + bounds.growth * x >= c + d * (self.centre + x) and bounds.growth >= d),
         )
 
     def holds(self, bounds: LayerBounds, lowest: int, highest: int) -> bool:
@@ -203,19 +207,21 @@ def layer_bounds(layer: Layer) -> LayerBounds:
 def _far_enough(layer: Layer) -> tuple[int, NDArray[np.float64]]:
     """Return the last cell and (curvature, chord, growth) up to it such that all three hold beyond."""
     found = layer.suprema(range(-1, 1))
-    nu, largest = float(layer.deviation.mid()), float(layer.largest.mid())
+    nu, sigma = float(layer.deviation.mid()), float(layer.centre.mid())
+    spread, growth, start, slope = (float(part.upper()) for part in (*layer.envelope.spread, *layer.envelope.mean))
+    image, steep = float(layer.image.mid()), abs(float(layer.slope.mid()))
     for highest in range(1, _HIGHEST + 1):
         found = np.maximum(found, layer.suprema(range(highest, highest + 1)))
-        x = float(layer.centre.mid()) * (2.0 ** (highest + 2) / 3 - 1)
-        least = (largest / 2 - nu) / x * 1.0001
-        trial = _Bounds(arb(found[0]), arb(found[1]), arb(max(found[2], least)))
-        enough = max(float(found[2]), _SMALL_GROWTH * nu / float(layer.centre.mid())) >= least or highest == _HIGHEST
-        if enough and all(layer.proved_far(highest, trial)):
-            return highest, np.array([found[0], found[1], max(found[2], least)])
-    x = float(layer.centre.mid()) * (2.0 ** (_HIGHEST + 2) / 3 - 1)
-    raise NoCertificate(
-        f"phi^2 <= {largest:.4g} is too little to bound the layer after sigma = {float(layer.centre):.6g} beyond s = {x:.4g}"
-    )
+        x = sigma * (2.0 ** (highest + 2) / 3 - 1)
+        # What proved_far asks for: a larger growth costs little, the others are made larger only where no cell is left.
+        furthest = max(image, max(start + slope * sigma - image, 0) + slope * x)
+        least = 1.0001 * np.array(
+            [(furthest + steep * x) / x**2, furthest / x, max((spread + growth * (sigma + x) - nu) / x, growth)]
+        )
+        enough = max(float(found[2]), _SMALL_GROWTH * nu / sigma) >= least[2] and all(found[:2] >= least[:2])
+        if enough or highest == _HIGHEST:
+            break
+    return highest, np.maximum(found, least)
 
 
 def _written(layer: Layer, bounds: list[Decimal], cells: tuple[int, int]) -> LayerBounds:

@@ -13,10 +13,11 @@ from functools import cache
 from itertools import pairwise
 from math import comb, factorial
 
-from flint import arb
+from flint import arb, arb_poly
 
 from theoryck.numerics.balls import maximum
-from theoryck.theory.networks.certificates.decimals import ball, rounded_up
+from theoryck.theory.networks.certificates.decimals import above, ball, rounded_up
+from theoryck.theory.networks.certificates.envelopes import Bounded, Envelope, Growing
 from theoryck.theory.networks.certificates.layers import LayerBounds
 
 Moments = list[Decimal]
@@ -66,12 +67,16 @@ def absolute(moments: Sequence[Decimal]) -> list[arb]:
     return found
 
 
-def next_moments(layer: LayerBounds, before: Sequence[Decimal], start: int, largest: Decimal, top: int) -> Moments:
+def next_moments(layer: LayerBounds, before: Sequence[Decimal], start: int, envelope: Envelope, top: int) -> Moments:
     """Return the moments of orders 2, 4, ..., ``top`` after a layer from those of orders up to K before it."""
     h = absolute(before)
     small = 1 / arb(start).sqrt()
     gamma = _mapped(layer, h, small)
-    noise = _Noise(layer, h, gamma, small, ball(largest))
+    noise: _Noise | _GrowingNoise
+    if isinstance(envelope, Bounded):
+        noise = _Noise(layer, h, gamma, small, ball(envelope.largest))
+    else:
+        noise = _GrowingNoise(layer, h, gamma, small, envelope)
     return [written(noise.moment(j, start)) for j in range(2, top + 1, 2)]
 
 
@@ -110,18 +115,46 @@ class _Noise:
             near = arb(0)
             for u in range(2 * m + 1):
                 weight = comb(2 * m, u) * self.deviation ** (2 * m - u) * self.growth**u
-                near += weight * self._product(p, u)
+                near += weight * product(self.gamma, self.h, p, u)
             self._mixed[p, m] = near.min((self.largest / 2) ** (2 * m) * self.gamma[p])
         return self._mixed[p, m]
 
-    def _product(self, p: int, u: int) -> arb:
-        """E |g|^p |X|^u by Hoelder's inequality."""
-        if u == 0:
-            return self.gamma[p]
-        if p == 0:
-            return self.h[u]
-        whole = p + u
-        return self.gamma[whole].root(whole) ** p * self.h[whole].root(whole) ** u
+
+class _GrowingNoise:
+    """The same for a phi that grows at most linearly: |mu_a| <= (n_a + delta_a |X|)^a, as polynomials in |X| sqrt(d)."""
+
+    def __init__(self, layer: LayerBounds, h: Sequence[arb], gamma: Sequence[arb], small: arb, envelope: Growing) -> None:
+        self.h, self.gamma = h, gamma
+        top = len(h) - 1
+        furthest = ball(above(layer.centre))
+        cumulants = [arb_poly([0]), arb_poly([0])]
+        for a in range(2, top + 1):
+            constant, slope = envelope.norms(a)
+            n, delta = (ball(layer.deviation), ball(layer.growth)) if a == 2 else (constant + furthest * slope, slope)
+            cumulants.append(arb_poly([n, delta * small]) ** a * small ** (a - 2))
+        # The sum over partitions of c(pi) times a product over their parts: the moments that belong to these cumulants.
+        self.moments = [arb_poly([1])]
+        for i in range(1, top + 1):
+            terms = (comb(i - 1, a - 1) * cumulants[a] * self.moments[i - a] for a in range(2, i + 1))
+            self.moments.append(sum(terms, arb_poly([0])))
+
+    def moment(self, j: int, start: int) -> arb:
+        """Return the bound of d^(j/2) E X^j."""
+        total = self.gamma[j]
+        for i in range(2, j + 1):
+            for u, weight in enumerate(self.moments[i].coeffs()):
+                total += comb(j, i) * weight * product(self.gamma, self.h, j - i, u)
+        return total
+
+
+def product(gamma: Sequence[arb], h: Sequence[arb], p: int, u: int) -> arb:
+    """Return the bound of E |g|^p |X|^u by Hoelder's inequality."""
+    if u == 0:
+        return gamma[p]
+    if p == 0:
+        return h[u]
+    whole = p + u
+    return gamma[whole].root(whole) ** p * h[whole].root(whole) ** u
 
 
 def bound_of_power(moments: Sequence[Decimal], power: int) -> arb:

@@ -12,10 +12,11 @@ from theoryck.numerics.balls import precision
 from theoryck.numerics.functions.activation import Activation
 from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS
-from theoryck.theory.networks.certificates.decimals import certificate, plain_text, rounded_up, rows
+from theoryck.theory.networks.certificates.decimals import certificate, rounded_up, rows
+from theoryck.theory.networks.certificates.envelopes import Envelope
 from theoryck.theory.networks.certificates.layers import Layer, LayerBounds, layer_bounds
 from theoryck.theory.networks.certificates.moments import Moments, bound_of_power, input_moments, next_moments
-from theoryck.theory.networks.certificates.ranges import largest_square
+from theoryck.theory.networks.certificates.ranges import envelope
 
 _TOPS = (1, 2, 4)
 """The largest moments tried, as multiples of the power."""
@@ -26,18 +27,18 @@ _WORTH = 1.005
 @lru_cache(maxsize=128)
 def layers(activation: Activation, depth: int) -> tuple[LayerBounds, ...]:
     """Return the proved numbers of the layers after sigma_0, ..., sigma_(depth-1); NoCertificate where one has none."""
-    largest = largest_square(activation.expression)
+    growth = envelope(activation.expression)
     found, centre = [], arb(1)
     with precision(BITS):
         for _ in range(depth):
-            layer = Layer(activation.expression, centre, largest)
+            layer = Layer(activation.expression, centre, growth)
             found.append(layer_bounds(layer))
             centre = layer.image
     return tuple(found)
 
 
 def norm_certificate(activation: Activation, depth: int, power: int, start: int = 1, *, least_top: int = 2) -> Certificate:
-    """Return the certificate of method "comparison" with the least constant that it finds, for a bounded phi.
+    """Return the certificate of method "comparison" with the least constant that it finds, for a phi that grows at most linearly.
 
     Moments up to the order ``least_top`` at least are stated.
 
@@ -45,20 +46,20 @@ def norm_certificate(activation: Activation, depth: int, power: int, start: int 
     >>> found.constant, found.proof["layers"][0]["slope"]  # the limit of d E X^2 is 0.07748
     ('0.0800...', '0.181797689')
     """
-    largest = largest_square(activation.expression)
+    growth = envelope(activation.expression)
     bounds = layers(activation, depth)
     even = power + power % 2
     best: tuple[list[Moments], Decimal] | None = None
     with precision(BITS):
         for top in (factor * even for factor in _TOPS if factor * even >= least_top):
-            moments = _moments(bounds, even, start, largest, top)
+            moments = _moments(bounds, even, start, growth, top)
             constant = rounded_up(bound_of_power(moments[-1], power), 7)
             if best is None or constant * Decimal(_WORTH) < best[1]:
                 best = moments, constant
     assert best is not None
     moments, constant = best
     proof = {
-        "range": plain_text(largest),
+        **growth.entry,
         "top": 2 * len(moments[0]),
         "layers": [bound.to_json() for bound in bounds],
         "moments": rows(moments),
@@ -66,9 +67,9 @@ def norm_certificate(activation: Activation, depth: int, power: int, start: int 
     return certificate("norm-deviation", "comparison", activation, (depth, power, start), constant, proof)
 
 
-def _moments(bounds: Sequence[LayerBounds], even: int, start: int, largest: Decimal, top: int) -> list[Moments]:
+def _moments(bounds: Sequence[LayerBounds], even: int, start: int, growth: Envelope, top: int) -> list[Moments]:
     """Return the moments of every layer, of the last one only those that are needed."""
     found = [input_moments(start, top if bounds else even)]
     for index, bound in enumerate(bounds):
-        found.append(next_moments(bound, found[-1], start, largest, even if index == len(bounds) - 1 else top))
+        found.append(next_moments(bound, found[-1], start, growth, even if index == len(bounds) - 1 else top))
     return found

@@ -30,6 +30,7 @@ from theoryck.quantities.base import NoCertificate
 from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS, EDGE, nonnegative, small_error, squared_mean_error
 from theoryck.theory.networks.certificates.decimals import ball, certificate, plain_text, rounded_up, rows
+from theoryck.theory.networks.certificates.envelopes import Bounded
 from theoryck.theory.networks.certificates.layers import Layer, LayerBounds, layer_bounds
 from theoryck.theory.networks.certificates.moments import (
     Moments,
@@ -124,7 +125,7 @@ class _Search:
     def proved_near_zero(self, lowest: int, tilt: arb, ratio: arb, rest: arb) -> tuple[bool, ...]:
         """Return which hold below the cell ``lowest`` (the lemma "near 0" of the format)."""
         edge, layer = self.edge(lowest), self.layer
-        share = layer.largest / edge
+        share = layer.envelope.mean[0] / edge
         box = arb(self.slope_tree.at(REAL, plus_minus(12 * edge.sqrt())))
         mean = abs(box * (1 - plus_minus(arb("1e-31"))) + plus_minus(arb("1e-31") * share.sqrt()))
         f = abs(box) ** 2 + arb("1e-31") * share
@@ -137,7 +138,7 @@ class _Search:
     def proved_far(self, highest: int, tilt: arb, ratio: arb, rest: arb) -> tuple[bool, ...]:
         """Return which hold beyond the cell ``highest``, since f <= R and r^2 <= f/s."""
         end, layer = self.layer.centre * arb(2) ** (highest + 2) / 3, self.layer
-        share = layer.largest / end
+        share = layer.envelope.mean[0] / end
         return bool(share <= layer.mean**2 + tilt * (end - layer.centre)), bool(share <= ratio), bool(share <= rest)
 
 
@@ -149,7 +150,7 @@ def overlap_bounds(layer: Layer, norms: LayerBounds) -> OverlapBounds:
     found = np.max([search.at_zero(), *(search.seen(index) for index in range(lowest, highest + 1))], axis=0)
     while True:
         # ``rest`` may be so small that a further cell costs more than a larger number.
-        least = float(layer.largest.mid()) / (sigma * 2.0 ** (highest + 2) / 3) * 1.0001
+        least = float(layer.envelope.mean[0].mid()) / (sigma * 2.0 ** (highest + 2) / 3) * 1.0001
         enough = least <= max(found[2], _SMALL_REST * found[1]) or highest == _HIGHEST
         if enough and all(search.proved_far(highest, *(arb(value) for value in (found[0], found[1], max(found[2], least))))):
             break
@@ -183,7 +184,7 @@ def layers(activation: Activation, depth: int) -> tuple[OverlapBounds, ...]:
     found, centre = [], arb(1)
     with precision(BITS):
         for _ in range(depth):
-            layer = Layer(activation.expression, centre, largest)
+            layer = Layer(activation.expression, centre, Bounded(largest))
             found.append(overlap_bounds(layer, layer_bounds(layer)))
             centre = layer.image
     return tuple(found)
@@ -263,7 +264,7 @@ def _moments(
         step = Step(bound, norms[-1], overlaps[-1], start, largest)
         overlaps.append([step.moment(j) for j in range(2, (even if last else top) + 1, 2)])
         if not last:
-            norms.append(next_moments(bound.layer, norms[-1], start, largest, top))
+            norms.append(next_moments(bound.layer, norms[-1], start, Bounded(largest), top))
     return norms, overlaps
 
 

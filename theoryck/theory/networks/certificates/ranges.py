@@ -29,6 +29,7 @@ from theoryck.numerics.functions.ranges import enclose
 from theoryck.numerics.functions.trees import REAL, Instruction, constant_ball, tree_of
 from theoryck.quantities.base import NoCertificate
 from theoryck.theory.networks.certificates.decimals import ball, rounded_up
+from theoryck.theory.networks.certificates.envelopes import Bounded, Envelope, Growing
 
 _BITS = 64
 _EDGES = (4, 8, 16, 64, 1024, 2**20)
@@ -91,6 +92,10 @@ class _Beyond:
 
     def bound(self, expression: Expr) -> arb:
         """Return a bound of |expression|, infinite where none is found."""
+        return self._top(self.size(expression))
+
+    def size(self, expression: Expr) -> _Size:
+        """Return the size of an expression."""
         tree = tree_of((expression,))
         found: list[_Size] = []
         for instruction, constant in zip(tree.instructions, tree.constants()):
@@ -101,7 +106,7 @@ class _Beyond:
             else:
                 parts = [found[place] for place in instruction.args]
                 found.append(self._sharpened(self._size(instruction, parts), instruction, parts))
-        return self._top(found[tree.outputs[0]])
+        return found[tree.outputs[0]]
 
     def _top(self, size: _Size) -> arb:
         return arb("inf") if size.most is None or not size.most.falls(self.edge) else size.most.at(self.edge)
@@ -152,6 +157,10 @@ class _Beyond:
             return self._power(Fraction(instruction.payload), parts[0])
         if kind == "exp":
             return self._exponential(instruction.expression.exp)
+        if kind == "log":
+            return self._logarithm(parts[0])
+        if kind == "asinh":
+            return self._asinh(parts[0])
         if kind == "sech":
             return self._sech(instruction.expression.args[0])
         return _Size(None)
@@ -200,6 +209,26 @@ class _Beyond:
         size = _Monomial(c.exp(), Fraction(0), self.side * b, a)
         return _Size(size, size, 1)
 
+    def _logarithm(self, part: _Size) -> _Size:
+        """0 <= log e <= log c + p log t + b t + q t^2 <= (log c/t_0 + p log(t_0)/t_0 + b) t for e >= 1, t >= t_0 >= e, q = 0."""
+        most, least, edge = part.most, part.least, self.edge
+        if most is None or least is None or part.sign <= 0:
+            return _Size(None)
+        rises = least.power(Fraction(-1)).falls(edge) and least.at(edge) >= 1
+        if not (rises and most.c >= 1 and most.p >= 0 and most.q == 0):
+            return _Size(None)
+        p = arb(fmpq(most.p.numerator, most.p.denominator))
+        slope = (most.c.log() + p * edge.log()) / edge + most.b
+        return _Size(_Monomial(arb(slope.upper()), Fraction(1)) if slope > 0 else None)
+
+    def _asinh(self, part: _Size) -> _Size:
+        """|asinh u| <= u asinh(u_0)/u_0 for u >= u_0, as asinh is concave there: with u = c t^p, p >= 0."""
+        most = part.most
+        if most is None or not (most.p >= 0 and most.b >= 0 and most.q >= 0):
+            return _Size(None)
+        start = arb(most.at(self.edge).lower())
+        return _Size(_Monomial(most.c * start.asinh() / start, most.p, most.b, most.q)) if start > 0 else _Size(None)
+
     def _sech(self, inner: Expr) -> _Size:
         """sech u <= 2 exp(-|u|), for u = b x + c."""
         if not inner.is_polynomial(x) or sympy.Poly(inner, x).degree() != 1:
@@ -227,21 +256,72 @@ def largest_square(expression: Expr) -> Decimal:
         if not tail.is_finite():
             raise NoCertificate(f"phi(x) = {expression} is not proved to be bounded")
         largest = rounded_up(maximum(tail, _MARGIN * arb(seen)))
-        if not _below(square, ball(largest), edge):
+        if not _below(square, ball(largest), -edge, edge):
             raise NoCertificate(f"phi(x)^2 <= {largest} could not be proved on [-{edge}, {edge}] for phi(x) = {expression}")
         return largest
+
+
+@lru_cache(maxsize=256)
+def envelope(expression: Expr) -> Envelope:
+    """Return a bound of phi(x)^2 by a constant or, where it has none, by A + B x^2 on each side; NoCertificate where there is none.
+
+    >>> envelope(sympy.tanh(x)), envelope(x / (1 + sympy.exp(-x))).right
+    (Bounded(largest=Decimal('1.00100')), (Decimal('1E-9'), Decimal('1')))
+    """
+    try:
+        return Bounded(largest_square(expression))
+    except NoCertificate as reason:
+        with precision(_BITS):
+            right, left = (_side(expression, side) for side in (1, -1))
+        if right is None or left is None:
+            raise NoCertificate(f"phi(x)^2 <= A + B x^2 is not proved of phi(x) = {expression} for any A and B") from reason
+        return Growing(right, left)
+
+
+_PRICE = 10
+"""What B costs against A: B multiplies larger moments of Z, and the slopes of f and nu are at least proportional to it."""
+_LINEAR_EDGES = (4, 8, 16, 64)
+
+
+def _side(expression: Expr, side: int) -> tuple[Decimal, Decimal] | None:
+    """(A, B) with phi(x)^2 <= A + B x^2 for side x >= 0: beyond an edge since |phi| <= c |x|, up to it by subdivision."""
+    found = []
+    reflected = expression.xreplace({x: side * x})
+    for edge in _LINEAR_EDGES:
+        beyond = _Beyond(edge, side)
+        flat = beyond.bound(expression)
+        slope = Decimal(0) if flat.is_finite() else _linear(beyond, expression)
+        if slope is not None:
+            points = np.linspace(0, edge, 4001)
+            seen = float((np.square(Activation(reflected)(points)) - float(slope) * points**2).max())
+            constant = rounded_up(maximum(_MARGIN * arb(max(seen, 0.0)), flat**2 if slope == 0 else arb(0)))
+            found.append((constant + _PRICE * slope, constant, slope, edge))
+    for _, constant, slope, edge in sorted(found):
+        if _below(reflected**2 - sympy.Rational(str(slope)) * x**2, ball(constant), 0, edge):
+            return constant, slope
+    return None
+
+
+def _linear(beyond: _Beyond, expression: Expr) -> Decimal | None:
+    """Return B with phi(x)^2 <= B x^2 beyond the edge, or None."""
+    most = beyond.size(expression).most
+    if most is None:
+        return None
+    ratio = most * _Monomial(arb(1), Fraction(-1))
+    return rounded_up(ratio.at(beyond.edge) ** 2) if ratio.falls(beyond.edge) else None
 
 
 def _seen(expression: Expr) -> float:
     """The largest square on a grid: where the search begins."""
     points = np.concatenate([np.linspace(-16, 16, 6401), *(side * np.geomspace(16, _EDGES[-1], 200) for side in (-1.0, 1.0))])
-    return float(np.square(Activation(expression)(points)).max())
+    with np.errstate(over="ignore"):
+        return float(np.square(Activation(expression)(points)).max())
 
 
-def _below(square: Expr, limit: arb, edge: int) -> bool:
-    """Whether square <= limit on [-edge, edge]: values over intervals, and mean values, which are halved where neither will do."""
+def _below(square: Expr, limit: arb, start: int, end: int) -> bool:
+    """Whether square <= limit on [start, end]: values over intervals, and mean values, which are halved where neither will do."""
     slope = derivative(square)
-    pieces = [(arb(-edge), arb(edge), _HALVINGS)]
+    pieces = [(arb(start), arb(end), _HALVINGS)]
     for _ in range(_MOST_PIECES):
         if not pieces:
             return True

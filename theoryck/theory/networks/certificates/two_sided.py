@@ -24,7 +24,7 @@ from theoryck.theory.networks.certificates.decimals import ball, plain_text, rou
 from theoryck.theory.networks.certificates.layers import Layer, LayerBounds
 from theoryck.theory.networks.certificates.moments import absolute
 from theoryck.theory.networks.certificates.norms import layers, norm_certificate
-from theoryck.theory.networks.certificates.ranges import largest_square
+from theoryck.theory.networks.certificates.ranges import envelope
 
 _MARGIN, _RAISE, _RAISES = 1.001, 1.0005, 6
 _LOWEST = -40
@@ -69,19 +69,20 @@ def _seen(layer: Layer, index: int) -> float:
 
 def _falls(layer: Layer, fall: arb) -> bool:
     """Whether nu(s)^2 >= (nu - fall |x|)^2 is proved wherever nu >= fall |x|, which is within |x| <= sigma: nu(0) = 0."""
-    sigma, nu, largest = layer.centre, layer.deviation, layer.largest
+    sigma, nu = layer.centre, layer.deviation
     if not nu <= fall * sigma:
         return False
     part = layer.at(0)
-    rise = arb_poly(part.variance.coeffs()[1:]) + plus_minus(3 * largest**2 * arb(3) ** (1 - TERMS))
+    scale = layer.envelope.scale(part.centre)
+    rise = arb_poly(part.variance.coeffs()[1:]) + plus_minus(3 * scale**2 * arb(3) ** (1 - TERMS))
     scaled = fall * sigma
     right = arb_poly([2 * nu * scaled, -(scaled**2)]) + rise
     left = arb_poly([2 * nu * scaled, scaled**2]) - rise
     if not (nonnegative(right, fmpq(0), EDGE) and nonnegative(left, -EDGE, fmpq(0))):
         return False
-    error = plus_minus(3 * largest**2 * arb(3) ** -TERMS)
     for index in (1, *range(-1, _LOWEST, -1)):
         part = layer.at(index)
+        error = plus_minus(3 * layer.envelope.scale(part.centre) ** 2 * arb(3) ** -TERMS)
         x = arb_poly([part.centre - sigma, part.centre])
         reach = nu - fall * (x if index > 0 else -x)
         # Where the line is below 0 nothing is claimed: t beyond the end of the part that matters is left out.
@@ -102,11 +103,11 @@ def _beyond(end: arb, side: int) -> fmpq:
 
 @lru_cache(maxsize=128)
 def _lower(activation: Activation, depth: int) -> tuple[LowerBounds, ...]:
-    largest = largest_square(activation.expression)
+    growth = envelope(activation.expression)
     found, centre = [], arb(1)
     with precision(BITS):
         for _ in range(depth):
-            layer = Layer(activation.expression, centre, largest)
+            layer = Layer(activation.expression, centre, growth)
             found.append(lower_bounds(layer))
             centre = layer.image
     return tuple(found)
