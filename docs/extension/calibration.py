@@ -27,6 +27,8 @@ WHAT = {
     "statistics": "medians, quantiles, variances, probabilities",
     "stats": "medians, quantiles, variances, probabilities",
     "unitless": "step sizes, tokens, operations",
+    "misjudged": "stated errors 2 to 10 times too small or too large",
+    "grids": "grids of two sizes, rates of two terms",
     "meshes": "orders on unstructured meshes, and under rounding",
 }
 

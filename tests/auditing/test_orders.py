@@ -9,7 +9,6 @@ import pytest
 import theoryck as tc
 from tests.auditing.textbook import TABLES, runge_kutta, solved
 from theoryck.auditing.audit import audit_rows
-from theoryck.auditing.directions import local_slopes
 from theoryck.auditing.floors import find_floor
 from theoryck.auditing.tables import TableError, choose_columns, read_measurements
 from theoryck.rates import RateError
@@ -355,7 +354,7 @@ def test_levels_of_a_geometric_rate_have_an_order_and_a_floor():
     assert found.verdict is Verdict.SUPPORTED
     assert tc.audit({"l": levels}, errors, rate="2**(-l)", kind="order").verdict is Verdict.REFUTED
     # Pair by pair log(1/4) a level.
-    assert local_slopes(found)[1][0] == pytest.approx(-math.log(4), rel=1e-9)
+    assert found.slopes[0].exponent == pytest.approx(-math.log(4), rel=1e-9)
     held = [*errors[:6], 3e-16, 2e-16, 4e-16]
     found = tc.audit({"l": levels}, [min(e, h) for e, h in zip(errors, held)], rate="4**(-l)", kind="order")
     assert found.verdict is not Verdict.REFUTED
@@ -363,3 +362,22 @@ def test_levels_of_a_geometric_rate_have_an_order_and_a_floor():
     found = tc.audit({"l": levels}, errors, rate="4**(-l)", kind="scaling")
     assert found.verdict is Verdict.SUPPORTED
     assert found.exponent.contains(-math.log(4))
+
+
+@pytest.mark.parametrize(
+    "values", [[0.1, 0.025, 0.01, 0.01, 0.01], [0.1, 0.02, 0.02, 0.02], [0.1, 0.025, 0.0101, 0.01, 0.0102, 0.01]]
+)
+def test_a_plateau_after_one_or_two_rows_is_named(values):
+    """A solver's tolerance looks like this, and so does a limit that is not 0: which of them it is the values do not say."""
+    n = [10 * 2**k for k in range(len(values))]
+    for options in ({"rate": "2", "kind": "order"}, {"rate": "n**(-2)", "stderr": 0.0}):
+        found = tc.audit({"n": n}, values, **options)
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "the values stop falling from n = " in found.reason
+        assert "cannot show an exponent" in found.reason
+
+
+def test_a_limit_that_is_approached_is_no_plateau():
+    n = [2**k for k in range(2, 11)]
+    assert tc.audit({"n": n}, [1 + 2 / x**2 for x in n], 0.0, rate="n**(-1)").verdict is Verdict.REFUTED
+    assert tc.audit({"n": n}, [3.0] * 9, 0.0, rate="n**(-1)").verdict is Verdict.REFUTED

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.calibration import approaches, audits, digits, misjudged, statistics_of_draws, unitless
+from tests.calibration import approaches, audits, digits, grids, misjudged, statistics_of_draws, unitless
 from tests.calibration.claims import (
     ALL_LOOKS,
     HARD,
@@ -58,6 +58,8 @@ class Row:
     def __str__(self) -> str:
         if self.tally is None:
             return f"{self.part:9s} {self.text}"
+        if not self.tally.trials:
+            return f"{self.part:9s} {self.text:100s} none: nothing was promised"
         promise = "" if self.declared is None else f"  declared {'>=' if self.least else '<='} {self.declared:g}"
         return f"{self.part:9s} {self.text:100s} {self.tally}{promise}{'' if self.kept else '  BROKEN'}"
 
@@ -287,6 +289,23 @@ def without_units(repeats: int, seed: int) -> Iterator[Row]:
             yield Row("unitless", f"{text}: {name} bounds {verdict} (no promise)", found.share(name, verdict))
 
 
+def grids_of_sizes(repeats: int, seed: int) -> Iterator[Row]:
+    """Grids of two sizes: errors that hold or do not, and rates of two terms with constants of their own."""
+    cases: list[tuple[str, Callable[[], grids.Found]]] = []
+    for across in grids.COUNTS:
+        for factor in grids.FACTORS:
+            name = f"{across} by {across} sizes, errors stated as {grids.STATED:g} that are {grids.STATED * factor:.2g}"
+            cases.append((name, functools.partial(grids.powers, across, factor, repeats, seed)))
+        for constants in grids.CONSTANTS:
+            name = f"{across} by {across} sizes, {constants[0]:g}/d + {constants[1]:g}/n"
+            cases.append((name, functools.partial(grids.sums, across, constants, repeats, seed)))
+    for text, judged in cases:
+        found = judged()
+        yield Row("grids", f"{text}: true bounds refuted", found.share("true", Verdict.REFUTED), REFUTE)
+        yield Row("grids", f"{text}: wrong bounds supported", found.share("wrong", Verdict.SUPPORTED), SUPPORT)
+        yield Row("grids", f"{text}: wrong bounds refuted (no promise)", found.share("wrong", Verdict.REFUTED))
+
+
 PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "refute": lambda repeats: refute(50 * repeats, 1),
     "session": lambda repeats: sessions(5 * repeats, 2),
@@ -299,5 +318,6 @@ PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "misjudged": lambda repeats: misjudged_errors(max(2, repeats // 10), 7),
     "limits": lambda repeats: limits(repeats, 8),
     "statistics": lambda repeats: statistics(max(2, repeats // 2), 8),
+    "grids": lambda repeats: grids_of_sizes(max(2, repeats // 4), 11),
     "unitless": lambda repeats: without_units(max(2, repeats // 10), 9),
 }

@@ -7,6 +7,7 @@
 ``audit``  tables with and without error bars, and with replicates
 ``digits``  tables without noise, printed to 3, 4, 5 and 16 digits: orders and scalings
 ``meshes``  orders of tables that scatter from mesh to mesh, or meet the rounding of the arithmetic
+``grids``  grids of two sizes: errors that are stated too small, and rates of two terms
 ``misjudged``  tables whose stated errors are 2 to 10 times too small or too large
 ``unitless``  tables over step sizes that go to 0, tokens and operations
 ``limits``  slow and fast approaches to a limit, with and without the declared rate

@@ -8,6 +8,7 @@ columns     measurements given from Python: arrays, lists, a DataFrame
 points      one estimate for each set of sizes, with its error bar
 floors      where values without noise stop falling
 directions  the path or the lines of a grid along which sizes grow, and the fit of a grid as a whole
+grids       what the lines of a grid share: one factor in stated errors, and the constants of a rate with several terms
 limits      limits of one size, claimed or unknown, and loss laws of several
 orders      what is special about orders of methods without noise
 declared    what is declared before the data are looked at

@@ -24,9 +24,11 @@ from theoryck.auditing.directions import (
     declared_headings,
     fit_grid,
     headings,
+    local_slopes,
     slices,
 )
 from theoryck.auditing.floors import Floors, on_floor
+from theoryck.auditing.grids import enlarged_together, term_by_term
 from theoryck.auditing.limits import (
     LOSS_LAW,
     UNKNOWN,
@@ -47,7 +49,6 @@ from theoryck.auditing.orders import (
 )
 from theoryck.auditing.points import Gathered, digits_flags, gather, grouped, place, reduced, same_scatter, with_scatter
 from theoryck.auditing.tables import Measurements
-from theoryck.fitting.fit import ENLARGED
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge, rival_problem
 from theoryck.judging.case import Claimed
@@ -58,7 +59,7 @@ from theoryck.montecarlo import MEAN, Statistic
 from theoryck.rates import PathError, Rate, RateError, ScalingPath
 from theoryck.rates.parsing import to_fraction
 from theoryck.rates.unknown import Unknown
-from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Status, Tightness, Toward, Verdict
+from theoryck.records import Contract, Judgement, Kind, Point, Prediction, Result, Rival, Slope, Status, Tightness, Toward, Verdict
 
 NO_RATE = "no rate was given: the exponent is measured and nothing is judged"
 
@@ -286,8 +287,15 @@ def audit_rows(
         seconds=time.perf_counter() - start,
         seed=0,
         given=True,
+        slopes=() if limit is not None else _slopes(points, prediction),  # what is left of an unknown limit has no slope
         statement=_statement(template, rate) if limit is None else limit_statement(template, law),
     )
+
+
+def _slopes(points: Sequence[Point], prediction: Prediction) -> tuple[Slope, ...]:
+    """Return the exponents from size to size, as far as their errors are known."""
+    found = local_slopes(points, Claimed.of(prediction).rate)
+    return tuple(slope for slope in found if slope is not None and math.isfinite(slope.stderr))
 
 
 def _asked(rate: str | None, measured: Measurements, constant: float | None, rivals: Sequence[str]) -> Unknown | None:
@@ -402,15 +410,19 @@ def _judged(
         points = gathered.rounded(same_scatter(points, found))
     points = on_floor(points, floors.height)
     path, lines = _lines(points, toward)
+    stated = gathered.stated
+    flags: tuple[str, ...] = (NO_STDERR,) if gathered.without_errors else ()
+    if path is None and stated and not by_size:
+        points, flags = enlarged_together(points, lines, template, tail)
+        stated, lines = False, _lines(points, toward)[1]
     if path is not None:
-        judgement, prediction = _along(path, template, contract, gathered.stated, noisy=not floors.ordered)
+        judgement, prediction = _along(path, template, contract, stated, noisy=not floors.ordered)
     elif by_size:
-        judgement, prediction = _size_by_size(points, lines, template, contract, toward, gathered.stated)
+        judgement, prediction = _size_by_size(points, lines, template, contract, toward, stated)
     else:
-        judgement, prediction = _on_grid(points, lines, template, contract, toward, gathered.stated)
-    if gathered.without_errors:
-        judgement = replace(judgement, flags=(NO_STDERR, *judgement.flags))
-    return judgement, prediction, points
+        judgement, prediction = _on_grid(points, lines, template, contract, toward)
+        judgement = term_by_term(judgement, points, Claimed.of(template).rate)
+    return replace(judgement, flags=(*flags, *judgement.flags)), prediction, points
 
 
 def _no_lines(points: Sequence[Point], template: Prediction) -> str:
@@ -568,7 +580,6 @@ def _on_grid(
     template: Prediction,
     contract: Contract,
     toward: Mapping[str, Toward],
-    stated: bool,
 ) -> tuple[Judgement, Prediction]:
     """Judge every line and the joint fit at their shares of the false-refute rate: one that falls refutes, all lines support."""
     tests = len(lines) + len(points[0].sizes)
@@ -577,7 +588,7 @@ def _on_grid(
     judged = []
     for line in lines:
         own = replace(template, rivals=tuple(r for r in template.rivals if not _no_rival(r, line, template)))
-        judged.append((line, *_along(line, own, shared, stated)))
+        judged.append((line, *_along(line, own, shared, stated=False)))
     hopeless = [r for r in template.rivals if all(_no_rival(r, line, template) for line in lines)]
     if hopeless:
         reason = f"the rival {hopeless[0]!r} could be rejected on no line of the grid: the check could not fail, give another rival"
@@ -600,7 +611,7 @@ def _on_grid(
         curves=tuple(curve for _, found, _ in ordered for curve in found.curves),
         tightness=None if worst.tightness is None else worst.tightness if len(tight) == 1 else Tightness.UNDETERMINED,
         rivals=tuple(Rival(text, text in rejected) for text in template.rivals),
-        flags=_once(worst, [found for _, found, _ in judged]),
+        flags=tuple(dict.fromkeys(flag for _, found, _ in judged for flag in found.flags)),
         settled=all(found.settled for _, found, _ in judged) or worst.verdict is Verdict.REFUTED,
         exponents={} if joint is None else joint.exponents,
     )
@@ -608,12 +619,6 @@ def _on_grid(
         reason = f"{joint.reason}; {reason}"
         judgement = replace(judgement, verdict=Verdict.REFUTED, tightness=None, reason=reason, settled=True)
     return judgement, replace(prediction, rivals=template.rivals)
-
-
-def _once(worst: Judgement, judged: Sequence[Judgement]) -> tuple[str, ...]:
-    """Return the flags of all lines; how much errors were enlarged differs from line to line, and is that of the one shown."""
-    others = [flag for found in judged for flag in found.flags if not flag.startswith(ENLARGED)]
-    return tuple(dict.fromkeys((*(flag for flag in worst.flags if flag.startswith(ENLARGED)), *others)))
 
 
 def _no_rival(rival: str, line: Direction, template: Prediction) -> bool:

@@ -17,7 +17,7 @@ from theoryck.judging.evidence import log_rates, read_routes
 from theoryck.rates import Rate, RateError
 from theoryck.rates.directions import Axis, read_toward, shrinks
 from theoryck.rates.monomials import close_match
-from theoryck.records import Contract, Interval, Kind, Point, Prediction, Result, Size, Toward
+from theoryck.records import Contract, Interval, Kind, Point, Prediction, Result, Size, Slope, Toward
 from theoryck.records.values import size_text
 
 
@@ -274,24 +274,23 @@ def positions(points: Sequence[Point], base: str, rate: Rate | None) -> list[flo
     return [math.log(point.sizes[base]) for point in points]
 
 
-def local_slopes(result: Result) -> list[tuple[float, float] | None]:
-    """Return the slope of log(value) from the point before, with its standard error; None on a grid or where signs differ.
+def local_slopes(points: Sequence[Point], rate: Rate | None) -> list[Slope | None]:
+    """Return the slope of log(value) from the point before; None on a grid or where signs differ.
 
     It is one by the logarithm of the size, or by the size itself where the claimed rate is geometric.
     """
-    path = as_path(result.points, {})
-    found: list[tuple[float, float] | None] = [None] * len(result.points)
+    path = as_path(points, {})
+    found: list[Slope | None] = [None] * len(points)
     if path is None:
         return found
-    rate = None if result.prediction is None else Claimed.of(result.prediction).rate
-    places = positions(result.points, path.base, rate)
-    for i, (here, there) in enumerate(itertools.pairwise(result.points), 1):
+    places = positions(points, path.base, rate)
+    for i, (here, there) in enumerate(itertools.pairwise(points), 1):
         a, b = here.estimate, there.estimate
         assert a is not None
         assert b is not None
         gap = places[i] - places[i - 1]
         if gap == 0 or a.value == 0 or b.value == 0 or (a.value > 0) != (b.value > 0):
             continue
-        slope = math.log(b.value / a.value) / gap
-        found[i] = (slope, math.hypot(a.stderr / abs(a.value), b.stderr / abs(b.value)) / abs(gap))
+        stderr = math.hypot(a.stderr / abs(a.value), b.stderr / abs(b.value)) / abs(gap)
+        found[i] = Slope(here.sizes[path.base], there.sizes[path.base], math.log(b.value / a.value) / gap, stderr)
     return found

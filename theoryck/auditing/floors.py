@@ -32,6 +32,9 @@ AMPLIFIED = 2.0**-26  # to which quotients such as 1/h let roundings grow: no me
 LEAST_FALL = 10.0  # before the floor: a law that hardly falls does not show where it stops
 PREDICTED_FALL = 4.0  # which the law before the floor would make while the values stay within SAME
 SAME = 2.0
+FLAT, LEAST_FLAT = 0.05, 3  # of values, and how many of them: a plateau before which no law is seen
+ABRUPT = 4.0  # by how much a smooth approach to the plateau would go on to move, in units of how much the values do
+LEAST_SHRINKING = 64.0  # of the step before a plateau, where there is but one
 ALTERNATING = 7  # changes of slope, each of the sign that the one before has not: noise at 9 sizes does so in 1 case of 10
 
 
@@ -50,7 +53,8 @@ def find_floor(x: Sequence[float], values: Sequence[float], log_rates: Sequence[
     Rows go from coarse to fine.  The law before the floor is the median of the slopes of at least two pairs, over which the values
     fall at least tenfold.  The floor begins where a pair falls by less than half of it, for good, and lies at the rounding of
     numbers of order 1 (or of the largest value), or rises from size to size, as roundings do that a small step divides; or else
-    where at least two rows stay within a factor 2 while the law would fall by 4, and so would the rate.
+    where at least two rows stay within a factor 2 while the law would fall by 4, and so would the rate.  Where no law is seen, as
+    few rows come before it or they fall little, it is a :func:`_plateau`.
 
     >>> errors = [1e-4, 6e-6, 4e-7, 2.5e-8, 1.6e-9, 1e-10, 6e-12, 4e-13, 3e-13, 6e-13]
     >>> find_floor(range(10), errors)  # of sizes exp(0), exp(1), ...
@@ -60,6 +64,10 @@ def find_floor(x: Sequence[float], values: Sequence[float], log_rates: Sequence[
     >>> find_floor(range(7), [1e-2, 1e-4, 1e-6, 1e-8, 2e-10, 5e-10, 1e-9])  # 1e-16/h
     Floor(height=1e-09, first=5, rounding=True)
     >>> find_floor([0, 1, 2, 3], [0.1, 0.05, 0.025, 0.0125]) is None
+    True
+    >>> find_floor(range(5), [0.1, 0.025, 0.01, 0.01, 0.01], [-2.0 * k for k in range(5)])
+    Floor(height=0.01, first=2, rounding=False)
+    >>> find_floor(range(6), [1 + 4.0**-k for k in range(6)], [-2.0 * k for k in range(6)]) is None  # a limit that is approached
     True
     """
     size = [abs(value) for value in values]
@@ -86,6 +94,25 @@ def find_floor(x: Sequence[float], values: Sequence[float], log_rates: Sequence[
         claimed = log_rates is None or log_rates[first] - log_rates[-1] >= math.log(PREDICTED_FALL)
         if flat and falls and claimed:
             return Floor(height, first, False)
+    return _plateau(size, log_rates)
+
+
+def _plateau(size: Sequence[float], log_rates: Sequence[float] | None) -> Floor | None:
+    """Return where values stop abruptly: at least three, the last, that differ by 5% at most while the claimed rate falls by 4.
+
+    A smooth approach to a limit goes on to move: by the last step times the ratio of the last two, if its steps shrink
+    geometrically.  Values that move by less than a quarter of that did not come to a limit of their own.
+    """
+    for first in range(1, len(size) - LEAST_FLAT + 1):
+        tail, moves = size[first:], max(size[first:]) - min(size[first:])
+        if min(tail) == 0 or moves > FLAT * min(tail) or size[first - 1] < (1 + FLAT) * max(tail):
+            continue
+        if log_rates is None or log_rates[first] - log_rates[-1] < math.log(PREDICTED_FALL):
+            continue
+        last = size[first - 1] - tail[0]
+        before = size[first - 2] - size[first - 1] if first > 1 else LEAST_SHRINKING * last
+        if 0 < last < before and last * last / before > ABRUPT * moves:
+            return Floor(max(tail), first, False)
     return None
 
 
@@ -151,7 +178,8 @@ class Floors:
         if self.seen is None:
             return ()
         what = "rounding holds the values up" if self.seen.rounding else "the values stop falling"
-        return (f"{what} from {self._start} on, at {self.seen.height:.2g}: the exponent is that of the rows before",)
+        rest = "the exponent is that of the rows before" if self.seen.first >= MIN_SIZES else "too few rows before show an exponent"
+        return (f"{what} from {self._start} on, at {self.seen.height:.2g}: {rest}",)
 
     @property
     def _start(self) -> str:
@@ -175,8 +203,10 @@ class Floors:
             return found
         reason = (
             f"the values stop falling from {self._start} on, at {self.seen.height:.2g}: if that is the tolerance of a solver, "
-            f"declare it (floor {self.seen.height:.2g}), else the claim does not hold there; before it, {found.reason}"
+            f"declare it (floor {self.seen.height:.2g}), else the claim does not hold there; before it, "
         )
+        few = f"{self.seen.first} row{'s' * (self.seen.first > 1)} cannot show an exponent: measure coarser sizes"
+        reason += few if self.seen.first < MIN_SIZES else found.reason
         return replace(found, verdict=Verdict.INCONCLUSIVE, reason=reason, tightness=None)
 
     def _hint(self, found: Judgement) -> str:

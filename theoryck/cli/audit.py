@@ -263,14 +263,16 @@ def _source(data: str) -> str:
 
 def _rows(result: Result, ordered: bool) -> list[Any]:
     from theoryck.auditing.directions import local_slopes, ratios
+    from theoryck.judging.case import Claimed
     from theoryck.records import Kind, Toward
     from theoryck.report.audits import Row
 
     if result.prediction is not None and result.prediction.kind is Kind.LIMIT:  # what is left of an unknown limit has no slope
         return [Row(point.sizes, point.estimate) for point in result.points if point.estimate is not None]
-    slopes = local_slopes(result)
-    if ordered and result.prediction is not None and result.prediction.toward is Toward.INFINITY:  # positive where errors fall
-        slopes = [None if slope is None else (-slope[0], slope[1]) for slope in slopes]
+    claimed = None if result.prediction is None else Claimed.of(result.prediction).rate
+    # Of an order they are positive where errors fall.
+    sign = -1 if ordered and result.prediction is not None and result.prediction.toward is Toward.INFINITY else 1
+    slopes = [None if slope is None else (sign * slope.exponent, slope.stderr) for slope in local_slopes(result.points, claimed)]
     return [
         Row(point.sizes, point.estimate, ratio, slope)
         for point, ratio, slope in zip(result.points, ratios(result), slopes)

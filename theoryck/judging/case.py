@@ -129,11 +129,16 @@ class Claimed:
         return None if growth is None else float(growth[1]) * (1 if self.prediction.toward is Toward.INFINITY else -1)
 
     def slope(self, sizes: Sizes) -> float:
-        """Return what the logarithm of a geometric rate gains with each unit of the base; 0 for any other."""
+        """Return what the logarithm of a geometric rate gains with each unit of the base; 0 for any other.
+
+        Where other terms stay, as in ``h + 2**(-l)`` along l, it is what the slowest geometric term gains.
+        """
         if self.rate is None or not self.rate.geometric or not self.base(sizes):
             return 0.0
-        growth = self.growth(self.rate, sizes)
-        return 0.0 if growth is None else growth[0]
+        growth, base = self.growth(self.rate, sizes), self.base(sizes)
+        if growth is None or growth[0] or base not in self.rate.levels:
+            return 0.0 if growth is None else growth[0]
+        return min((slope for term in self.rate.terms for name, slope in term.exponentials if name == base), key=abs)
 
     # -- rivals ----------------------------------------------------------------------------------------------------------------
 

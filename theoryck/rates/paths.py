@@ -313,6 +313,10 @@ def _observed_exponent(base: str, bases: Sequence[Size], name: str, sizes: Seque
 
     That is half a unit at both ends of whole numbers, and SAME_POWER of others.
     """
+    if len(set(sizes)) == 1:
+        return Fraction(0)
+    if min(bases) == 0 or min(sizes) == 0:  # a level, such as l of 2**(-l)
+        raise PathError(f"sizes {name} follow no power of {base}: one of them is 0")
     whole = all(isinstance(size, int) for size in (*bases, *sizes))
     slope = math.log(sizes[-1] / sizes[0]) / math.log(bases[-1] / bases[0])
     power = Fraction(slope).limit_denominator(12)

@@ -16,7 +16,7 @@ schema ``theoryck/report/schema-v1.json``; ``from_json`` is its inverse.  Exact 
 from theoryck.records.certificates import Certificate
 from theoryck.records.proofs import Proof
 from theoryck.records.reports import SCHEMA_VERSION, About, Report, gathered
-from theoryck.records.results import Contract, Curve, Judgement, Prediction, Result, Rival, Route, Scope
+from theoryck.records.results import Contract, Curve, Judgement, Prediction, Result, Rival, Route, Scope, Slope
 from theoryck.records.values import (
     Bracket,
     Counts,
@@ -54,6 +54,7 @@ __all__ = [
     "Route",
     "Scope",
     "Size",
+    "Slope",
     "Status",
     "Tightness",
     "Toward",

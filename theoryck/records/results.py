@@ -241,6 +241,24 @@ class Scope(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class Slope(Record):
+    """The exponent that an audit sees from one size to the next, ``log(v2/v1) / log(d2/d1)``, with its standard error.
+
+    Of a geometric rate it is one by the size itself, ``log(v2/v1) / (l2 - l1)``.
+
+    >>> import theoryck as tc
+    >>> result = tc.audit({"h": [0.4, 0.2, 0.1]}, [0.16, 0.04, 0.01], rate="2", kind="order")
+    >>> [(slope.start, slope.end, round(slope.exponent, 6)) for slope in result.slopes]
+    [(0.4, 0.2, 2.0), (0.2, 0.1, 2.0)]
+    """
+
+    start: Size
+    end: Size
+    exponent: float
+    stderr: float
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement(Record):
     """A verdict with its reason and everything a reader needs to weigh it; what :func:`theoryck.judging.judge` returns.
 
@@ -284,7 +302,7 @@ class Result(Record):
 
     ``contract`` is the one under which the verdict was reached (the deciding look's share), ``false_refute_rate`` what was
     declared for the instance as a whole.  ``seconds`` are those that all processes together worked for it.  ``given`` says that an
-    audit read the values: nothing was drawn.
+    audit read the values: nothing was drawn; ``slopes`` are then those from each size to the next, where the sizes lie on one path.
 
     >>> import theoryck as tc
     >>> sizes = [16, 32, 64, 128, 256]
@@ -319,6 +337,7 @@ class Result(Record):
     reference: str = ""
     repeat: str = ""
     given: bool = field(default=False, metadata=SPARE)
+    slopes: tuple[Slope, ...] = field(default=(), metadata=SPARE)
 
     @property
     def verdict(self) -> Verdict:
