@@ -16,7 +16,7 @@ from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities import NoCertificate
 from theoryck.records import Certificate
-from theoryck.theory.networks.certificates import overlaps, products, two_sided
+from theoryck.theory.networks.certificates import overlaps, polynomials, products, two_sided
 from theoryck.theory.networks.certificates.cells import nonnegative
 from theoryck.theory.networks.certificates.envelopes import Bounded, Growing
 from theoryck.theory.networks.certificates.layers import LayerBounds
@@ -30,6 +30,8 @@ SAMPLES = sorted((Path(__file__).parents[1] / "data" / "certificates").glob("*-p
 FIND = {
     ("norm-deviation", "comparison"): norm_certificate,
     ("norm-deviation", "two-sided"): two_sided.two_sided_certificate,
+    ("norm-deviation", "product"): products.product_certificate,
+    ("norm-deviation", "polynomial"): polynomials.polynomial_certificate,
     ("overlap", "comparison"): overlaps.overlap_certificate,
 }
 BOUNDED = [
@@ -469,6 +471,45 @@ def test_products_are_the_exact_moments(text, depth, power):
 def test_products_need_two_slopes():
     assert products.slopes(Activation("max(x, x/10)").expression) == (1, Fraction(1, 10))
     assert [products.slopes(Activation(text).expression) for text in ("relu(x - 1)", "x + 1", "x**2", "tanh(x)")] == [None] * 4
+
+
+# -- polynomials -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["x**2", "x**3 - 3*x", "(x**2 - 1)/2", "x + x**3/10", "x**2 + 1"])
+@pytest.mark.parametrize(("depth", "power"), [(0, 2), (1, 2), (2, 2), (1, 8), (2, 4), (1, 3)])
+def test_polynomials_have_their_exact_value_as_the_constant(text, depth, power):
+    """All coefficients are positive here: the constant is the value at d, of odd powers Cauchy's bound, rounded up to 7 digits."""
+    limit = float(norm_moment_limit(Activation(text), (1,) * (depth + 1), power))
+    for size in (1, 64, 4096, 10**9):
+        found = polynomials.polynomial_certificate(Activation(text), depth, power, size)
+        widths = (size,) * (depth + 1)
+        around = [norm_moment(Activation(text), widths, power + shift).high for shift in ((0,) if power % 2 == 0 else (-1, 1))]
+        exact = math.prod(float(value) for value in around) ** (1 / len(around)) * size ** (power / 2)
+        assert exact * (1 - 1e-12) <= float(found.constant) <= exact * (1 + 1e-6)
+        if power % 2 == 0:
+            assert limit * (1 - 1e-6) <= float(found.least) <= limit * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("text", ["x**2", "x + x**3/10"])
+def test_moments_of_polynomials_at_unequal_widths_are_the_exact_ones(text):
+    phi = polynomials.coefficients(Activation(text).expression)
+    for widths in ((5, 3, 8), (1, 20, 2)):
+        for j, terms in enumerate(polynomials.moments(phi, 2, 4)):
+            value = sum(c / math.prod(Fraction(d) ** e for d, e in zip(widths, powers)) for powers, c in terms.items())
+            if j in (2, 4):
+                exact = norm_moment(Activation(text), widths, j)
+                assert float(value) == pytest.approx(float(exact.midpoint), rel=1e-12)
+                assert min(map(sum, terms)) == j // 2
+            elif j == 0:
+                assert value == 1
+
+
+def test_polynomials_are_refused_with_what_would_do():
+    with pytest.raises(NoCertificate, match="no polynomial with rational coefficients"):
+        polynomials.polynomial_certificate(Activation("tanh"), 1, 2)
+    with pytest.raises(NoCertificate, match="take a smaller depth or power"):
+        polynomials.polynomial_certificate(Activation("x**3"), 4, 2)
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------------------
