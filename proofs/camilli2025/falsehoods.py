@@ -119,6 +119,42 @@ def normalisation_by_input_width(phi, ratio, k):
     return tc.Bound(deviation, rate="d**(-k/2)", along=tc.ScalingPath(d=tc.doubling(16, 512)), correction=1, amplitude=2)
 
 
+# Constants, which `theoryck prove` refuses with the size that breaks them ---------------------------------------------------------
+
+
+@tc.falsehood("camilli2025/moment-control-constant", CAMILLI2025)
+@tc.for_all(phi=sampled_from(tc.activations.smooth_odd), depth=integers(1, 2), k=sampled_from([2, 4]))
+def moment_control_constant_too_small(phi, depth, k):
+    """E | |x_l|^2 - sigma_l |^k <= 0.99 C d^(-k/2), where C is the limit of d^(k/2) times the left side"""
+    moment = tc.norm_deviation(tc.DeepNetwork(phi, depth=depth), power=k)
+    return tc.Bound(moment, rate="d**(-k/2)", along=path(), constant=0.99 * moment.limiting_constant([1] * (depth + 1)))
+
+
+@tc.falsehood("camilli2025/overlap-constant", CAMILLI2025)
+@tc.for_all(phi=sampled_from([tc.activations.tanh, tc.activations.erf, tc.activations.sin]))
+def overlap_constant_too_small(phi):
+    """E | x_mu . x_nu |^2 <= 0.99 C/d, where C is the limit of d times the left side"""
+    moment = tc.overlap_moment(tc.DeepNetwork(phi, depth=1), power=2)
+    return tc.Bound(moment, rate="1/d", along=path(), constant=0.99 * moment.limiting_constant([1, 1]))
+
+
+@tc.falsehood("camilli2025/moment-control-unbounded", CAMILLI2025)
+@tc.for_all(phi=sampled_from(["x**3", "x**3 - 3*x", "x + x**3/2"]))
+def moment_control_unbounded_variance(phi):
+    """E (|x_1|^2 - sigma_1)^2 <= 1.01 C/d, C its limit, as for tanh, for polynomials: Var phi(sqrt(s) Z)^2 is not bounded in s"""
+    moment = tc.norm_deviation(tc.DeepNetwork(phi, depth=1), power=2)
+    return tc.Bound(moment, rate="1/d", along=path(), constant=1.01 * moment.limiting_constant([1, 1]))
+
+
+@tc.falsehood("camilli2025/overlap-atoms", CAMILLI2025)
+@tc.for_all(depth=integers(1, 2))
+def overlap_of_atoms(depth):
+    """E | x_mu . x_nu |^2 <= 1/d for relu, which is 0 on half of the line: phi(sqrt(s) Z) has an atom, and a mean"""
+    return tc.Bound(
+        tc.overlap_moment(tc.DeepNetwork(tc.activations.relu, depth=depth), power=2), rate="1/d", along=path(), constant=1
+    )
+
+
 # Quasi-orthogonality ---------------------------------------------------------------------------------------------------------
 
 

@@ -104,6 +104,25 @@ def test_a_constant_is_proved_or_refused_with_the_size_that_breaks_it():
     assert MOMENT.exact({"d": size, "width": size, "input_dim": size}).low * size > Decimal(low)
 
 
+@pytest.mark.parametrize(
+    ("quantity", "constant", "size"),
+    [  # d E C^2 of relu grows like d/(4 pi^2): above 1 from some 32 on; the polynomial is 4 times above its limit at d = 16
+        (tc.overlap_moment(tc.DeepNetwork("relu", depth=1), power=2), 1, 32),
+        (tc.norm_deviation(tc.DeepNetwork("x**3", depth=1), power=2), 15000, 16),
+    ],
+)
+def test_a_bound_without_its_hypothesis_is_refused_with_the_size_that_breaks_it(quantity, constant, size):
+    statement = bound(quantity, constant=constant)
+    with pytest.raises(tc.NoCertificate) as refused:
+        tc.prove(statement)
+    assert refused.value.breaks == size
+    value = quantity.exact({"d": size, "width": size, "input_dim": size})
+    assert float(value.low) * size > constant
+    with pytest.raises(tc.NoCertificate) as open_:  # nothing breaks it, and nothing proves it
+        tc.prove(bound(tc.overlap_moment(tc.DeepNetwork("relu", depth=1), power=2), constant=1e6))
+    assert open_.value.breaks is None
+
+
 @pytest.mark.parametrize("rate", ["d**(-3/2)", "d**(-2)"])
 def test_a_faster_rate_is_refused_with_a_size(rate):
     with pytest.raises(tc.NoCertificate, match="no faster") as refused:

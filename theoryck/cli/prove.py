@@ -135,7 +135,7 @@ def _offering(claims: list[Claim], paths: tuple[str, ...]) -> list[Claim]:
 
 def _found(wanted: list[Claim], session: Session, start: int | None) -> Iterator[Proof | Refusal]:
     from theoryck.claims.claim import describe_instance
-    from theoryck.proving.prove import proved
+    from theoryck.proving.prove import proved_or_broken
     from theoryck.quantities import NoCertificate
     from theoryck.report.proofs import Refusal
 
@@ -147,7 +147,7 @@ def _found(wanted: list[Claim], session: Session, start: int | None) -> Iterator
             with Line() as line:
                 line.write(f"{claim.id} {number}/{len(instances)}: {instance_text(instance)}; Ctrl-C stops")
                 try:
-                    found: Proof | Refusal = proved(statement, parameters, start=start, claim=claim)
+                    found: Proof | Refusal = proved_or_broken(statement, parameters, start=start, claim=claim)
                 except NoCertificate as error:
                     found = Refusal(claim.id, instance, str(error), error.breaks)
             yield found

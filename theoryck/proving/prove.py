@@ -72,9 +72,9 @@ def prove(
         start = integer(start, "start", 1)
     if isinstance(what, Claim):
         made = what.instances(instances, what.structure_seed(seed))
-        return tuple(proved(statement, values, start=start, claim=what) for values, statement in made)
+        return tuple(proved_or_broken(statement, values, start=start, claim=what) for values, statement in made)
     if isinstance(what, Statement):
-        return proved(what, parameters or {}, start=start)
+        return proved_or_broken(what, parameters or {}, start=start)
     if isinstance(what, Quantity):
         return _of_quantity(what, start or 1)
     raise TypeError(f"prove takes a claim, a statement or a quantity, got {what!r}")
@@ -87,6 +87,38 @@ def _of_quantity(quantity: Quantity, start: int) -> Proof:
     scope = Scope("d", found.start, Decimal(found.constant), least, found.method, limit)
     rate = str(Rate.parse(f"d**({_exponent(found)})"))
     return Proof(quantity.name, rate, scope, found, seconds=seconds, checked=checked)
+
+
+def proved_or_broken(
+    statement: Statement, parameters: Mapping[str, Any], *, start: int | None = None, claim: Claim | None = None
+) -> Proof:
+    """Return the proof of a bound, as ``proved``; NoCertificate names the size at which an exact value exceeds it, if one does."""
+    try:
+        return proved(statement, parameters, start=start, claim=claim)
+    except NoCertificate as error:
+        if error.breaks is None:
+            _refuse_if_broken(statement, parameters, error)
+        raise
+
+
+def _refuse_if_broken(statement: Statement, parameters: Mapping[str, Any], reason: NoCertificate) -> None:
+    """Hold exact values along the path, where there are any, against a bound with a constant that no method proves."""
+    path, prediction = statement.path(), statement.prediction(parameters)
+    if not isinstance(statement, Bound) or path is None or prediction.rate is None or prediction.constant is None:
+        return
+    quantity, rate = statement.measured(), Rate.parse(prediction.rate, **prediction.parameters)
+    for point in path.points:
+        value = quantity.exact(point)
+        if value is None:
+            return
+        allowed = prediction.constant * float(rate(point))
+        if float(value.low) > allowed * (1 + 1e-9):  # far above the rounding of these floats
+            size = int(point[path.base])
+            raise NoCertificate(
+                f"{quantity.name} exceeds {prediction.constant:g} * ({prediction.rate}) at {path.base} = {size}, where it is "
+                f"{float(value.low):.4g}, above {allowed:.4g}; moreover {reason}",
+                breaks=size,
+            ) from reason
 
 
 def proved(
