@@ -236,16 +236,15 @@ class LearningQuantity(Quantity):
     ) -> Certificate:
         if not self.certified_sizes:
             return super().for_every_size(rate, constant=constant, start=start, both=both)  # says why not
-        if rate is not None and rate < -1:
-            raise NoCertificate(f"{self.name} is proved to decay like 1/d, not like d**({rate}): claim a slower rate")
-        found = self._certificate(start)
-        if both and found.least is None:
-            raise NoCertificate(f"{self.name} has proofs from above only: claim a Bound")
-        # C d^-1 <= (C start^(-1 - rate)) d^rate from the start on.
-        least = Decimal(found.constant) if rate is None else Decimal(found.constant) * Decimal(start) ** _decimal(-1 - rate)
-        if constant is not None and least > constant:
-            raise NoCertificate(f"the constant that is proved from d = {start} on is {least:.6g}, above {constant:.6g}")
-        return found
+        from theoryck.theory.networks.certificates.refusals import answer
+
+        def find(size: int) -> Certificate:
+            found = self._certificate(size)
+            if both and found.least is None:
+                raise NoCertificate(f"{self.name} has proofs from above only: claim a Bound")
+            return found
+
+        return answer(self, None, find, rate, constant, start, own=Fraction(-1))
 
     def _certificate(self, start: int) -> Certificate:
         raise NotImplementedError
@@ -524,10 +523,6 @@ class interpolation(LearningQuantity):
     def kind(self) -> str:
         """The row of the table of methods."""
         return "interpolation_divergence" if self.divergence else "interpolation"
-
-
-def _decimal(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / Decimal(value.denominator)
 
 
 # Arguments ---------------------------------------------------------------------------------------------------------------------

@@ -58,32 +58,33 @@ def unproved(activation: Activation) -> str | None:
 
 
 def answer(
-    quantity: Quantity, reason: str | None, find: Find, rate: Fraction | None, constant: Decimal | None, start: int
+    quantity: Quantity,
+    reason: str | None,
+    find: Find,
+    rate: Fraction | None,
+    constant: Decimal | None,
+    start: int,
+    own: Fraction | None = None,
 ) -> Certificate:
     """Return the certificate from ``start`` on if it proves ``quantity <= constant d**rate``; NoCertificate, with the reason, else.
 
     ``reason`` says why the quantity is outside what the method proves, None where it is inside.
-    ``find`` gives certificates at the rate -k/2 at which the quantity decays.  They prove slower rates too: C d^(-k/2) is at most
-    C N^(-k/2 - rate) d^rate for d >= N.
+    ``find`` gives certificates at the rate ``own`` at which the quantity decays, by default -k/2.  They prove slower rates too:
+    C d^own is at most C N^(own - rate) d^rate for d >= N.
     """
     if reason is not None:
         raise NoCertificate(f"{quantity.name} has no proof for every size: {reason}")
-    own = _own(quantity)
+    own = Fraction(-quantity.parameters["power"], 2) if own is None else own
     asked = own if rate is None else Fraction(rate)
     if asked < own:
-        raise _too_fast(quantity, asked, constant, start)
+        raise _too_fast(quantity, own, asked, constant, start)
     found = find(start)
     if constant is None or _reached(found, asked - own) <= constant:
         return found
     larger = _first_above(quantity, asked, constant, start)
     if larger is not None:
         raise _exceeded(quantity, asked, constant, larger)
-    raise _too_small(quantity, find, asked, constant, found)
-
-
-def _own(quantity: Quantity) -> Fraction:
-    """The exponent of the rate at which a moment decays."""
-    return Fraction(-quantity.parameters["power"], 2)
+    raise _too_small(quantity, find, asked, constant, found, asked - own)
 
 
 def _reached(found: Certificate, slower: Fraction) -> Decimal:
@@ -140,8 +141,7 @@ def _exceeded(quantity: Quantity, rate: Fraction, constant: Decimal, larger: tup
     )
 
 
-def _too_fast(quantity: Quantity, rate: Fraction, constant: Decimal | None, start: int) -> NoCertificate:
-    own = _own(quantity)
+def _too_fast(quantity: Quantity, own: Fraction, rate: Fraction, constant: Decimal | None, start: int) -> NoCertificate:
     if constant is None:
         first = next((pair for pair in ((size, _ratio(quantity, rate, size)) for size in _sizes(start)) if pair[1]), None)
         larger = None if first is None or first[1] is None else _first_above(quantity, rate, 2 * first[1], first[0])
@@ -150,14 +150,14 @@ def _too_fast(quantity: Quantity, rate: Fraction, constant: Decimal | None, star
     else:
         larger = _first_above(quantity, rate, constant, start)
         seen = "" if larger is None else f": it exceeds {constant} d**({rate}) at d = {larger[0]}"
-    return NoCertificate(
-        f"{quantity.name} decays like d**({own}), no faster{seen}; take the rate d**({own})", breaks=larger[0] if larger else None
-    )
+    said = f"is proved to decay like d**({own}), not like d**({rate})" if larger is None else f"decays like d**({own}), no faster"
+    return NoCertificate(f"{quantity.name} {said}{seen}; take the rate d**({own})", breaks=larger[0] if larger else None)
 
 
-def _too_small(quantity: Quantity, find: Find, rate: Fraction, constant: Decimal, found: Certificate) -> NoCertificate:
+def _too_small(
+    quantity: Quantity, find: Find, rate: Fraction, constant: Decimal, found: Certificate, slower: Fraction
+) -> NoCertificate:
     """The constant is not refuted, and not reached from this start."""
-    slower = rate - _own(quantity)
     reached = _reached(found, slower)
     later = next((size for size in _sizes(2 * found.start) if _reached(find(size), slower) <= constant), None)
     advice = "take a larger one" if later is None else f"from d = {later} on {constant} is proved"
