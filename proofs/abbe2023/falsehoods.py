@@ -1,4 +1,8 @@
-"""Falsified twins: another leap than the true one, and a gradient with a term dropped.  Each must be REFUTED."""
+"""Falsified twins (Abbe et al. 2023): another leap than the true one, and a gradient with a term dropped.
+
+Setting.   y = f(<w_1, x>, ..., <w_r, x>), x ~ N(0, I_d), a neuron s, one-pass SGD with the correlation loss on the unit sphere,
+           uniform start; medians of the number n of samples until min_k |m_k| >= 0.35.  Each must be REFUTED.
+"""
 
 import math
 

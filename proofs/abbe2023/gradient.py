@@ -1,4 +1,4 @@
-"""The mean step of one-pass SGD on the sphere, several indices.
+"""The mean step of one-pass SGD on the sphere, several indices (Abbe et al. 2023).
 
 Setting.   y = f(z_1, ..., z_r), neuron s, overlaps m;  phi(m) = E f(Z) s(z) = sum_k (s_k/sqrt k!) <E f H_k, m^k>.
 Claim.     E y s'(z) (Z - m z) = (I - m m^T) grad phi(m).  For z1 z2 and s = h_2, phi = sqrt 2 m_1 m_2; for z1 z2 z3 and s = h_3,

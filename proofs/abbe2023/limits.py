@@ -1,4 +1,4 @@
-"""One leap: what the median of n/d tends to.
+"""One leap: what the median of n/d tends to (Abbe et al. 2023).
 
 Setting.   z1 + z1 z2, s' = 1/2 + sqrt 2 z, a step .2/d on the sphere, uniform start, until min_k |m_k| >= 0.35;  t = n/d.
 Claim.     As d grows, dm/dt = c (I - m m^T) grad phi - (c^2/2) m E y^2 s'(z)^2, c = .2, m(0) = 0, which arrives at t = 7.12508399.

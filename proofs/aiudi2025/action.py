@@ -1,4 +1,4 @@
-"""The effective action against the exact average over Q, for linear units.
+"""The effective action against the exact average over Q, for linear units (Aiudi et al. 2025).
 
 Setting.   Z = int dQ |Q|^(-(N_p + 1)/2) e^(-N_c S(Q)/2); log Z_S = -N_c (S(Q*) - S_0)/2 - (P/2) log 2 pi at its saddle Q*.
 Claim.     log Z ~ log Z_S for P ~ N_c (Aiudi et al. 2025).

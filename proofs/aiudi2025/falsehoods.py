@@ -1,4 +1,4 @@
-"""Falsified twins of local kernel renormalisation: other actions, counts and rates.  Each must be REFUTED."""
+"""Falsified twins of local kernel renormalisation (Aiudi et al. 2025): other actions, counts and rates.  Each must be REFUTED."""
 
 from hypothesis.strategies import sampled_from
 

@@ -1,4 +1,4 @@
-"""Alignment of the renormalised kernel with the labels.
+"""Alignment of the renormalised kernel with the labels (Aiudi et al. 2025).
 
 Setting.   a(K) = y.K y/(|y|^2 |K|_F), which factors of K do not change; growth: a(K) of the kernel at the saddle Q* (or at E Q)
            less a of the kernel of infinite width.

@@ -1,4 +1,4 @@
-"""How many order parameters there are, and how many log Z sees.
+"""How many order parameters there are, and how many log Z sees (Aiudi et al. 2025).
 
 Setting.   The kernel is sum_a theta_a S_a; theta: the entries Q_ij, i <= j (CNN), Q_ii (LCN), or one number (FC).
 Claim.     N_p (N_p + 1)/2, N_p, 1 numbers (Pacelli's thesis: "many more free parameters are allowed to be fine-tuned").

@@ -1,4 +1,4 @@
-"""Data of the claims: a shared filter, one patch that matters, and patches that all have the same kernel."""
+"""Data of the claims: a shared filter, one patch that matters, and patches that all have the same kernel (Aiudi et al. 2025)."""
 
 import functools
 

@@ -1,4 +1,8 @@
-"""Falsified twins: too few samples for the information exponent, and the slide on correlational queries.  Each must be REFUTED."""
+"""Falsified twins (Ben Arous et al. 2021): too few samples for the information exponent l, and the slide on correlational queries.
+
+Setting.   y = h_l(<w*, x>), x ~ N(0, I_d), neuron s = h_l, one-pass SGD with the correlation loss on the unit sphere, |m| ~
+           d^(-1/2) at first; medians of the number n of samples until |m| >= 1/2.  Each must be REFUTED.
+"""
 
 import theoryck as tc
 from theoryck.theory.one_pass import OnePass, hitting_time, mean_gradient

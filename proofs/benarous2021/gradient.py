@@ -1,4 +1,4 @@
-"""The mean step of one-pass SGD on the sphere, one index.
+"""The mean step of one-pass SGD on the sphere, one index (Ben Arous et al. 2021).
 
 Setting.   y = g(z*), neuron s, (z*, z) standard Gaussian of correlation m;  phi(m) = E g(z*) s(z) = sum_k g_k s_k m^k.
 Claim.     E g(z*) s'(z) (z* - m z) = (1 - m^2) phi'(m) = l g_l s_l m^(l-1) + ...

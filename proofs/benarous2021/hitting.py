@@ -1,4 +1,4 @@
-"""How many samples one-pass SGD takes for one index: n ~ d, d log d, d^2 for information exponents 1, 2, 3.
+"""How many samples one-pass SGD takes for one index: n ~ d, d log d, d^2 for information exponents 1, 2, 3 (Ben Arous et al. 2021).
 
 Setting.   y = h_l(z*), neuron s = h_l, |m| = |N(0, 1)|/sqrt d at first, until |m| >= 1/2;  medians of the number n of samples.
 Claim.     l = 1, step .2/d: n ~ d.  l = 2, step .05/d: n ~ d log d.  l = 3, step .15 d^(-3/2): n ~ d^2.

@@ -1,4 +1,4 @@
-"""One-pass SGD on a smoothed loss: information exponent 3 at d^(3/2), which is less than d^2.
+"""One-pass SGD on a smoothed loss: information exponent 3 at d^(3/2), which is less than d^2 (Damian et al. 2023).
 
 Setting.   y = h_3(z*), s = h_3; the loss -y s(<w, x>) is averaged over (w + lambda u)/sqrt(1 + lambda^2), u uniform on the unit
            sphere orthogonal to w, lambda = d^(1/4), step .6 d^(-1/2); |m| = |N(0, 1)|/sqrt d at first, until |m| >= 1/2.

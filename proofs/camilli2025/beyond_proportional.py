@@ -1,4 +1,4 @@
-"""Beyond n ~ d: n = d^gamma samples, gamma from 0 to 2.
+"""Beyond n ~ d: n = d^gamma samples, gamma from 0 to 2 (Camilli et al. 2025).
 
 Claim.     |I^(L) - I^(0)| / n  =  O((1 + sqrt(n/d) + n/d) / sqrt(d)):  a statement that is empty from n ~ d^(3/2) on.
 Truth.     The bound holds and is loose.  A network that is linear in its input never leaves its linear model: with

@@ -1,4 +1,4 @@
-"""The constants sigma_l, rho_l, epsilon_l, eta_0, gamma_0 and the identities between them.
+"""The constants sigma_l, rho_l, epsilon_l, eta_0, gamma_0 and the identities between them (Camilli et al. 2025).
 
 Setting.   Z ~ N(0, 1),  sigma_0 = 1,  sigma_l = E phi(sqrt(sigma_{l-1}) Z)^2,  rho_l = E phi'(sqrt(sigma_{l-1}) Z),
            epsilon_l = sigma_l - sigma_{l-1} rho_l^2,  eta_0 = prod_i rho_i,  gamma_0 = sum_j epsilon_j prod_{i>j} rho_i^2.

@@ -1,4 +1,4 @@
-"""Deep networks and their linear models carry the same information.
+"""Deep networks and their linear models carry the same information (Camilli et al. 2025).
 
 Setting.   As in one_layer_reduction, with L layers: Y = f(a . x_L) + sqrt(Delta) Z against f(eta_0 v . x_0 + sqrt(gamma_0) xi).
 Claim.     |I^(L) - I^(0)| / n  =  O((1 + sqrt(n/d_min) + n/d_min) / sqrt(d_min)),  by L one-layer reductions.

@@ -1,4 +1,4 @@
-"""Falsified twins: the results of this folder with one hypothesis dropped or one constant changed.  Each must be REFUTED.
+"""Falsified twins (Camilli et al. 2025): results with one hypothesis dropped or one constant changed.  Each must be REFUTED.
 
 Some are invisible at depth 1 (sigma_0 = 1 hides a missing sigma_{l-1}), so they are tested from depth 2 on.
 """

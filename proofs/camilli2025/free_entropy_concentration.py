@@ -1,4 +1,4 @@
-"""The free entropy concentrates.
+"""The free entropy concentrates (Camilli et al. 2025).
 
 Claim.     Var((1/n) log Z)  <=  C (1/n + 1/d_min).
 Truth.     Tight in both terms: with linear readout n Var -> 1/2 + (m_1^2/2) sum_l n/d_l, m_1 the learned share.  A narrow layer

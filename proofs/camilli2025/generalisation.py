@@ -1,4 +1,4 @@
-"""The Bayes-optimal errors of the network and of its linear model agree.
+"""The Bayes-optimal errors of the network and of its linear model agree (Camilli et al. 2025).
 
 Setting.   E^(L) = E (Y_new - E[Y_new | D, x_new])^2: an expectation of a squared difference, noise included (the slides print the
            square without its expectation).

@@ -1,4 +1,4 @@
-"""The generalised linear model at finite size tends to its replica formula, at rate 1/d.
+"""The generalised linear model at finite size tends to its replica formula, at rate 1/d (Camilli et al. 2025).
 
 Setting.   Y = eta_0 v . x_0 + sqrt(gamma_0) xi + sqrt(Delta) Z at n = alpha d; finite sizes exactly, through the law of a Wishart
            matrix; the limit in closed form (linear readout), or as a replica fixed point (any readout).

@@ -1,4 +1,4 @@
-"""Falsified twins of the main theorem: one constant, rate or piece of knowledge changed.  Each must be REFUTED.
+"""Falsified twins of the main theorem (Camilli et al. 2025): one constant, rate or known thing changed.  Each must be REFUTED.
 
 Where T_1, the covariances' part, is negative and of order n, it alone rejects: I^(L) - I^(0) <= T_1, whatever the network does.
 """

@@ -1,4 +1,4 @@
-"""The path from the network to its linear model.
+"""The path from the network to its linear model (Camilli et al. 2025).
 
 Setting.   Y_t = f(sqrt(1-t) a . x_L + sqrt(t) (eta_0 v . x_0 + sqrt(gamma_0) xi)) + sqrt(Delta) Z: the network at t = 0, the linear
            model at t = 1; a, W, v and xi are all unknown to the student: all of them are averaged inside Z_t.

@@ -1,4 +1,4 @@
-"""Norm concentration in deep random networks.
+"""Norm concentration in deep random networks (Camilli et al. 2025).
 
 Setting.   x_0 ~ N(0, I/d_0),  x_l = phi(W_l x_{l-1}) / sqrt(d_l),  entries of W_l iid N(0, 1),  d_min the smallest width;
            phi odd, twice continuously differentiable, with bounded first and second derivatives.

@@ -1,4 +1,4 @@
-"""What the mutual information is, and what a Bayes-optimal student must satisfy.
+"""What the mutual information is, and what a Bayes-optimal student must satisfy (Camilli et al. 2025).
 
 Identity.  I_n = -E log Z + n E log P_out = -n f_n - (n/2) log(2 pi e Delta) for Gaussian noise.
 Sandwich.  With linear readout Y ~ N(0, K_W + Delta) given the inner weights, so that

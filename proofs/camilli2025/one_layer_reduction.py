@@ -1,4 +1,4 @@
-"""One layer and its linear model carry the same information.
+"""One layer and its linear model carry the same information (Camilli et al. 2025).
 
 Setting.   Y = f(a . x_1) + sqrt(Delta) Z, n samples; the linear model Y = f(rho v . x_0 + sqrt(epsilon) xi) + sqrt(Delta) Z shares
            the inputs.  I_n is the mutual information of all weights (of v and xi for the linear model) and the data.

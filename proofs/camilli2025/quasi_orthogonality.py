@@ -1,4 +1,4 @@
-"""Two independent inputs stay nearly orthogonal through a deep random network.
+"""Two independent inputs stay nearly orthogonal through a deep random network (Camilli et al. 2025).
 
 Setting.   x_mu, x_nu iid N(0, I/d_0) pushed through the same weights,  x_l = phi(W_l x_{l-1}) / sqrt(d_l),  W_l iid N(0, 1);
            phi odd, twice continuously differentiable, with bounded first and second derivatives.

@@ -1,5 +1,4 @@
-"""Asymptotics of feature learning in two-layer networks after one gradient step.  Cui, Pesce, Dandi, Krzakala, Lu, Zdeborova,
-Loureiro (2024).
+"""Feature learning in two-layer networks after one gradient step.  Cui, Pesce, Dandi, Krzakala, Lu, Zdeborova, Loureiro (2024).
 
 Setting.   x ~ N(0, I_d), y = g(<w*, x>).  One giant step from w_j ~ N(0, I/d), a^0 = 1, on b = alpha_0 d samples, with rate eta;
            then ridge regression on a fresh batch: min_a sum_i (y_i - f(x_i))^2 + lambda |a|^2, f = p^(-1/2) sum_j a_j s(<w^1_j,

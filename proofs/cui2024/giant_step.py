@@ -1,4 +1,4 @@
-"""What one giant step is worth: errors of ridge regression with the features that it makes.
+"""What one giant step is worth: errors of ridge regression with the features that it makes (Cui et al. 2024).
 
 Setting.   w^1_j = w_j + (eta/b) sum_i y_i s'(<w_j, x_i>) x_i, b = alpha_0 d, then ridge regression with s(<w^1_j, x>) on n = alpha
            d fresh samples, p = d; s = g = tanh.

@@ -1,4 +1,4 @@
-"""Ridge regression with features that have a spike.
+"""Ridge regression with features that have a spike (Cui et al. 2024).
 
 Setting.   phi_j(x) = s(<w_j, x> + r <v, x>), w_j ~ N(0, I/d), j = 1..p; y = g(gamma <v, x> + (1 - gamma^2)^(1/2) h); n = alpha d
            samples, p = beta d; (1/p^(1/2)) a . phi fitted with the penalty lambda |a|^2 beside the sum of squares.

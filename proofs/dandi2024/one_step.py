@@ -1,4 +1,4 @@
-"""The overlap with w* after one giant step.
+"""The overlap with w* after one giant step (Dandi et al. 2023).
 
 Setting.   y = g(<w*, x>), v = X^T y/n with n = alpha d samples in d dimensions; A = E y z, B = E y^2, R = B/alpha, q = A^2 + R.
 Claim.     cos^2(v, w*) -> A^2/q (Dandi, Krzakala, Loureiro, Pesce, Stephan 2023: one step learns C_1 = E y z).

@@ -1,4 +1,4 @@
-"""Two steps on the same batch learn what one-pass descent takes d^2 samples for.
+"""Two steps on the same batch learn what one-pass descent takes d^2 samples for (Dandi et al. 2024).
 
 Setting.   w_0 a unit vector orthogonal to w*, w_{t+1} = w_t + eta g_t, g_t = X^T (y s'(X w_t))/n, the same X and y, n = alpha d;
            here s'(x) = e^(-x^2/2).  y = sin(2 z) - 2 e^(-3/2) sin(z) has information exponent 3 and no heavy tails; (z^3 - 3

@@ -1,4 +1,4 @@
-"""Two steps on fresh batches climb a staircase: y = z_1 + z_1 z_2.
+"""Two steps on fresh batches climb a staircase: y = z_1 + z_1 z_2 (Dandi et al. 2023).
 
 Setting.   z_k = <w_k, x>, x ~ N(0, I_d), n = alpha d fresh samples a step.  v = X^T y/n is the first step; from v/|v| a quadratic
            neuron (s'(z) = z) makes the second, g = X'^T (y' <v, x'>/|v|)/n.

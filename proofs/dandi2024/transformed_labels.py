@@ -1,4 +1,4 @@
-"""One step on transformed labels sees what one step on the labels does not.
+"""One step on transformed labels sees what one step on the labels does not (Dandi et al. 2024).
 
 Setting.   y = z^3 - 3 z, z = <w*, x>, x ~ N(0, I_d): information exponent 3.  v = X^T T(y)/n with T(y) = E[z given y], the first
            step of the best algorithm; n = alpha d samples.

@@ -1,4 +1,8 @@
-"""Falsified twins of the spectral method: its overlap on either side of the threshold taken for another.  Each must be REFUTED."""
+"""Falsified twins (Defilippis et al. 2025): overlaps of the spectral method on either side of its threshold, and at it.
+
+Setting.   y = z^2, z = <w, x>, x ~ N(0, I_d), n = alpha d; cos^2 of w and the top eigenvector of (1/n) sum_i T(y_i) x_i x_i^T, T =
+           1 - 1/y; alpha_c = 1/2.  Each must be REFUTED.
+"""
 
 import theoryck as tc
 from theoryck.theory.weak_recovery import spectral_cos2, spectral_limit

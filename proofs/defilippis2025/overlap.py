@@ -1,4 +1,4 @@
-"""The overlap of the optimal spectral method above its threshold.
+"""The overlap of the optimal spectral method above its threshold (Defilippis et al. 2025).
 
 Setting.   n = alpha d samples of y = f(z), the top eigenvector of (1/n) sum_i T(y_i) x_i x_i^T, T = G/(1 + G), G = E[z_v^2 - 1 |
            y].

@@ -1,4 +1,4 @@
-"""A transition, said by three statements: at both sides of the threshold and at the threshold itself.
+"""A transition, said by three statements: at both sides of the threshold and at the threshold itself (Defilippis et al. 2025).
 
 Setting.   cos^2 of the optimal spectral method for y = z^2, n = alpha d, alpha_c = 1/2.
 Claim.     Above alpha_c it tends to a number that is not 0; at alpha_c it is of order d^(-1/3), the size of the window |alpha -

@@ -1,4 +1,4 @@
-"""Falsified twins: one constant of the recursion changed, or the ratios swapped.  Each must be REFUTED.
+"""Falsified twins (Fan, Wang 2020): one constant of the recursion changed, or the ratios swapped.  Each must be REFUTED.
 
 All at phi = erf, gamma = 1/10, c = (1, 4/5), where the limit of (1/n) tr (K_1 + gamma)^-1 is 4.2044.
 """

@@ -1,4 +1,4 @@
-"""Level 0: the Gram matrix of Gaussian inputs is a Wishart matrix, and everything about it is known.
+"""Level 0: the Gram matrix of Gaussian inputs is a Wishart matrix, and everything about it is known (Fan, Wang 2020).
 
 Setting.   K_0 = X^T X, X of d x n independent N(0, 1/d), n = c d.  At finite size E (1/n) tr (K_0 + gamma)^-1 is an exact integral
            over the mean density of the eigenvalues; beside it the tridiagonal form of Wishart matrices is drawn.

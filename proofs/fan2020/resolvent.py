@@ -1,4 +1,4 @@
-"""Resolvent traces of conjugate kernels tend to the limit of the recursion.
+"""Resolvent traces of conjugate kernels tend to the limit of the recursion (Fan, Wang 2020).
 
 Setting.   K_l as in the folder's docstring, gamma > 0;  m_l(-gamma) = lim (1/n) tr (K_l + gamma)^-1.
 Claim.     (1/n) tr (K_l + gamma)^-1 -> m_l(-gamma), where with c = c_l, v < 0 the root of  v (1 - c - c v h(v)) = -gamma:

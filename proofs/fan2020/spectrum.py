@@ -1,4 +1,4 @@
-"""The spectrum of K_1 and K_2, as the law of one eigenvalue that is chosen at random.
+"""The spectrum of K_1 and K_2, as the law of one eigenvalue that is chosen at random (Fan, Wang 2020).
 
 Claim.     The law tends to mu_l.
 Truth.     Distribution functions differ by O(1/n), as at level 0: the squared distance, whose exponent is shown, is of order 1/n^2.

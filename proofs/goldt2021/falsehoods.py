@@ -1,4 +1,8 @@
-"""Falsified twins: an hypothesis dropped, odd taken for even, a rate or a normalisation changed.  Each must be REFUTED."""
+"""Falsified twins (Goldt et al. 2021, equivalence theorem): an hypothesis dropped, odd taken for even, a rate or a norm changed.
+
+Setting.   lambda = w . x/sqrt(N) less its mean, x_i = sigma(a_i . c), c ~ N(0, I_D), a_i uniform on the unit sphere; nu a teacher's
+           field on c.  Weights: random signs, aligned (1, ..., 1), or localised, sqrt(N) e_1.  Each must be REFUTED.
+"""
 
 import math
 

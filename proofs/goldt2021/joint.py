@@ -1,4 +1,4 @@
-"""Student and teacher together: the pair (lambda, nu), of which nu alone is exactly Gaussian.
+"""Student and teacher together: the pair (lambda, nu), of which nu alone is exactly Gaussian (Goldt et al. 2021).
 
 Setting.   nu = w~ . c/sqrt(D) with w~ fixed, or w~ = sqrt(D/N) A^T w, the teacher that reads the same combination of the
            generator's directions as the student: the theorem's third term |W~ A^T|^2/(D sqrt(N)) is there for it.

@@ -1,4 +1,4 @@
-"""sigma that is not odd: the theorem's 1/sqrt(N) is attained, by weights that are aligned.
+"""sigma that is not odd: the theorem's 1/sqrt(N) is attained, by weights that are aligned (Goldt et al. 2021).
 
 Setting.   lambda = w . x/sqrt(N) less its mean, x_i = sigma(a_i . c).  With aligned weights |c| moves all coordinates together.
 Claim.     The distance of lambda from a Gaussian is O(1/sqrt(N)).

@@ -1,7 +1,8 @@
-"""What is not Gaussian, however large N and D: the theorem's bound is not small there, and nothing else is small either.
+"""What is not Gaussian, however large N and D (Goldt et al. 2021): the theorem's bound is not small there, nor is anything else.
 
-Setting.   Weights localised, w = sqrt(N) e_1: then lambda = sigma(a_1 . c) is one coordinate of the data.  Or a functional that
-           sees more of one coordinate than its covariance with c.
+Setting.   lambda = w . x/sqrt(N), x_i = sigma(a_i . c), c ~ N(0, I_D).  Weights localised, w = sqrt(N) e_1: then lambda =
+           sigma(a_1 . c) is one coordinate of the data.  Or a functional that sees more of one coordinate than its covariance with
+           c.
 Truth.     Cumulants, joint cumulants with nu = a_1 . c, third Hermite coefficients and the prediction error keep their distance.
 """
 

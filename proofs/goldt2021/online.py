@@ -1,4 +1,4 @@
-"""Online learning on inputs of a generator: equations for every eigenvalue of the inputs' covariance.
+"""Online learning on inputs of a generator: equations for every eigenvalue of the inputs' covariance (Goldt et al. 2021).
 
 Setting.   A student sum_k v^k g(lambda^k) on x = G(c), a teacher sum_m v~^m g(nu^m) on c; a fresh sample a step; t = steps/N,
            delta = D/N.  Omega = E x x^T with eigenvalues rho and eigenvectors psi of norm sqrt(N), Phi = E x c^T; q(rho), r(rho),

@@ -1,8 +1,9 @@
-"""The equations of online learning as the slides print them, and twins (Goldt et al. 2021, dynamical equations).  Each must be
-REFUTED.
+"""Falsified twins (Goldt et al. 2021, dynamical equations): the equations of online learning as the slides print them, and others.
 
-The slides have three slips: v^j rho r^{jm} h2 inside rho sum [...] of dr; v~^n h5/sqrt(delta) without t~^{nm}(rho) there; and
-eta^2 gamma v v h6 in dq, gamma undefined.
+Setting.   A student of K units on x = G(c), a teacher of M units on c, a fresh sample a step, t = steps/N, N -> infinity; q(rho),
+           r(rho), t~(rho) by eigenvalue rho of E x x^T, as in online.py.  Each must be REFUTED.
+Slips.     v^j rho r^{jm} h2 inside rho sum [...] of dr; v~^n h5/sqrt(delta) without t~^{nm}(rho) there; and eta^2 gamma v v h6 in
+           dq, gamma undefined.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The prediction error of erf students on generated data is that of Gaussian fields with the same second moments.
+"""Erf students on generated data err as on Gaussian fields with the same second moments (Goldt et al. 2021, prediction error).
 
 Setting.   Student sum_k erf(lambda^k/sqrt 2), teacher sum_m erf(nu^m/sqrt 2), as many units; pmse(a) is the error at a given
            generator a.  Q = E lambda lambda^T, R = E lambda nu^T, T = E nu nu^T at that generator.  Students have random signs for

@@ -1,4 +1,4 @@
-"""Odd sigma: the projections are closer to Gaussian than the theorem says.
+"""Odd sigma: the projections are closer to Gaussian than the theorem says (Goldt et al. 2021).
 
 Setting.   lambda = w . x/sqrt(N),  x_i = sigma(a_i . c), sigma odd: every odd cumulant of lambda vanishes, as c -> -c shows, and
            aligned weights are as good as random signs, as a_i -> -a_i shows.

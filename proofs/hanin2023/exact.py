@@ -1,4 +1,4 @@
-"""Evidences of deep linear networks by routes that share no code.
+"""Evidences of deep linear networks by routes that share no code (Hanin, Zlokapa 2023).
 
 Setting.   As in the folder; X (2, 3) and y given below.
 Claim.     E t^(-P/2) e^(-A/2t) = c^(P/2)/prod_l Gamma(N_l/2) G^{L+1,0}_{0,L+1}(c A/2 | 0, (N_l - P)/2), c = prod N_l/2 (Hanin,

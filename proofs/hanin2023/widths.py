@@ -1,4 +1,4 @@
-"""Wide and deep limits of linear networks, from exact values.
+"""Wide and deep limits of linear networks, from exact values (Hanin, Zlokapa 2023).
 
 Setting.   X (3, 3), y and T = 1/10 below; L hidden layers of width N.
 Claim.     Depth over width is what counts: L/N for the prior (Hanin, Zlokapa 2023).

@@ -1,4 +1,4 @@
-"""Falsified twins: one term, one power or one derivative changed.  Each must be REFUTED."""
+"""Falsified twins (Lee et al. 2018): one term, one power or one derivative changed.  Each must be REFUTED."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Kernels of finite networks at initialisation: how far they are from their limits.
+"""Kernels of finite networks at initialisation: how far they are from their limits (Lee et al. 2018).
 
 Setting.   Two fixed inputs, L hidden layers of width d; k is the covariance of the output given the hidden layers, t the tangent
            kernel of the drawn weights; K and T are their limits.

@@ -1,4 +1,4 @@
-"""The output of a wide network on one random input is Gaussian up to 1/width.
+"""The output of a wide network on one random input is Gaussian up to 1/width (Lee et al. 2018).
 
 Setting.   x_0 ~ N(0, I/d_0),  x_l = phi(W_l x_{l-1})/sqrt(d_l),  f = a.x_L,  a ~ N(0, I), all widths d;  S_L = |x_L|^2.
            Its linear model is f = eta_0 v.x_0 + sqrt(gamma_0) xi (camilli2025), which has S = eta_0^2 |x_0|^2 + gamma_0.

@@ -1,4 +1,4 @@
-"""The recursions of the NNGP and the neural tangent kernel, between two inputs.
+"""The recursions of the NNGP and the neural tangent kernel, between two inputs (Lee et al. 2018).
 
 Both sides are enclosures.  The left side runs the recursion from the inputs, by closed forms where there are any; the right side
 takes the last layer alone, as an expectation over two Gaussians by the general routes.

@@ -1,4 +1,4 @@
-"""The order parameter of deep linear networks at zero temperature, the evidence and the predictor.
+"""The order parameter of deep linear networks at zero temperature, the evidence and the predictor (Li, Sompolinsky 2021).
 
 Setting.   As in the folder; exact values are integrals over t in balls (theoryck.theory.renormalisation.proved.linear), order
            parameters are roots of the paper's equation, found here.

@@ -1,4 +1,4 @@
-"""The trace of the resolvent concentrates.
+"""The trace of the resolvent concentrates (Louart et al. 2018).
 
 Claim.     (1/n) tr Q - E (1/n) tr Q = O(n^(-1/2)).
 Truth.     Its standard deviation is of order 1/n, as for linear statistics of any sample covariance matrix.

@@ -1,4 +1,4 @@
-"""The deterministic equivalent of the resolvent, at finite size and at the same inputs.
+"""The deterministic equivalent of the resolvent, at finite size and at the same inputs (Louart et al. 2018).
 
 Claim.     |E_W Q - Qbar| = O(n^(-1/2 + eps)).
 Truth.     For traces the difference is of order 1/n, both for the exact kernel Phi and for its surrogate rho^2 X^T X + epsilon; the

@@ -1,4 +1,7 @@
-"""Falsified twins of the equivalent and of concentration, each to be REFUTED.  phi = erf, n = d_0 = d_1; gamma = 1 unless said."""
+"""Falsified twins (Louart et al. 2018) of the equivalent and of concentration, each to be REFUTED.
+
+Setting.   phi = erf, n = d_0 = d_1; gamma = 1 unless said.
+"""
 
 import theoryck as tc
 from theoryck.theory.spectra import equivalent_gap, resolvent_variance

@@ -1,4 +1,4 @@
-"""Square loss on signs: error rate and training loss tend to the replica fixed point.
+"""Square loss on signs: error rate and training loss tend to the replica fixed point (Loureiro et al. 2021).
 
 Claim.     P(sign(w.v) != y) -> arccos(m/sqrt(rho q))/pi  and  (1/n) sum_mu (y_mu - w.v_mu/sqrt(p))^2/4 -> its fixed point, which is
            that of ridge with E = 1 + q - 2 sqrt(2/(pi rho)) m and m_hat multiplied by sqrt(2/(pi rho)): the same V.

@@ -1,4 +1,4 @@
-"""Training and generalisation error concentrate, at the rate n^(-1/2) and no faster: the teacher's randomness is kept.
+"""Training and generalisation error concentrate, at the rate n^(-1/2) and no faster (Loureiro et al. 2021, theorem 1).
 
 Claim.     P(|error - limit| >= epsilon) <= (C/epsilon) e^(-c n epsilon^2).  Integrated against k epsilon^(k-1), with the
            probability at most 1, this is  E |error - limit|^k = O((log(n)/n)^(k/2)).

@@ -1,4 +1,4 @@
-"""Falsified twins: the results of this folder with one term of an equation or one assumption changed.  Each must be REFUTED."""
+"""Falsified twins (Loureiro et al. 2021): one term of an equation or one assumption changed.  Each must be REFUTED."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Logistic regression: error rate and training loss tend to the replica fixed point.
+"""Logistic regression: error rate and training loss tend to the replica fixed point (Loureiro et al. 2021).
 
 Claim.     With x the proximal point of V log(1 + e^-x) at omega ~ N(0, q), f = (x - omega)/V and s = m/sqrt(rho q - m^2):
            q_hat = alpha E[2 Phi(s omega/sqrt(q)) f^2],  V_hat = alpha E[2 Phi(s omega/sqrt(q)) f(1-f)/(1 + V f(1-f))],

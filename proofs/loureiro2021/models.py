@@ -1,4 +1,4 @@
-"""The models of this folder: one that is matched and isotropic, one with four eigenvalues and a teacher that it misses in part."""
+"""The models (Loureiro et al. 2021): one matched and isotropic, one with four eigenvalues and a teacher that it misses in part."""
 
 import math
 

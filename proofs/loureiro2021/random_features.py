@@ -1,4 +1,4 @@
-"""Random features: erf(F x) learns as its Gaussian equivalent does.
+"""Random features: erf(F x) learns as its Gaussian equivalent does (Loureiro et al. 2021).
 
 Setting.   v = erf(F x), x ~ N(0, I_d), F (p, d) with entries N(0, 1/d), nu = theta.x/sqrt(d), gamma = d/p.
 Claim.     The errors tend to the fixed point of Omega = kappa_1^2 F F^T + kappa_*^2 I, Phi = kappa_1 F^T, with kappa_1 = E z erf(z)

@@ -1,4 +1,4 @@
-"""Ridge regression: test and training error tend to the replica fixed point.
+"""Ridge regression: test and training error tend to the replica fixed point (Loureiro et al. 2021).
 
 Claim.     E (y - w.v/sqrt(p))^2 -> rho + q - 2 m  and  (1/n) sum_mu (y_mu - w.v_mu/sqrt(p))^2 -> (rho + q - 2 m)/(1 + V)^2.
 Truth.     With a difference of order 1/p.  The isotropic case is known exactly at every size, through the law of a Wishart matrix.

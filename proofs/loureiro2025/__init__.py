@@ -1,5 +1,5 @@
-"""Learning with kernels and random features.  Loureiro, "Statistical physics of learning with two-layer neural networks" (10 April
-2025), the part before the first gradient step.
+"""Learning with kernels and random features (Loureiro 2025).  The talk "Statistical physics of learning with two-layer neural
+networks" (10 April 2025), the part before the first gradient step.
 
 Setting.   y = g(<w*_1, x>, ..., <w*_r, x>) + noise of variance s^2,  x ~ N(0, I/d),  |w*_k| = sqrt(d); n samples.  Equivalently
            x ~ N(0, I) and unit w*; h_k are the normalised Hermite polynomials.

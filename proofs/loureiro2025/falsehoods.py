@@ -1,4 +1,4 @@
-"""The slides' statements as literally printed, and falsified twins of the true ones.  Each must be REFUTED."""
+"""The slides' statements (Loureiro 2025) as literally printed, and falsified twins of the true ones.  Each must be REFUTED."""
 
 from fractions import Fraction
 

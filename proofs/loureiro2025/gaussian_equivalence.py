@@ -1,4 +1,4 @@
-"""The Gaussian equivalence principle: phi(W x) acts like mu_0 + mu_1 W x + mu_* xi.
+"""The Gaussian equivalence principle: phi(W x) acts like mu_0 + mu_1 W x + mu_* xi (Loureiro 2025).
 
 Setting.   x ~ N(0, I_d), W of shape (p, d), xi ~ N(0, I_p) fresh for every x; mu_0 = E phi(Z), mu_1 = E Z phi(Z),
            mu_*^2 = E phi(Z)^2 - mu_0^2 - mu_1^2; n, p = Theta(d).

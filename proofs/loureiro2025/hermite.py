@@ -1,4 +1,4 @@
-"""The Hermite expansion of a feature, and what one gradient step on the sphere sees of a target.
+"""The Hermite expansion of a feature, and what one gradient step on the sphere sees of a target (Loureiro 2025).
 
 Setting.   x ~ N(0, I_d), unit vectors w, w' with m = <w, w'>; h_k are the normalised Hermite polynomials, c_k = E phi(Z) h_k(Z),
            phi(<w, x>) = sum_k c_k h_k(<w, x>).

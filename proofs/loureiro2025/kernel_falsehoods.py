@@ -1,4 +1,4 @@
-"""Falsified twins of kernel_ridge, staircase and source_capacity: one factor or one hypothesis changed.  Each must be REFUTED."""
+"""Falsified twins (Loureiro 2025) of kernel_ridge, staircase, source_capacity: a factor or an hypothesis changed.  Each REFUTED."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Deterministic equivalents of ridge regression with kernels and with random features.
+"""Deterministic equivalents of ridge regression with kernels and with random features (Loureiro 2025).
 
 Setting.   Kernel: (1/n) sum (y - f)^2 + lambda |f|_H^2.  Features: f = p^(-1/2) sum_j a_j phi(x, w_j) and
            (1/n) sum (y - f)^2 + lambda |a|^2.  On a Gaussian design the eigenfunctions are independent normal variables.

@@ -1,4 +1,4 @@
-"""What cannot be learnt when the first layer has learnt the subspace U only.
+"""What cannot be learnt when the first layer has learnt the subspace U only (Loureiro 2025).
 
 Setting.   f* of unit variance, x ~ N(0, I_d), rows w_j of length 1 that know U and nothing else of f*; readouts a with
            |a|_inf = Theta(1).

@@ -1,4 +1,4 @@
-"""The minimax rate of Hoelder functions, and why dimension matters.
+"""The minimax rate of Hoelder functions, and why dimension matters (Loureiro 2025).
 
 Setting.   x_i uniform on [0, 1], y_i = f(x_i) + Z_i, i = 1..n;  f in F_alpha: |f(x) - f(y)| <= |x - y|^alpha, 0 <= f <= 1.
 Claim.     inf over estimators, sup over F_alpha of E (f^(x) - f(x))^2  ~  n^(-2 alpha/(2 alpha + d)), here at d = 1.

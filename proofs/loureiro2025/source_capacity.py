@@ -1,4 +1,4 @@
-"""Source and capacity conditions: the exponents of the excess risk.
+"""Source and capacity conditions: the exponents of the excess risk (Loureiro 2025).
 
 Setting.   eta_k = k^(-alpha), f*_k = k^(-alpha r - 1/2) in the eigenbasis, k = 1, 2, ...; lambda = n^(-l) in the objective
            (1/n) sum (y - f)^2 + lambda |f|_H^2; noise of variance s^2; random features: p = n^q.

@@ -1,4 +1,4 @@
-"""What kernels and random features learn on the sphere: one degree after the other, whatever the structure of the target.
+"""What kernels and random features learn on the sphere: one degree after the other, whatever the target (Loureiro 2025).
 
 Setting.   x uniform on the sphere of radius sqrt(d), kernel h(<x, x'>/d) with h = exp unless said, no ridge unless said; F_k is the
            power of the target in the spherical harmonics of degree k, of dimension B(d, k) ~ d^k/k!.

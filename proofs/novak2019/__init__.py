@@ -1,5 +1,5 @@
-"""Bayesian convolutional networks with many channels are Gaussian processes.  Novak, Xiao, Lee, Bahri, Yang, Hron, Abolafia,
-Pennington, Sohl-Dickstein (2019), arXiv:1810.05148.
+"""Bayesian convolutional networks with many channels are Gaussian processes (Novak et al. 2019).  Novak, Xiao, Lee, Bahri, Yang,
+Hron, Abolafia, Pennington, Sohl-Dickstein, arXiv:1810.05148.
 
 Setting.   f(x) = (N_c N_p)^(-1/2) sum_{c,i} a_{ci} phi(w_c.x_i/m^(1/2)) on N_p patches x_i of m entries, w and a iid N(0, 1); y = f
            + noise of variance T.  A locally connected network (LCN) has filters w_{ci} of its own at every patch.

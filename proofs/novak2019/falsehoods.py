@@ -1,4 +1,4 @@
-"""Falsified twins of the limit of many channels: other rates, other kernels, sharing that is remembered.  Each must be REFUTED."""
+"""Falsified twins of many channels (Novak et al. 2019): other rates and kernels, sharing remembered.  Each must be REFUTED."""
 
 from hypothesis.strategies import sampled_from
 

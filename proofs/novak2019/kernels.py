@@ -1,4 +1,4 @@
-"""Kernels of networks with finitely many channels.
+"""Kernels of networks with finitely many channels (Novak et al. 2019).
 
 Setting.   k(x, x') is the covariance of the output given the filters, (1/(N_c N_p)) sum_{c,i} phi(w_c.x_i) phi(w_c.x'_i), with all
            pairs of patches where the readout is pooled.  K is the same for infinitely many channels.

@@ -1,4 +1,4 @@
-"""Regression with finitely many channels against regression with the Gaussian process.
+"""Regression with finitely many channels against regression with the Gaussian process (Novak et al. 2019).
 
 Setting.   P inputs of N_p patches, labels y, noise T; Z the evidence of y.  l(Q) = log N(y; 0, T + sum_ij Q_ij K_ij/N_p).
 Claim.     The posterior tends to that of the process (Novak et al. 2019), whether filters are shared or not.

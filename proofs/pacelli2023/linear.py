@@ -1,4 +1,4 @@
-"""Linear units: how fast the action approaches the exact posterior.
+"""Linear units: how fast the action approaches the exact posterior (Pacelli et al. 2023).
 
 Setting.   As in the folder, phi(z) = z; either P = 3 fixed inputs, or P = alpha N orthonormal ones with labels 3/2.
 Claim.     The saddle gives log Z, predictor and losses as N -> infinity (Pacelli et al. 2023).

@@ -1,4 +1,4 @@
-"""Nonlinear units: where the action is right, and what it misses.
+"""Nonlinear units: where the action is right, and what it misses (Pacelli et al. 2023).
 
 Setting.   As in the folder.  Two training points and a new one in 4 dimensions, T = 1/10; or P = alpha N orthogonal inputs with
            |y| = 3/2; or inputs N(0, 1) in N_0 dimensions and labels 0.

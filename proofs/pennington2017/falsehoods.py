@@ -1,4 +1,7 @@
-"""Falsified twins of the quartic.  Each must be REFUTED.  phi = erf, c = (1, 4/5), gamma = 1/10: the limit is 4.2044."""
+"""Falsified twins (Pennington, Worah 2017) of the quartic.  Each must be REFUTED.
+
+Setting.   phi = erf, c = (1, 4/5), gamma = 1/10: the limit is 4.2044.
+"""
 
 import theoryck as tc
 from theoryck.theory.spectra import (

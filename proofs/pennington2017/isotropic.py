@@ -1,4 +1,4 @@
-"""Two cases in which the quartic factors.
+"""Two cases in which the quartic factors (Pennington, Worah 2017).
 
 Claim.     zeta = 0: the spectrum of M is Marchenko-Pastur, as if f(W X) had independent entries: f keeps the data isotropic.
            zeta = eta: the spectrum is that of the linear network, a product of two Wishart matrices.

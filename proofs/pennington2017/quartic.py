@@ -1,4 +1,4 @@
-"""The root of the quartic that is the transform of the spectrum.
+"""The root of the quartic that is the transform of the spectrum (Pennington, Worah 2017).
 
 Claim.     G of the folder's docstring, with the root P -> 1 as z -> infinity.
 Truth.     It is the transform of one layer of fan2020: c_1^2 m_1(z) = c_1 (1 - c_1)/z - G(z/c_1).  The two come from different

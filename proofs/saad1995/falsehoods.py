@@ -1,4 +1,8 @@
-"""Falsified twins of online learning in soft committee machines (Saad and Solla 1995).  Each must come out REFUTED."""
+"""Falsified twins (Saad, Solla 1995): online learning in soft committee machines with a term, a layer or a rate changed.
+
+Setting.   A student sum_k v^k g(w^k . x/sqrt N) of a teacher of the same form, x ~ N(0, I_N), a fresh sample a step, rate eta; time
+           t = steps/N, eg = E Delta^2/2.  Each must come out REFUTED.
+"""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How far a run at finite N is from the equations of online learning.
+"""How far a run at finite N is from the equations of online learning (Saad, Solla 1995).
 
 Setting.   As in the trajectories of Saad and Solla (1995), all runs from the same start: only the samples differ.
 Claim.     Order parameters of a run scatter around the equations by N^(-1/2); their means differ from them by 1/N.

@@ -1,4 +1,4 @@
-"""A linear student, solved at every size.
+"""A linear student, solved at every size (Saad, Solla 1995).
 
 Setting.   g = x, the second layer v fixed, v~ too; beta = sum_k v^k w^k - sum_m v~^m w~^m, so that Delta = beta . x/sqrt(N).
 Truth.     beta <- beta - (a/N) (beta . x) x with a = eta |v|^2, x ~ N(0, I_N):  E |beta|^2 shrinks by 1 - 2 a/N + a^2 (N + 2)/N^2 a

@@ -1,4 +1,4 @@
-"""The Gaussian means on the right-hand sides of the equations of online learning.
+"""The Gaussian means on the right-hand sides of the equations of online learning (Saad, Solla 1995).
 
 Setting.   Fields (lambda^1, lambda^2, nu^1, nu^2) ~ N(0, [[Q, R], [R^T, T]]); Delta = sum v g(lambda) - sum v~ g(nu).
 Claim.     For g = erf(x/sqrt 2) E g'(lambda^k) g'(lambda^l) Delta^2 is a sum of arcsines and E g'(lambda^k) g'(nu^m) algebraic

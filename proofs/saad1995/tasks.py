@@ -1,4 +1,7 @@
-"""The students of online learning in soft committee machines (Saad and Solla 1995): two units against two, and where they begin."""
+"""The students of online learning in soft committee machines (Saad, Solla 1995): two units against two, and where they begin.
+
+Setting.   x ~ N(0, I_N), T = E nu nu^T of the teacher's fields; every run begins at the given Q, R and v.
+"""
 
 from theoryck.theory.dynamics import OnlineTask, OrderParameters
 

@@ -1,4 +1,4 @@
-"""What online gradient descent does at finite N tends to the solution of the equations.
+"""What online gradient descent does at finite N tends to the solution of the equations (Saad, Solla 1995).
 
 Setting.   Two units against two, g = erf(x/sqrt 2), both layers trained or the first alone; g = tanh too, whose means are
            numerical.  Runs begin at the same Q, R and v.

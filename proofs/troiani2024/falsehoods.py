@@ -1,4 +1,8 @@
-"""Falsified twins: thresholds with one thing left out or taken for another.  Each must be REFUTED."""
+"""Falsified twins (Troiani et al. 2024): thresholds with one thing left out or taken for another.
+
+Setting.   y = f(z_1, ..., z_r), z the indices of x ~ N(0, I_d), n = alpha d; alpha_c is where the best algorithm begins to find a
+           direction with E[z_v | y] = 0, 1/alpha_c = lambda_max of M -> E[G M G], G = E[z z^T - I | y].  Each must be REFUTED.
+"""
 
 import math
 

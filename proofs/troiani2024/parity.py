@@ -1,4 +1,4 @@
-"""sign(z1 z2 z3): no number of samples of order d suffices, d^(3/2) does.
+"""sign(z1 z2 z3): no number of samples of order d suffices, d^(3/2) does (Troiani et al. 2024).
 
 Setting.   y = sign(z_1 ... z_r), r >= 3, n = alpha d.  Given y the signs of any two indices are independent: G = E[z z^T - I | y]
            = 0 and E[z | y] = 0, so that nothing known stays nothing known at every alpha.

@@ -1,4 +1,4 @@
-"""One index beyond the threshold: where the best algorithm stops, and that message passing in d dimensions follows state evolution.
+"""One index beyond the threshold (Troiani et al. 2024): where the best algorithm stops, and message passing in d dimensions.
 
 Setting.   y = z^2, z = <w, x>, n = alpha d;  q_t the overlap of the estimate, V = 1 - q, mmse(q) = E Var(z | y, omega), omega ~
            N(0, q).

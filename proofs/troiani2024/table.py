@@ -1,5 +1,9 @@
-"""The talk's table: how many samples kernels, one-pass SGD and the best algorithm need, a claim a row and an instance a column.
+"""The table of slide 23 of Loureiro's talk, a claim a row, a column an instance; its best algorithm is that of Troiani et al. 2024.
 
+Source.    Loureiro, "Statistical physics of learning with two-layer neural networks" (10 April 2025), pirsa.org/25040093: how many
+           samples kernels, one-pass SGD and the best algorithm ("AMP") need.  Each row is a target f of that slide; its column
+           "SGD" is the exponent of Ben Arous et al. (2021) and the leap of Abbe et al. (2023), "best" the threshold of Troiani et
+           al. (2024), "kernels" the degree (Mei, Misiakiewicz, Montanari 2022).
 Setting.   y = f(z_1, ..., z_r); weak recovery: an overlap that does not tend to 0 (SGD: min_k |m_k| reaches 1/2 for one index,
            0.35 for several, in the median), for kernels that part of f of the degree of its first Hermite tensor.
 Columns.   "kernels": n = 4 d^k/k! leaves the part of degree k with a limit below its power, so that d^k is right (see

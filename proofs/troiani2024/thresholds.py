@@ -1,4 +1,4 @@
-"""Thresholds of weak recovery: which share of the samples per dimension the best algorithm needs.
+"""Thresholds of weak recovery: which share of the samples per dimension the best algorithm needs (Troiani et al. 2024).
 
 Setting.   y = f(z_1, ..., z_r), z ~ N(0, I_r) the indices of x ~ N(0, I_d), n = alpha d;  G(y) = E[z z^T - I | y], F(M) = E[G M G].
 Claim.     With E[z | y] = 0 there is an overlap from alpha_c = 1/lambda_max(F) on; a direction with E[z_v | y] != 0 is found at
