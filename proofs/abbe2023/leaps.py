@@ -42,7 +42,7 @@ def leap_1():
 def leap_2():
     """z1 z2: the median of n is of order d log d, with the constant 1/(2 rho) = 2.0589, rho = sqrt 2 c - c^2 at c = .2"""
     along = tc.ScalingPath(d=(64, 181, 512, 1448, 4096))  # log d doubles, by which d is told
-    options = {"rivals": ["d", "d**(3/2)", "d**2"], "within": 0.07, "correction": 0.5, "amplitude": 0.1, "share": 1.5}
+    options = {"rivals": ["d", "d**(3/2)", "d**2"], "within": 0.07, "correction": 0.5, "amplitude": 0.1, "share": 2.2}
     constant = 1 / (2 * growth_rate(LEAP_2))
     return tc.Scaling(hitting_time(LEAP_2, "2*d*log(d)"), along, rate="d*log(d)", constant=constant, tolerance=0.2, **options)
 
@@ -68,7 +68,7 @@ def leap_3():
 def leap_3_of_a_sign():
     """sign(z1 z2 z3), until min_k |m_k| >= .42: the median of n is of order d^2, with the median 5.74(5) of the time of blow-up as
     its constant"""
-    along = tc.ScalingPath(d=(16, 24, 36, 54, 81, 121))
+    along = tc.ScalingPath(d=(16, 24, 36, 54, 81))
     options = {"rivals": ["d*log(d)", "d**(3/2)", "d**3"], "within": 0.15, "correction": 0.5, "amplitude": 0.1, "share": 2.5}
     sgd = replace(SIGN, level=0.42)
     return tc.Scaling(hitting_time(sgd, "5.6*d**2", runs=1024), along, rate="d**2", constant=5.74, tolerance=0.3, **options)

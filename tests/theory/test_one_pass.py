@@ -155,6 +155,14 @@ def test_smoothed_runs():
     assert 0.85 < np.median(times) < 1.25
 
 
+def test_limits_at_steps_far_from_one():
+    """z, s' = 1: dm/dt = c (1 - m^2) - c^2 m/2, m = tanh(c t) for a small c; z1 z2: growth rate c - c^2/2."""
+    assert limiting_time(OnePass("z", "1", "1e-9/d")) == pytest.approx(math.atanh(0.35) * 1e9, rel=1e-8)
+    assert growth_rate(OnePass("z1*z2", "z", "1e-9/d")) == pytest.approx(1e-9, rel=1e-7)
+    with pytest.raises(QuantityError, match=r"is followed to n/d = .* only: take a step nearer to 1/d"):
+        limiting_time(OnePass("z", "1", "1e9/d"))
+
+
 def test_times_of_blow_up_at_other_steps():
     """r = 1, h_3: 2.87 at c = .15 in another simulation; what never blows up, or too few runs, is refused by name."""
     third = "(3*z**2 - 3)/sqrt(6)"

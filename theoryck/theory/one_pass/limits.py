@@ -31,6 +31,9 @@ from theoryck.theory.weak_recovery.model import Link, as_link, evaluate, kink_ar
 
 Array = NDArray[np.float64]
 
+MOST_EVALUATIONS = 20_000
+"""Of the velocity of overlaps: about 10 s for one or two indices."""
+
 MOST_STEPS = 40_000
 """Of the equation for mu, about 10 s for 2000 runs of three indices."""
 
@@ -266,22 +269,40 @@ def limiting_time(sgd: OnePass) -> float:
     7.12508399
     """
 
-    r = sgd.link.indices
-    if not np.any(np.abs(velocity(sgd, np.zeros(r))) > 1e-12):
+    r, c = sgd.link.indices, _constant(sgd, 1.0)
+    if not np.any(np.abs(velocity(sgd, np.zeros(r))) > 1e-12 * c):
         raise QuantityError(f"m = 0 is a fixed point for {sgd}: the time is of order log d, see growth_rate")
 
     def reached(_: float, m: Array) -> float:
         return float(np.abs(m).min()) - sgd.level
 
-    def still(_: float, m: Array) -> float:
-        return float(np.abs(velocity(sgd, m)).max()) - 1e-9
-
-    reached.terminal = still.terminal = True  # type: ignore[attr-defined]
-    events = (reached, still)
-    done = solve_ivp(lambda _, m: velocity(sgd, m), (0, 1e5), np.zeros(r), "DOP853", events=events, rtol=1e-11, atol=1e-13)
-    if not len(done.t_events[0]):
+    reached.terminal = True  # type: ignore[attr-defined]
+    done = _until_still(sgd, np.ones(r), 1e-11, reached)
+    if not len(done.t_events[1]):
         raise QuantityError(f"the level {sgd.level} is not reached by {sgd}: overlaps stop at {done.y[:, -1].round(4).tolist()}")
-    return float(done.t_events[0][0])
+    return float(done.t_events[1][0])
+
+
+def _until_still(sgd: OnePass, moving: Array, tolerance: float, *events: Any) -> Any:
+    """The solution of dm/dt from m = 0 for those overlaps that are ``moving``, until they stand still or an event."""
+    evaluations, c = 0, _constant(sgd, 1.0)
+
+    def still(_: float, m: Array) -> float:
+        return float(np.abs(velocity(sgd, m) * moving).max()) - 1e-9 * c
+
+    def slope(time: float, m: Array) -> Array:
+        nonlocal evaluations
+        evaluations += 1
+        if evaluations > MOST_EVALUATIONS:
+            raise QuantityError(f"the equation of {sgd} is followed to n/d = {time:.4g} only: take a step nearer to 1/d")
+        found: Array = velocity(sgd, m) * moving
+        return found
+
+    still.terminal = True  # type: ignore[attr-defined]
+    stops = (still, *events)
+    start = np.zeros(sgd.link.indices)
+    with np.errstate(over="ignore", invalid="ignore"):  # a trial step far off the sphere is taken back
+        return solve_ivp(slope, (0, 1e5 / c), start, "DOP853", events=stops, rtol=tolerance, atol=tolerance / 100)
 
 
 def growth_rate(sgd: OnePass) -> float:
@@ -292,17 +313,10 @@ def growth_rate(sgd: OnePass) -> float:
     >>> round(1 / (2 * growth_rate(OnePass("z1*z2", "sqrt(2)*z", "0.2/d"))), 6)
     2.058946
     """
-    r = sgd.link.indices
-    start = np.zeros(r)
-    moving = np.abs(velocity(sgd, start)) > 1e-12
+    c, start = _constant(sgd, 1.0), np.zeros(sgd.link.indices)
+    moving = np.abs(velocity(sgd, start)) > 1e-12 * c
     if moving.any():
-
-        def still(_: float, m: Array) -> float:
-            return float(np.abs(velocity(sgd, m) * moving).max()) - 1e-9
-
-        still.terminal = True  # type: ignore[attr-defined]
-        done = solve_ivp(lambda _, m: velocity(sgd, m) * moving, (0, 1e5), start, "DOP853", events=still, rtol=1e-9, atol=1e-12)
-        start = done.y[:, -1]
+        start = _until_still(sgd, moving.astype(float), 1e-9).y[:, -1]
     rest = np.flatnonzero(~moving)
     h = 1e-4
     jacobian = np.zeros((len(rest), len(rest)))
@@ -312,7 +326,7 @@ def growth_rate(sgd: OnePass) -> float:
         minus[j] -= h
         jacobian[:, column] = (velocity(sgd, plus) - velocity(sgd, minus))[rest] / (2 * h)
     rate = float(np.linalg.eigvals(jacobian).real.max()) if len(rest) else 0.0
-    if rate <= 1e-9:
+    if rate <= 1e-9 * c:
         raise QuantityError(f"nothing grows from {start.round(4).tolist()} for {sgd}: take a smaller step, or another neuron")
     return rate
 
