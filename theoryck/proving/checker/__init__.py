@@ -9,6 +9,7 @@ expectations  Gaussian expectations of an activation in proved balls
 fields        The fields of a record, and refusals that name them
 learning      Linear networks that learn (section 3)
 norms         Norm deviations by comparison with a linear map (section 2)
+polynomials   Norm deviations of polynomial activations (section 8)
 products      Norm deviations of activations with two slopes (section 6)
 overlaps      Overlaps of two inputs, likewise (section 4)
 two_sided     Norm deviations from both sides (section 5)
@@ -25,6 +26,7 @@ from theoryck.proving.checker.fields import Reader, Refused, as_it_is, fields, i
 from theoryck.proving.checker.learning import check_free_entropy, check_information_gap, check_linear_model
 from theoryck.proving.checker.norms import check_norms
 from theoryck.proving.checker.overlaps import check_overlaps
+from theoryck.proving.checker.polynomials import check_polynomials
 from theoryck.proving.checker.products import check_products
 from theoryck.proving.checker.two_sided import check_two_sided
 
@@ -36,6 +38,8 @@ KINDS: tuple[tuple[str, str, str, int, Reader, dict[str, Reader], Callable[[list
     ("norm-deviation", "two-sided", "all widths >= d", 0, integer(2, 16), {"least": number}, check_two_sided),
     ("norm-deviation", "product", "all widths >= d", 0, integer(2, 16), {"least": number}, check_products),
     ("norm-deviation", "product", "all widths >= d", 0, integer(1, 16), {}, check_products),
+    ("norm-deviation", "polynomial", "all widths >= d", 0, integer(2, 16), {"least": number}, check_polynomials),
+    ("norm-deviation", "polynomial", "all widths >= d", 0, integer(1, 16), {}, check_polynomials),
     ("overlap", "comparison", "all widths >= d", 1, integer(1, 16), {}, check_overlaps),
     ("information-gap", "digamma", "all widths >= d", 1, integer(2, 2), {}, check_information_gap),
     ("free-entropy-variance", "poincare", "samples and all widths >= d", 1, integer(2, 2), {}, check_free_entropy),
