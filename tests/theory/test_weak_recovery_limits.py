@@ -178,6 +178,23 @@ def test_noise_is_followed_to_the_end():
     assert abs(StateEvolution(Link("z", noise=0.5)).posterior_variance(0.2) - 0.8 * 0.5 / 1.3) < 1e-12
 
 
+def test_labels_that_are_not_real():
+    for call in (
+        lambda: state_evolution("log(z)", 1.0),
+        lambda: spectral_overlap("sqrt(z)", 1),
+        lambda: unfolding_error("log(z1)*z2*z3"),
+    ):
+        with pytest.raises(QuantityError, match="labels must be real for every z"):
+            call()
+
+
+def test_directions_that_are_told_from_none():
+    with pytest.raises(QuantityError, match="is not 0 for"):
+        spectral_overlap("sin(5*z)", 1)
+    with pytest.raises(QuantityError, match="not told from 0"):
+        spectral_overlap("cos(20*z)", 1)
+
+
 def test_labels_that_no_grid_holds():
     for call, message in (
         (lambda: weak_recovery_threshold("z**2", noise=1e-12), "too small beside the labels"),

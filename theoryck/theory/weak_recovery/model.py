@@ -101,6 +101,19 @@ class Link:
         return np.where(rng.random(y.shape) < self.flips, -y, y) if self.flips else y
 
 
+def check_real(link: Link) -> None:
+    """Raise QuantityError for a link that is no number at one of 512 points: log(z), sqrt(z).
+
+    >>> check_real(Link("log(abs(z))"))
+    """
+    z = np.random.default_rng(0).standard_normal((512, link.indices))
+    with np.errstate(all="ignore"):
+        wrong = np.flatnonzero(np.isnan(link.values(z)))
+    if len(wrong):
+        place = ", ".join(f"{symbol} = {value:.4g}" for symbol, value in zip(link.symbols, z[wrong[0]], strict=True))
+        raise QuantityError(f"link {link.text} is not a finite number at {place}: labels must be real for every z")
+
+
 @functools.lru_cache(maxsize=256)
 def _read(text: str) -> Any:
     if not isinstance(text, str) or not text.strip():

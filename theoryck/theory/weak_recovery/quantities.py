@@ -16,7 +16,7 @@ from theoryck.theory.weak_recovery.draws import TOLD, FirstStepSampler, GampSamp
 from theoryck.theory.weak_recovery.limits.spectral import spectral_overlap
 from theoryck.theory.weak_recovery.limits.state_evolution import StateEvolution
 from theoryck.theory.weak_recovery.limits.thresholds import leading_eigenvalue, weak_recovery_threshold
-from theoryck.theory.weak_recovery.model import Link, as_link
+from theoryck.theory.weak_recovery.model import Link, as_link, check_real
 
 
 def _dimension(who: Quantity, link: Link, sizes: Sizes) -> int:
@@ -100,8 +100,8 @@ class recovery_eigenvalue(Quantity):
         return 20.0 + self.link.indices
 
     def exact(self, sizes: Sizes, digits: int = 20) -> Enclosure:
-        value, error = leading_eigenvalue(self.link)
-        return Enclosure(Decimal(value), Decimal(repr(error)), rigorous=False)
+        value, relative_error, floor = leading_eigenvalue(self.link)
+        return known(value, relative_error) if value or not floor else Enclosure(Decimal(0), Decimal(repr(floor)), rigorous=False)
 
 
 def bessel_eigenvalue() -> ExactQuantity:
@@ -295,6 +295,7 @@ class unfolding_error(Quantity):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "link", as_link(self.link))
+        check_real(self.link)
 
     def sampler(self, sizes: Sizes) -> Any:
         return _Complement(UnfoldingSampler(self.link, _dimension(self, self.link, sizes), int(sizes["n"])))

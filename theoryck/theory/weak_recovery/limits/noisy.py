@@ -19,10 +19,11 @@ from theoryck.theory.weak_recovery.model import Link, evaluate, pole_arguments
 
 Array = NDArray[np.float64]
 
-REACH = 8.4
-"""Beyond which z^2 times the normal density is below 1e-14 in all."""
-PANEL, POINTS = 1.5, 10
-MOST_NODES = 300_000
+REACH = 9.2
+"""Beyond which z^4 times the normal density is below 1e-15 in all."""
+PANEL, POINTS = 2.5, 10
+MOST_NODES = 60_000
+"""For state evolution: a step takes a fraction of a second."""
 LEAST_VARIANCE = 1e-6
 
 
@@ -32,12 +33,12 @@ def _sets(link: Link) -> LevelSets:
 
 
 @functools.lru_cache(maxsize=8)
-def index_nodes(link: Link, scale: float, points: int = POINTS) -> tuple[Array, Array, Array]:
+def index_nodes(link: Link, scale: float, points: int = POINTS, most: int = 300_000) -> tuple[Array, Array, Array]:
     """Return nodes z, weights dz and f at them; QuantityError for a link with poles, and for noise that asks for too many.
 
     >>> z, dz, f = index_nodes(Link("abs(z)", noise=0.5), 1.0)
     >>> round(float(dz.sum()), 12), bool(np.all(f == np.abs(z)))
-    (16.8, True)
+    (18.4, True)
     """
     sets, spread = _sets(link), link.noise**0.5
     edges = []
@@ -47,7 +48,7 @@ def index_nodes(link: Link, scale: float, points: int = POINTS) -> tuple[Array, 
             raise QuantityError(f"link {link.text} has a pole at z = {place:.4g}: beside noise its labels have to be bounded there")
         count = int(np.ceil((piece.high - piece.low) / (PANEL * min(scale, 1.0))))
         needed = count + abs(piece.last - piece.first) / (PANEL * spread)
-        if not needed * points < MOST_NODES:
+        if not needed * points < most:
             low, high = min(piece.first, piece.last), max(piece.first, piece.last)
             raise QuantityError(
                 f"noise {link.noise:g} is too small beside the labels of {link.text}, from {low:.3g} to {high:.3g}: take more"
@@ -64,7 +65,7 @@ def index_nodes(link: Link, scale: float, points: int = POINTS) -> tuple[Array, 
         edges.append(found)
     node, weight = np.polynomial.legendre.leggauss(points)
     start, end = (np.concatenate([each[part] for each in edges])[:, None] for part in (slice(None, -1), slice(1, None)))
-    if start.size * points > MOST_NODES:
+    if start.size * points > most:
         raise QuantityError(f"noise {link.noise:g} is too small beside the labels of {link.text}: take more")
     z = ((start + end) / 2 + (end - start) / 2 * node).ravel()
     return z, ((end - start) / 2 * weight).ravel(), sets.values(z)
@@ -92,12 +93,12 @@ def label_sums(f: Array, features: Array, y: Array, noise: float) -> Array:
     [[0.56419]]
     """
     sums, spread = np.zeros((len(y), features.shape[1])), noise**0.5
-    for place in range(0, len(y), 64):
-        here = y[place : place + 64]
+    for place in range(0, len(y), 32):
+        here = y[place : place + 32]
         first, last = np.searchsorted(f, [here[0] - 9 * spread, here[-1] + 9 * spread])
         if last > first:
             kernel = np.exp(-((here[:, None] - f[first:last]) ** 2) / (2 * noise))
-            sums[place : place + 64] = kernel @ features[first:last]
+            sums[place : place + 32] = kernel @ features[first:last]
     found: Array = sums / np.sqrt(2 * np.pi * noise)
     return found
 
@@ -117,7 +118,7 @@ def single_posterior(link: Link, points: int, per_spread: float) -> Posterior:
     >>> round(1 / float(single_posterior(Link("z**2", noise=1), 10, 5.0).linear_map()[0][0]), 10)
     0.6465905984
     """
-    z, dz, f = index_nodes(link, 1.0, points)
+    z, dz, f = index_nodes(link, 0.6, points)
     order = np.argsort(f)
     z, f, weight = z[order], f[order], (np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) * dz)[order]
     step = link.noise**0.5 / per_spread
@@ -133,7 +134,7 @@ def single_posterior(link: Link, points: int, per_spread: float) -> Posterior:
 def information(link: Link, q: float) -> tuple[float, float]:
     """Return E (E[z | y, omega] - omega)^2 and E Var(z | y, omega), omega ~ N(0, q) and z ~ N(omega, 1 - q).
 
-    The step in omega shrinks with sqrt(1 - q), until twice the step changes nothing.
+    The step in omega shrinks with sqrt(1 - q) and that in y with the noise, until twice the step changes nothing.
 
     >>> gain, left = information(Link("z", noise=0.5), 0.2)  # 0.8^2/(0.8 + 0.5)
     >>> round(gain, 12), round(left, 12)
@@ -142,18 +143,22 @@ def information(link: Link, q: float) -> tuple[float, float]:
     v, spread = 1 - q, link.noise**0.5
     if v < LEAST_VARIANCE:
         raise QuantityError(f"q = {q!r} is within {LEAST_VARIANCE:g} of 1: with noise, state evolution is followed no further")
-    z, dz, f = index_nodes(link, _power(v**0.5))
-    for per_scale in (4, 8, 16):
-        step = min(v**0.5 / per_scale, q**0.5 / 2) if q else 1.0
+    z, dz, f = index_nodes(link, _power(v**0.5), most=MOST_NODES)
+    # The error of the trapezoidal rule is squared as its step is halved, in omega and in y.
+    halved = np.zeros(2)
+    for _ in range(6):
+        step, labels = (min(v**0.5 / 2, q**0.5), spread / 5) / 2**halved if q else (1.0, spread / 5 / 2 ** halved[1])
         number = int(np.ceil(REACH * q**0.5 / step))
         omega = np.arange(-number, number + 1) * step
         mass = np.exp(-(omega**2) / (2 * q)) / np.sqrt(2 * np.pi * q) * step if q else np.ones(1)
-        found = np.concatenate([_blocks(z, dz, f, omega[i : i + 32], v, spread) for i in range(0, len(omega), 32)])
-        fine, coarse = mass @ found, 2 * mass[number % 2 :: 2] @ found[number % 2 :: 2]
-        # The error of the trapezoidal rule is squared as its step is halved.
-        if not q or np.all(np.abs(coarse - fine) < 1e-6 * fine):
+        rows = np.concatenate([_blocks(z, dz, f, omega[i : i + 32], v, spread, labels) for i in range(0, len(omega), 32)])
+        found = mass @ rows[:, :2]
+        rougher = np.array([2 * mass[number % 2 :: 2] @ rows[number % 2 :: 2, :2] if q else found, mass @ rows[:, 2:]])
+        coarse = np.any(np.abs(rougher - found) > 1e-8 * found, axis=1) & (found[0] > 1e-20)
+        if not np.any(coarse):
             break
-    return float(fine[0]), float(fine[1])
+        halved += coarse
+    return float(found[0]), float(found[1])
 
 
 def _power(scale: float) -> float:
@@ -161,17 +166,16 @@ def _power(scale: float) -> float:
     return float(2.0 ** np.floor(np.log2(scale)))
 
 
-def _blocks(z: Array, dz: Array, f: Array, omega: Array, v: float, spread: float) -> Array:
-    """Return (E[z | y] - omega)^2 and Var(z | y) in the mean over y, (len(omega), 2)."""
+def _blocks(z: Array, dz: Array, f: Array, omega: Array, v: float, spread: float, step: float) -> Array:
+    """Return (E[z | y] - omega)^2 and Var(z | y) in the mean over y, and both by twice the step in y, (len(omega), 4)."""
     low, high = np.searchsorted(z, [omega[0] - 9 * v**0.5, omega[-1] + 9 * v**0.5])
     order = low + np.argsort(f[low:high])
     z, dz, f = z[order], dz[order], f[order]
     away = z[:, None] - omega
     weight = np.exp(-(away**2) / (2 * v)) / np.sqrt(2 * np.pi * v) * dz[:, None]
-    step = spread / 5
-    y = label_nodes(f, spread, step)
     k = len(omega)
-    sums = label_sums(f, np.concatenate([weight, weight * away, weight * away**2], axis=1), y, spread**2)
+    sums = label_sums(f, np.concatenate([weight, weight * away, weight * away**2], axis=1), label_nodes(f, spread, step), spread**2)
     zero, one, two = sums[:, :k], sums[:, k : 2 * k], sums[:, 2 * k :]
     square = np.where(zero > 1e-30, one**2 / np.maximum(zero, 1e-300), 0.0)
-    return np.stack([square.sum(axis=0), (two - square).sum(axis=0)], axis=1) * step
+    rules = (square, two - square)
+    return np.stack([*(each.sum(axis=0) * step for each in rules), *(each[::2].sum(axis=0) * 2 * step for each in rules)], axis=1)

@@ -189,14 +189,21 @@ def noisy_posterior(link: Link) -> Posterior:
     """
     if link.indices > 3:
         raise QuantityError(f"noise is treated for at most 3 indices, got {link.indices} in {link}: leave it out, or take fewer")
-    floor = 1e-8
-    if link.indices == 1:
-        coarse, fine, floor = single_posterior(link, 8, 4.0), single_posterior(link, 10, 5.5), UNTOLD
+    if link.indices > 1:
+        check_bounded(link)
+        return _judged(_noisy(link, 0.7), _noisy(link, 1.0), 1e-8)
+    for halvings in range(3):
+        coarse, fine = (single_posterior(link, points, 2**halvings * step) for points, step in ((9, 4.0), (11, 5.5)))
         if link.expression == link.expression.xreplace({link.symbols[0]: -link.symbols[0]}):
             fine = replace(fine, means=0.0 * fine.means)
-    else:
-        check_bounded(link)
-        coarse, fine = (_noisy(link, factor) for factor in (0.7, 1.0))
+        found = _judged(coarse, fine, UNTOLD)
+        if found.error < 1e-11:
+            break
+    return found
+
+
+def _judged(coarse: Posterior, fine: Posterior, floor: float) -> Posterior:
+    """Return the finer of two rules with the error of its leading eigenvalue, and what that leaves of 0."""
     (rough_trivial, rough), (trivial, top) = ((each.trivial()[0][0], each.linear_map()[0][0]) for each in (coarse, fine))
     before, value = (rough_trivial, trivial) if trivial > floor else (rough, top)
     error = max(float(abs(before / value - 1)), 1e-12, floor / value if floor < 1e-8 else 0.0) if value > floor else 1.0

@@ -61,9 +61,11 @@ def spectral_overlap(link: Link | str, alpha: float, *, noise: float = 0.0, dire
         raise QuantityError(f"direction must be a vector that is not 0, got {direction!r}")
     v = v / np.linalg.norm(v)
     g, weights = found.along(v), found.weights
-    if weights @ (found.means @ v) ** 2 > 1e-8:
+    if weights @ (found.means @ v) ** 2 > found.floor:
         raise QuantityError(f"E[z_v | y] is not 0 for {of}: the direction is found at every alpha by sum_i E[z_v | y_i] x_i")
     strength = float(weights @ g**2)
+    if strength <= found.floor and found.floor:
+        raise QuantityError(f"E (E[z_v^2 | y] - 1)^2 is below {found.floor:.0e} for {of}, not told from 0: no overlap is known")
     if alpha * strength <= 1:
         return Spectral(0.0, 1.0, 1 / strength if strength > 0 else float("inf"))
 

@@ -89,12 +89,15 @@ class StateEvolution:
             if self.curve(low) >= alpha:
                 raise QuantityError(f"alpha = {alpha!r} is not told from alpha_c = {threshold!r} of {self.link}, where q leaves 0")
         ends = np.geomspace(0.005, NEAREST_NOISY if self.link.noise else NEAREST, 16)
-        for high in (*np.geomspace(1e-4, 0.05, 12), *np.linspace(0.07, 0.97, 46), 0.98, 0.99, *(1 - ends)):
-            if self.curve(float(high)) >= alpha:
-                return float(brentq(lambda q: self.curve(q) - alpha, low, float(high), xtol=1e-22, rtol=1e-14))
-            low = float(high)
+        grid = [float(q) for q in (*np.geomspace(1e-4, 0.05, 12), *np.linspace(0.07, 0.97, 46), 0.98, 0.99, *(1 - ends))]
+        stride = 3 if self.link.noise else 1  # noise smooths the curve
+        first = next((place for place in range(stride - 1, len(grid), stride) if self.curve(grid[place]) >= alpha), None)
+        if first is not None:
+            place = next(place for place in range(first - stride + 1, first + 1) if self.curve(grid[place]) >= alpha)
+            low = grid[place - 1] if place else low
+            return float(brentq(lambda q: self.curve(q) - alpha, low, grid[place], xtol=1e-22, rtol=1e-14))
         if alpha < self.end():
-            raise QuantityError(f"q is within {1 - low:.0e} of 1 at alpha = {alpha:g} for {self.link}: not told from 1")
+            raise QuantityError(f"q is within {1 - grid[-1]:.0e} of 1 at alpha = {alpha:g} for {self.link}: not told from 1")
         return 1.0
 
     def end(self) -> float:

@@ -105,16 +105,17 @@ def _threshold(link: Link) -> Threshold:
     return Threshold(str(link), alpha, 0.0 if nothing else top, np.zeros((0, r)), matrix, math.nan, found.error, found.method)
 
 
-def leading_eigenvalue(link: Link) -> tuple[float, float]:
-    """Return lambda of :class:`Threshold` and its error; 0 and what may be left of it where it is not told from 0.
+def leading_eigenvalue(link: Link) -> tuple[float, float, float]:
+    """Return lambda of :class:`Threshold`, 0 where it is not told from 0, its relative error and what may be left of 0.
 
-    >>> leading_eigenvalue(Link("sin(8*z)"))
+    >>> value, _, floor = leading_eigenvalue(Link("sin(8*z)"))
+    >>> value, floor
     (0.0, 1e-18)
     """
     found = posterior(link)
     values = [float(each[0][0]) for each in (found.trivial(), found.linear_map())]
     value = next((value for value in values if value > found.floor), 0.0)
-    return value, abs(value) * found.error if value else found.floor
+    return value, found.error, found.floor
 
 
 def best_direction(found: Posterior) -> Array | None:
