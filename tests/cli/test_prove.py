@@ -47,7 +47,45 @@ def test_a_proof_is_printed_written_and_verified_again(lemmas):
     assert r"\item[(1)]" in (lemmas / "proofs.tex").read_text()
     again = run("--check", "proofs.json")
     assert again.exit_code == 0
+    assert "lemmas/holds: verified: 0.1438555 d^(-2/2) <= E| |x_1|^2 - sigma_1 |^2 <= 0.1778843 d^(-2/2)" in again.output
     assert "1 of 1 certificates verified." in again.output
+
+
+def test_what_a_file_says_of_a_certificate_is_not_taken_for_what_it_proves(lemmas):
+    """The claim, its instance, constant and rate stand beside the certificate; what is verified is printed from the certificate."""
+    run("holds", "lemmas.py", "--json", "proofs.json")
+    data = json.loads((lemmas / "proofs.json").read_text())
+    proof = data["proofs"][0]
+    proof["instance"], proof["rate"], proof["scope"]["constant"] = {"power": "9"}, "d**(-50)", "-1"
+    (lemmas / "proofs.json").write_text(json.dumps(data))
+    said = run("--check", "proofs.json").output
+    assert "(power=9): verified: 0.04332564 d^(-2/2) <= E| |x_1|^2 - sigma_1 |^2 <= 0.327351 d^(-2/2)" in said
+    assert "Which claim it proves, and what follows along a path, theoryck prove says." in said
+    assert "d**(-50)" not in said
+
+
+def test_a_scaling_of_a_file_is_proved_and_a_falsehood_that_is_proved_is_named(lemmas):
+    text = FILE.replace('tc.Bound(MOMENT, rate="1/d"', "tc.Scaling(MOMENT, exponent=-1").replace(
+        'rate="d**(-2)"', 'rate="d**(-1/2)"'
+    )
+    (lemmas / "lemmas.py").write_text(text)
+    result = run("lemmas.py")
+    said = " ".join(result.stdout.split())
+    assert result.exit_code == 1
+    assert "PROVED: lemmas/holds: " in said
+    assert "PROVED, though declared a falsehood: lemmas/too-fast: " in said
+    assert "2 of 2 instances proved for every size, 1 of them declared to be a falsehood." in said
+
+
+def test_a_constant_is_read_as_the_decimal_that_it_shows(lemmas):
+    (lemmas / "lemmas.py").write_text(FILE.replace('rate="1/d"', 'rate="1/d", constant=0.2'))
+    said = " ".join(run("holds", "lemmas.py").output.split())
+    assert "0.2000000" not in said
+    assert " 0.2 " in said
+
+
+def test_no_size_beyond_the_format(lemmas):
+    assert "must be an integer between 1 and 1" in run("holds", "lemmas.py", "--from", "1e100").output
 
 
 @pytest.mark.parametrize("kept", ["proofs", "list", "certificate"])
@@ -66,13 +104,14 @@ def test_a_file_that_was_changed_is_refused(lemmas, kept):
 def test_a_file_of_claims_is_proved_where_it_offers_proofs(lemmas):
     result = run("lemmas.py")
     assert result.exit_code == 0, result.output  # the falsehood is not proved, as it must be
-    assert "lemmas/limit" not in result.output
+    assert "1 claim left out, of which no proof is known: lemmas/limit" in result.stderr
+    assert "lemmas/limit" not in result.stdout
     assert "REFUTED: lemmas/too-fast" in result.output
-    assert "1 of 2 instances proved for every size, 1 broken at a size." in result.output
+    assert "1 of 2 instances proved for every size, 1 refuted at a size as declared." in result.output
 
 
 def test_json_to_standard_output_is_nothing_else(lemmas):
-    data = json.loads(run("lemmas.py", "--json", "-").output)
+    data = json.loads(run("lemmas.py", "--json", "-").stdout)
     assert [proof["claim"] for proof in data["proofs"]] == ["lemmas/holds"]
     assert data["refused"][0]["breaks"] > 16
 

@@ -8,7 +8,7 @@ import pytest
 
 import theoryck as tc
 from theoryck.proving import checker
-from theoryck.proving.along import Along
+from theoryck.proving.along import Along, from_which
 from theoryck.proving.prove import CertificateRefused
 from theoryck.rates.rate import Rate
 from theoryck.records import Certificate, Proof, Scope
@@ -31,6 +31,16 @@ def bound(quantity=MOMENT, rate="1/d", along=PLAIN, **options):
 
 
 # -- along a path -----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_base_size_uses_what_rounding_leaves_there():
+    """sqrt(d) rounded to a whole number is at least sqrt(d) (1 - 1/(2 17)) where sqrt(d) >= 17: 17 from d = 306.3 on, not 378."""
+
+    def at(start):
+        return Along.of(("n",), Rate.parse("1/n"), path(n="d**(1/2)"), start)
+
+    assert from_which(at, 18, 17) == 307
+    assert (at(306).first, at(307).first) == (16, 17)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from theoryck.cli.common import (
     write_json_data,
 )
 from theoryck.cli.options import Whole
-from theoryck.report.claims import instance_text
+from theoryck.report.claims import counted, instance_text
 
 if TYPE_CHECKING:
     from theoryck.checking.session import Session
@@ -35,12 +36,23 @@ if TYPE_CHECKING:
     from theoryck.report.proofs import Refusal
 
 UNDECIDED = 3
+FROM = Whole(1, 10**30, "the format of certificates has none beyond")
+CHECKED = (
+    "What a certificate says stands after the word.  Which claim it proves, and what follows along a path, theoryck prove says."
+)
+MOST_NAMED = 8  # claims that are left out
 
 
 @click.command("prove")
 @click.argument("claim", required=False)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--from", "start", type=Whole(1), metavar="D", help="The first size; the larger, the smaller the constant.")
+@click.option(
+    "--from",
+    "start",
+    type=FROM,
+    metavar="D",
+    help="The first size; the larger, the smaller the constant.",
+)
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the proofs to FILE as JSON; - prints them and nothing else.")
 @click.option("--latex", "latex_path", metavar="FILE|-", help="Write the derivations to FILE as LaTeX, for an appendix.")
 @click.option("--check", "check_path", metavar="FILE", help="Verify the certificates of a file again, and prove nothing.")
@@ -58,20 +70,21 @@ def command(
 ) -> None:
     """Prove a bound for every size, not only for those that are measured; nothing is drawn.
 
-    CLAIM is an id, or what follows its last slash, or a file or folder of which all claims are taken whose quantities offer
-    proofs.  Claims are looked for in PATH (default: ./proofs).  Each instance of the profile gets a certificate: an explicit
-    constant, and the inequalities that it follows from, each proved in ball arithmetic.  What is printed has passed a second
-    program that shares no code with the one that found it, and --check verifies a file by that program again.  Without --from
-    the first size is the smallest of the path or, where growth is claimed, the smallest from which on the method applies.
+      CLAIM is an id, or what follows its last slash, or a file or folder of which all claims are taken whose quantities offer
+      proofs.  Claims are looked for in PATH (default: ./proofs).  Each instance of the profile gets a certificate: an explicit
+      constant, and the inequalities that it follows from, each proved in ball arithmetic.  What is printed has passed a second
+      program that shares no code with the one that found it; --check verifies the certificates of a file by that program again
+    and prints what each of them says, which need not be what the file claims of it.  Without --from
+      the first size is the smallest of the path or, where growth is claimed, the smallest from which on the method applies.
 
-    \b
-    Examples:
-      theoryck prove moment-control --from 1024
-      theoryck prove my_lemma.py --json proofs.json --latex appendix.tex
-      theoryck prove --check proofs.json
+      \b
+      Examples:
+        theoryck prove moment-control --from 1024
+        theoryck prove my_lemma.py --json proofs.json --latex appendix.tex
+        theoryck prove --check proofs.json
 
-    Exit status: 0 all proved (a falsehood: not proved, as it must be), 1 a bound is broken at a size, a falsehood was proved, or
-    a certificate is refused, 2 wrong usage, 3 no proof was found for an instance, 130 interrupted.
+      Exit status: 0 all proved (a falsehood: not proved, as it must be), 1 a bound is broken at a size, a falsehood was proved, or
+      a certificate is refused, 2 wrong usage, 3 no proof was found for an instance, 130 interrupted.
     """
     if check_path is not None:
         if claim is not None or start is not None or json_path is not None or latex_path is not None:
@@ -102,35 +115,47 @@ def _prove(wanted: list[Claim], start: int | None, profile: str, seed: int, quie
 
     proofs: list[Proof] = []
     refused: list[Refusal] = []
+    false = _falsehoods(wanted)
     style = stdout_style()
     try:
         with Session(profile_named(profile), seed, workers=1) as session:
             for found in _found(wanted, session, start):
                 (proofs if isinstance(found, Proof) else refused).append(found)  # type: ignore[arg-type]  # by its kind
                 if not quiet:
-                    click.echo((derivation(found, style) if isinstance(found, Proof) else refusal(found, style)) + "\n")
+                    shown = partial(derivation, false=found.claim in false)
+                    click.echo((shown(found, style) if isinstance(found, Proof) else refusal(found, style)) + "\n")
     except KeyboardInterrupt:
         return proofs, refused, False
     if not quiet:
-        click.echo(summary(proofs, refused))
+        click.echo(summary(proofs, refused, false))
     return proofs, refused, True
 
 
 def _offering(claims: list[Claim], paths: tuple[str, ...]) -> list[Claim]:
     """Return the claims of which a proof may be found; where there is none the program ends with status 2."""
     from theoryck.claims.collecting import build_once
-    from theoryck.claims.statements import Bound
+    from theoryck.claims.statements import Bound, Scaling
 
-    found = []
+    found: list[Claim] = []
+    left: list[Claim] = []
     for claim in claims:
         with built_or_usage(claim):
             made = build_once(claim)
-        if any(isinstance(each, Bound) and each.path() is not None and each.measured().certified_sizes for each in made):
-            found.append(claim)
+        provable = [each for each in made if isinstance(each, Bound | Scaling) and each.path() is not None]
+        (found if any(each.measured().certified_sizes for each in provable) else left).append(claim)
     if not found:
         shown = ", ".join(paths)
         raise Usage(f"no claim in {shown} is about a quantity that offers a proof for every size: theoryck check measures them")
+    if left:
+        named = ", ".join(claim.id for claim in left[:MOST_NAMED]) + (", ..." if len(left) > MOST_NAMED else "")
+        click.echo(f"{counted(len(left), 'claim')} left out, of which no proof is known: {named}", err=True)
     return found
+
+
+def _falsehoods(wanted: list[Claim]) -> set[str]:
+    from theoryck.records import Status
+
+    return {claim.id for claim in wanted if claim.status is Status.FALSEHOOD}
 
 
 def _found(wanted: list[Claim], session: Session, start: int | None) -> Iterator[Proof | Refusal]:
@@ -168,9 +193,7 @@ def _write(proofs: list[Proof], refused: list[Refusal], json_path: str | None, l
 
 
 def _status(wanted: list[Claim], proofs: list[Proof], refused: list[Refusal]) -> int:
-    from theoryck.records import Status
-
-    false = {claim.id for claim in wanted if claim.status is Status.FALSEHOOD}
+    false = _falsehoods(wanted)
     if any(proof.claim in false for proof in proofs) or any(
         each.breaks is not None and each.claim not in false for each in refused
     ):
@@ -189,11 +212,12 @@ def _check(path: str) -> None:
     failed = 0
     for name, certificate in named:
         try:
-            click.echo(f"{name}: {checker.check(certificate)}")
+            click.echo(f"{name}: verified: {checker.check(certificate)}")
         except checker.Refused as error:
             failed += 1
             click.echo(f"{name}: REFUSED: {error}")
     click.echo(f"{len(named) - failed} of {len(named)} certificates verified.")
+    click.echo(CHECKED)
     sys.exit(1 if failed else 0)
 
 

@@ -79,7 +79,7 @@ def certified(
 def _covers(scope: Scope, prediction: Prediction, points: Sequence[Point]) -> bool:
     if prediction.constant is None:
         return True
-    return scope.constant <= Decimal(prediction.constant) and all(point.sizes[scope.base] >= scope.start for point in points)
+    return scope.constant <= Decimal(str(prediction.constant)) and all(point.sizes[scope.base] >= scope.start for point in points)
 
 
 def _clause(scope: Scope, prediction: Prediction) -> str:

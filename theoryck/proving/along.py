@@ -10,7 +10,7 @@ which is bounded exactly where p >= q e, by its value at the first d.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
@@ -160,7 +160,9 @@ class Along:
                 continue
             rates[found.power] = rates[found.power].plus(found) if found.power in rates else found
         if not rates:
-            raise NoCertificate(f"the rate {rate} has no term that is a power of {path.base} along the path")
+            raise NoCertificate(
+                f"the rate {rate} has no term that is a power of {path.base} along the path: claim a power that is at most as large"
+            )
         return cls(path.base, start, sizes, tuple(rates.values()), every)
 
     @property
@@ -175,17 +177,6 @@ class Along:
     def first(self) -> int:
         """The smallest size at the start, rounded down."""
         return whole_part(self.smallest.low, self.smallest.power, self.start)
-
-    def from_which(self, smallest: int) -> int:
-        """Return the first base size from which on the smallest size is at least ``smallest``."""
-        size = self.smallest
-        low, high = self.start, self.start
-        while whole_part(size.low, size.power, high) < smallest:
-            low, high = high, 2 * high
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if whole_part(size.low, size.power, middle) < smallest else (low, middle)
-        return high
 
     @property
     def exponent(self) -> Fraction:
@@ -206,7 +197,10 @@ class Along:
         rate = max(self.rates, key=lambda each: each.power)
         with localcontext() as context:
             context.prec = WORKING_DIGITS
-            return Decimal(constant) * _decimal(rate.low) / raised(self.smallest.low, self.exponent) * (1 - ROUNDING)
+            claimed = Decimal(str(constant))  # a number is read as the decimal that it shows
+            if self.smallest.low == rate.low == 1:
+                return claimed
+            return claimed * _decimal(rate.low) / raised(self.smallest.low, self.exponent) * (1 - ROUNDING)
 
     def scope(self, found: Certificate, limit: float | None) -> Scope:
         """Return what a certificate says along the path; NoCertificate where the claimed rate is faster than what it proves.
@@ -241,6 +235,17 @@ class Along:
             value = Decimal(found.least) * raised(size.low, e) / sum(parts, Decimal(0))
             exact = size.low == 1 and [rate.high for rate in self.rates] == [1]
             return away(value if exact else value * (1 - ROUNDING), up=False)
+
+
+def from_which(along: Callable[[int], Along], start: int, smallest: int) -> int:
+    """Return the first base size, from ``start`` on, at which ``along`` has a first size of at least ``smallest``."""
+    low, high = start, start
+    while along(high).first < smallest:
+        low, high = high, 2 * high
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if along(middle).first < smallest else (low, middle)
+    return high
 
 
 def raised(base: Fraction, power: Fraction) -> Decimal:

@@ -6,12 +6,13 @@ import time
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any, overload
 
 from theoryck.claims.claim import Claim, describe_instance
 from theoryck.claims.statements import Bound, Scaling, Statement
 from theoryck.proving import checker
-from theoryck.proving.along import Along
+from theoryck.proving.along import Along, from_which
 from theoryck.quantities import NoCertificate, Quantity
 from theoryck.rates.rate import Rate
 from theoryck.records import Kind, Prediction, Proof, Scope, Toward
@@ -163,7 +164,8 @@ def _proved(
     if path.toward is not Toward.INFINITY or not path.whole:
         raise NoCertificate(f"a certificate holds for every whole size, but {path.base} of the path is none that grows: {path!r}")
     first = min(int(size) for size in path.sizes) if start is None else start
-    along = Along.of(quantity.certified_sizes, Rate.parse(rate, **prediction.parameters), path, first)
+    at = partial(Along.of, quantity.certified_sizes, Rate.parse(rate, **prediction.parameters), path)
+    along = at(first)
     if along.first < 1:
         raise NoCertificate(f"the smallest size is below 1 at {path.base} = {first}: take a larger start")
     try:
@@ -173,8 +175,8 @@ def _proved(
     except NoCertificate as error:
         if error.start is None:
             raise
-        from_which = along.from_which(error.start)
-        raise NoCertificate(f"{error}; along the path that is {path.base} >= {from_which}", start=from_which) from error
+        base = from_which(at, first, error.start)
+        raise NoCertificate(f"{error}; along the path that is {path.base} >= {base}", start=base) from error
     limit = None if along.ratios is None else quantity.limiting_constant(along.ratios)
     scope = along.scope(found, limit)
     if both and scope.least is None:
@@ -182,7 +184,7 @@ def _proved(
             f"a Scaling is proved from both sides, and {quantity.name} is bounded from below at its own rate where all of its "
             f"sizes are equal, not {rate} along {path!r}: claim a Bound"
         )
-    if prediction.constant is not None and scope.constant > Decimal(prediction.constant):
+    if prediction.constant is not None and scope.constant > Decimal(str(prediction.constant)):
         raise NoCertificate(f"the constant that is proved is {scope.constant}, above the claimed {prediction.constant:g}")
     about = (claim.id, claim.statement, describe_instance(parameters)) if claim is not None else ("", "", {})
     return Proof(quantity.name, rate, scope, found, path.describe(), *about, prediction.constant, seconds, checked)

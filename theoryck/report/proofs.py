@@ -6,8 +6,9 @@ needs to verify it with a program of his own: the format of certificates says th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -42,10 +43,14 @@ class Refusal:
 
 
 @renders("derivation")
-def derivation(proof: Proof, style: Style | None = None) -> str:
-    """Return a proof for a terminal: what is proved, each inequality with its numbers, and how it was found and checked."""
+def derivation(proof: Proof, style: Style | None = None, *, false: bool = False) -> str:
+    """Return a proof for a terminal: what is proved, each inequality with its numbers, and how it was found and checked.
+
+    ``false`` says that it is declared to be a falsehood.
+    """
     style = style or Style()
-    lines = [style.paint(line, "good") for line in wrap(f"PROVED: {title(proof)}", style.width, rest="  ")]
+    word, color = ("PROVED, though declared a falsehood", "bad") if false else ("PROVED", "good")
+    lines = [style.paint(line, color) for line in wrap(f"{word}: {title(proof)}", style.width, rest="  ")]
     for line in lines_of(proof):
         mark = f"{f'({line.step})' if line.step else '':>5} "
         lines += wrap(line.text, style.width, first=mark, rest=" " * 8)
@@ -58,9 +63,13 @@ def title(proof: Proof) -> str:
     scope = proof.scope
     what = f"{clean(proof.claim)} ({instance_text(proof.instance)}): " if proof.claim and proof.instance else ""
     what = what or (f"{clean(proof.claim)}: " if proof.claim else "")
-    least = "" if scope.least is None else f" and at least {scope.least} * ({clean(proof.rate)})"
+    least = "" if scope.least is None else f" and at least {_times(scope.least, proof)}"
     sizes = f"for every {clean(scope.base)} >= {size_text(scope.start)}"
-    return f"{what}{clean(proof.quantity)} <= {scope.constant} * ({clean(proof.rate)}){least} {sizes}"
+    return f"{what}{clean(proof.quantity)} <= {_times(scope.constant, proof)}{least} {sizes}"
+
+
+def _times(constant: Decimal, proof: Proof) -> str:
+    return f"{constant}" if proof.rate == "1" else f"{constant} * ({clean(proof.rate)})"
 
 
 def refusal(refused: Refusal, style: Style | None = None) -> str:
@@ -72,11 +81,14 @@ def refusal(refused: Refusal, style: Style | None = None) -> str:
     return "\n".join(style.paint(line, color) for line in wrap(f"{word}: {name}: {clean(refused.reason)}", style.width, rest="  "))
 
 
-def summary(proofs: Sequence[Proof], refused: Sequence[Refusal]) -> str:
-    """Say how many instances are proved."""
-    broken = sum(each.breaks is not None for each in refused)
+def summary(proofs: Sequence[Proof], refused: Sequence[Refusal], false: Collection[str] = ()) -> str:
+    """Say how many instances are proved; ``false`` are the claims that are declared to be falsehoods."""
+    broken = [each.claim in false for each in refused if each.breaks is not None]
     parts = [f"{len(proofs)} of {counted(len(proofs) + len(refused), 'instance')} proved for every size"]
-    parts += [f"{broken} broken at a size"] if broken else []
+    wrong = sum(proof.claim in false for proof in proofs)
+    parts += [f"{wrong} of them declared to be {'a falsehood' if wrong == 1 else 'falsehoods'}"] if wrong else []
+    parts += [f"{broken.count(False)} broken at a size"] if False in broken else []
+    parts += [f"{broken.count(True)} refuted at a size as declared"] if True in broken else []
     return f"{', '.join(parts)}."
 
 
@@ -90,6 +102,9 @@ def render_latex(proofs: Sequence[Proof]) -> str:
     return "\n".join([_TOP + STANDALONE, *map(_latex_of, proofs), BOTTOM, ""])
 
 
+_LOOSE = r"\raggedright\emergencystretch=4em\relpenalty=0\binoppenalty=0"  # formulas break at relations and signs
+
+
 def _latex_of(proof: Proof) -> str:
     instance = f"({escape(instance_text(proof.instance))})" if proof.instance else ""
     name = f"{code(clean(proof.claim)) if proof.claim else ''} {instance}".strip() or "Proof"
@@ -97,7 +112,7 @@ def _latex_of(proof: Proof) -> str:
     sizes = latex(f"for every {clean(scope.base)} >= {size_text(scope.start)}")
     rate = latex(clean(proof.rate))
     lines = [rf"\paragraph{{{name}.}} {escape(clean(proof.quantity))} is at most ${scope.constant}$ times {rate}, {sizes}."]
-    lines.append(r"\begin{itemize}\setlength{\itemsep}{0pt}")
+    lines.append(r"\begin{itemize}\setlength{\itemsep}{0pt}" + _LOOSE)
     lines += [rf"  \item[{f'({line.step})' if line.step else ''}] {latex(line.text)}" for line in lines_of(proof)]
     lines += [r"\end{itemize}", "Each line was verified in ball arithmetic by a program that shares no code with the finder.", ""]
     return "\n".join(lines)
@@ -121,7 +136,7 @@ def _path_lines(proof: Proof) -> Iterator[Text]:
     found, scope = proof.certificate, proof.scope
     if proof.path and (f"{scope.constant}" != found.constant or scope.start != found.start):
         along = ", ".join(f"{clean(name)} = {clean(size)}" for name, size in proof.path.items() if name != scope.base)
-        bound = f"{scope.constant} * ({clean(proof.rate)}) for every {clean(scope.base)} >= {size_text(scope.start)}"
+        bound = f"{_times(scope.constant, proof)} for every {clean(scope.base)} >= {size_text(scope.start)}"
         yield f"Along the path ({along}) the smallest size takes the place of d: at most {bound}.", True
 
 

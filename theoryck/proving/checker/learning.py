@@ -30,7 +30,7 @@ def check_information_gap(statement: list[Any]) -> str:
     text, depth, _, start, constant, proof = statement
     (noise,), g = fields(noise=ratio)(proof, "proof"), gain(text, depth)
     bounds(constant, exact(Fraction(depth, 2) * (1 + Fraction(1, 3 * start)) * g / (g + noise)), "constant", DERIVED)
-    return f"|I_n^({depth}) - I_n^(0)|/n <= {{constant}}/d for every n >= 1, d >= {start} and all widths >= d"
+    return f"|I_n^({depth}) - I_n^(0)|/n <= {{constant}}/d for every n >= 1, d >= {start} and all widths >= d, Delta = {noise}"
 
 
 def check_free_entropy(statement: list[Any]) -> str:
@@ -52,7 +52,7 @@ def check_free_entropy(statement: list[Any]) -> str:
     first, second = 1 + 2 / n, (1 + 2 / n) * (1 + 4 / n) * (1 + 6 / n)
     true = (a * b * exact(first)).sqrt() + depth * (d * b * exact(second)).sqrt() + last**2 / start
     bounds(constant, true, "constant", DERIVED)
-    return f"Var((1/n) log Z) <= {{constant}}/d for every d >= {start}, n >= d and all widths >= d"
+    return f"Var((1/n) log Z) <= {{constant}}/d for every d >= {start}, n >= d and all widths >= d, Delta = {noise}"
 
 
 def check_linear_model(statement: list[Any]) -> str:
@@ -65,4 +65,4 @@ def check_linear_model(statement: list[Any]) -> str:
         (noise,), g = fields(noise=ratio)(proof, "proof"), gain(text, statement[1])
     need(least == exact(Fraction(1, 2)), "least", f"{show(least)} is not 0.5")
     bounds(constant, exact(Fraction(1, 2) + g / (4 * noise * start)), "constant", DERIVED)
-    return f"0.5/n <= Var((1/n) log Z^(0)) <= {{constant}}/n for every n >= {start}"
+    return f"0.5/n <= Var((1/n) log Z^(0)) <= {{constant}}/n for every n >= {start}, Delta = {noise}"
