@@ -1,6 +1,7 @@
 """Certificates of norm deviations and overlaps: constants over the limit, C(d_0)/v, success on random instances, seconds.
 
 python tests/benchmarks/bench_certificates.py table      # C(d_0)/v for d_0 = 64..16384, depth 1..3, k = 2, 4
+python tests/benchmarks/bench_certificates.py time       # seconds to find and to check, k = 2, depth 2, over the catalogue
 python tests/benchmarks/bench_certificates.py random 100 # how many of so many random instances are found, and how fast
 """
 
@@ -12,23 +13,45 @@ import time
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from theoryck.numerics.functions.activation import Activation
+from theoryck.numerics.functions.catalogue import catalogue
+from theoryck.numerics.functions.pieces import polynomial_pieces
+from theoryck.proving import checker
 from theoryck.quantities import NoCertificate
 from theoryck.theory.networks.certificates.norms import norm_certificate
 from theoryck.theory.networks.certificates.overlaps import overlap_certificate
+from theoryck.theory.networks.certificates.polynomials import coefficients, polynomial_certificate
 from theoryck.theory.networks.certificates.products import product_certificate, slopes
 from theoryck.theory.networks.limits import norm_moment_limit, overlap_moment_limit
 from theoryck.theory.networks.strategies import smooth_odd_activations
 
 STARTS = (64, 256, 1024, 4096, 16384)
+UNTUNED = {  # MATH N3: Chernoff and Bernstein with radii on a coarse grid, k = 2; (activation, depth): {start: C/limit}
+    ("tanh(x)", 1): {256: 2.06, 1024: 1.40, 4096: 1.15, 16384: 1.07},
+    ("tanh(x)", 2): {256: 3.4, 1024: 1.59, 4096: 1.23, 16384: 1.11},
+    ("tanh(x)", 3): {256: 6.6, 1024: 2.15, 4096: 1.43, 16384: 1.20},
+    ("erf(x)", 1): {1024: 1.33},
+    ("erf(x)", 2): {1024: 1.46},
+    ("erf(x)", 3): {1024: 1.81},
+    ("sin(2*x)", 1): {256: 1.12, 1024: 1.003},
+    ("sin(2*x)", 2): {256: 1.16, 1024: 1.016},
+    ("sin(2*x)", 3): {256: 1.26, 1024: 1.024},
+    ("atan(x)", 1): {1024: 1.37},
+    ("atan(x)", 2): {1024: 1.91},
+    ("atan(x)", 3): {1024: 3.6},
+}
 
 
 def find(activation, depth, power, start):
+    if coefficients(activation.expression) is not None and activation.text != "x":
+        return polynomial_certificate(activation, depth, power, start)
+    if activation.kinks and polynomial_pieces(activation.expression) is None:
+        raise NoCertificate("its means take minutes")
     make = norm_certificate if slopes(activation.expression) is None else product_certificate
     return make(activation, depth, power, start)
 
 
 def table():
-    print(f"{'C(d_0)/limit':34s}" + "".join(f"{start:>9d}" for start in STARTS))
+    print(f"{'C(d_0)/limit (MATH N3)':34s}" + "".join(f"{start:>16d}" for start in STARTS))
     for what, make, limit, texts in (
         ("norm", find, norm_moment_limit, ("tanh(x)", "erf(x)", "atan(x)", "sin(2*x)", "relu(x)")),
         ("overlap", overlap_certificate, overlap_moment_limit, ("tanh(x)", "erf(x)", "atan(x)", "sin(2*x)")),
@@ -38,7 +61,34 @@ def table():
                 for depth in (1, 2, 3):
                     end = float(limit(Activation(text), (1,) * (depth + 1), power))
                     row = [float(make(Activation(text), depth, power, start).constant) / end for start in STARTS]
-                    print(f"{what:8s} {text:10s} k = {power} depth {depth}" + "".join(f"{value:9.3f}" for value in row), flush=True)
+                    beside = UNTUNED.get((text, depth), {}) if (what, power) == ("norm", 2) else {}
+                    cells = [f"{value:.3f}" + (f" ({beside[n]})" if n in beside else "") for n, value in zip(STARTS, row)]
+                    print(
+                        f"{what:8s} {text:10s} k = {power} depth {depth:<7d}" + "".join(f"{cell:>16s}" for cell in cells),
+                        flush=True,
+                    )
+
+
+def seconds(depth=2, power=2, start=1024):
+    """CPU seconds to find and to check, from nothing: caches are those of this process, with one certificate of each phi."""
+    find(Activation("erf(x/2)"), 1, 2, 16)  # what the first certificate of a process costs
+    taken = {}
+    for name, activation in catalogue.items():
+        began = time.process_time()
+        try:
+            made = find(activation, depth, power, start)
+        except NoCertificate as reason:
+            print(f"{name:14s} {reason}")
+            continue
+        between = time.process_time()
+        try:
+            checker.check(made.to_json())
+            checked = f"{time.process_time() - between:.3f}"
+        except checker.Refused as reason:
+            checked = str(reason)
+        taken[name] = between - began
+        print(f"{name:14s} {made.method:12s} C = {made.constant:>14s} found {taken[name]:.3f} checked {checked}", flush=True)
+    print(f"found: median {statistics.median(taken.values()):.3f}, largest {max(taken.values()):.3f} CPU seconds of {len(taken)}")
 
 
 def random_instances(count):
@@ -70,5 +120,7 @@ def random_instances(count):
 if __name__ == "__main__":
     if sys.argv[1:2] == ["random"]:
         random_instances(int(sys.argv[2]))
+    elif sys.argv[1:2] == ["time"]:
+        seconds()
     else:
         table()

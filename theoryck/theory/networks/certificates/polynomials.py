@@ -32,24 +32,24 @@ Terms = dict[tuple[int, ...], Fraction]
 
 @lru_cache(maxsize=256)
 def coefficients(expression: Expr) -> tuple[Fraction, ...] | None:
-    """Return the coefficients c_0, c_1, ... of a polynomial with rational coefficients, None for another function.
+    """Return the coefficients c_0, c_1, ... of phi^2 where phi is a polynomial and they are rational, None for another function.
 
-    >>> coefficients(Activation("x**3/2 - 1").expression), coefficients(Activation("tanh").expression)
-    ((Fraction(-1, 1), Fraction(0, 1), Fraction(0, 1), Fraction(1, 2)), None)
+    >>> coefficients(Activation("(x**2 - 1)/sqrt(2)").expression), coefficients(Activation("tanh").expression)
+    ((Fraction(1, 2), Fraction(0, 1), Fraction(-1, 1), Fraction(0, 1), Fraction(1, 2)), None)
     """
     if not expression.is_polynomial(x):
         return None
-    found = sympy.Poly(expression, x).all_coeffs()[::-1]
+    found = sympy.Poly(sympy.expand(expression**2), x).all_coeffs()[::-1]
     return tuple(Fraction(int(c.p), int(c.q)) for c in found) if all(c.is_Rational for c in found) else None
 
 
-def layer_moments(phi: Sequence[Fraction], top: int) -> list[fmpq_poly]:
-    """Return M_0(s), ..., M_top(s), M_a(s) = E phi(sqrt(s) Z)^(2a).
+def layer_moments(squared: Sequence[Fraction], top: int) -> list[fmpq_poly]:
+    """Return M_0(s), ..., M_top(s), M_a(s) = E phi(sqrt(s) Z)^(2a), from the coefficients of phi^2.
 
-    >>> layer_moments([Fraction(0), Fraction(2)], 2)[2]  # 48 s^2
+    >>> layer_moments([Fraction(0), Fraction(0), Fraction(4)], 2)[2]  # 48 s^2
     48*x^2
     """
-    square = fmpq_poly([fmpq(c.numerator, c.denominator) for c in phi]) ** 2
+    square = fmpq_poly([fmpq(c.numerator, c.denominator) for c in squared])
     return [
         fmpq_poly([power[2 * n] * prod(range(1, 2 * n, 2)) for n in range(power.degree() // 2 + 1)])
         for power in (square**a for a in range(top + 1))
@@ -57,21 +57,21 @@ def layer_moments(phi: Sequence[Fraction], top: int) -> list[fmpq_poly]:
 
 
 @lru_cache(maxsize=64)
-def moments(phi: tuple[Fraction, ...], depth: int, top: int) -> list[Terms]:
+def moments(squared: tuple[Fraction, ...], depth: int, top: int) -> list[Terms]:
     """Return E X_L^j, j = 0, ..., top, as polynomials in t_l = 1/d_l.
 
-    >>> moments((Fraction(0), Fraction(1)), 1, 2)[2] == {(1, 0): 2, (0, 1): 2, (1, 1): 4}  # (1 + 2t)(1 + 2t') - 1
+    >>> moments((Fraction(0), Fraction(0), Fraction(1)), 1, 2)[2] == {(1, 0): 2, (0, 1): 2, (1, 1): 4}  # (1 + 2t)(1 + 2t') - 1
     True
     """
     names = tuple(f"t{layer}" for layer in range(depth + 1))
     ring = fmpq_mpoly_ctx.get(names, "degrevlex")
     t = ring.gens()
-    single = layer_moments(phi, top)
+    single = layer_moments(squared, top)
     # E S_L^i = sum_n of polynomials in t_(l+1..L) times s^n, s = S_l: from the last layer to the input.
     found: list[dict[int, fmpq_mpoly]] = [{i: ring.constant(1)} for i in range(top + 1)]
     highest = top
     for layer in range(depth, 0, -1):
-        single = layer_moments(phi, highest)
+        single = layer_moments(squared, highest)
         steps = [_step(i, single, ring, t[layer]) for i in range(highest + 1)]
         found = [_composed(row, steps) for row in found]
         highest = max(max(row) for row in found)
@@ -79,7 +79,7 @@ def moments(phi: tuple[Fraction, ...], depth: int, top: int) -> list[Terms]:
     raw = [sum((value * ends[n] for n, value in row.items()), ring.constant(0)) for row in found]
     sigma = fmpq(1)
     for _ in range(depth):
-        sigma = layer_moments(phi, 1)[1](sigma)
+        sigma = layer_moments(squared, 1)[1](sigma)
     centred = [sum((comb(j, i) * (-sigma) ** (j - i) * raw[i] for i in range(j + 1)), ring.constant(0)) for j in range(top + 1)]
     return [{tuple(map(int, e)): Fraction(int(c.p), int(c.q)) for e, c in value.to_dict().items()} for value in centred]
 
@@ -125,17 +125,17 @@ def polynomial_certificate(activation: Activation, depth: int, power: int, start
     >>> found.constant, found.least
     ('168.0...', '168')
     """
-    phi = coefficients(activation.expression)
-    if phi is None:
-        raise NoCertificate(f"phi(x) = {activation.text} is no polynomial with rational coefficients")
+    squared = coefficients(activation.expression)
+    if squared is None:
+        raise NoCertificate(f"phi(x) = {activation.text} is no polynomial whose square has rational coefficients")
     top = power + power % 2
-    work = top * (len(phi) - 1) ** depth
+    work = top * ((len(squared) - 1) // 2) ** depth
     if work > LARGEST_WORK:
         raise NoCertificate(
             f"the moments of phi(x) = {activation.text} at depth {depth} are those of degree {2 * work} in the input, above "
             f"{2 * LARGEST_WORK}: take a smaller depth or power"
         )
-    found = moments(phi, depth, top)
+    found = moments(squared, depth, top)
 
     def bound(j: int) -> Fraction:
         terms = found[j].items()
