@@ -143,7 +143,7 @@ def test_a_faster_rate_is_refused_with_a_size(rate):
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        (lambda: bound(tc.norm_deviation(tc.DeepNetwork("x**3", depth=1), power=2)), "not proved to be bounded"),
+        (lambda: bound(tc.norm_deviation(tc.DeepNetwork("exp(x)", depth=1), power=2)), "not proved to be bounded"),
         (
             lambda: bound(tc.norm_deviation(tc.DeepNetwork("sign(x) + x/1000", depth=1), power=2)),
             "phi has a kink at 0, and proofs for every size need an analytic phi",
@@ -165,7 +165,7 @@ def test_what_cannot_be_proved_says_why(statement, words):
         tc.prove(made)
 
 
-@pytest.mark.parametrize("text", ["relu", "abs", "tanh"])
+@pytest.mark.parametrize("text", ["relu", "abs", "tanh", "x + x**3/10"])
 @pytest.mark.parametrize("power", [2, 4])
 def test_a_scaling_is_proved_from_both_sides(text, power):
     moment = tc.norm_deviation(tc.DeepNetwork(text, depth=2), power=power)

@@ -317,9 +317,9 @@ One way to prove the inequalities of 2.2 for every s, in the place of 2.4 (A_+ =
 
 8. Norm deviations of polynomial activations
 --------------------------------------------
-``quantity`` "norm-deviation", ``method`` "polynomial": phi is a polynomial whose square has rational coefficients, and ``proof`` is
-{}.  With t_l = 1/d_l the moments E X_L^j, j >= 2 even, are polynomials in t_0, ..., t_L with rational coefficients: with sigma_L,
-which is rational, E X_L^j = sum_i C(j, i) (-sigma_L)^(j-i) E S_L^i, and E S_L^i follows from
+``quantity`` "norm-deviation", ``method`` "polynomial": phi is a polynomial with rational coefficients, and ``proof`` is {}.  With
+t_l = 1/d_l the moments E X_L^j, j >= 2 even, are polynomials in t_0, ..., t_L with rational coefficients: with sigma_L, which is
+rational, E X_L^j = sum_i C(j, i) (-sigma_L)^(j-i) E S_L^i, and E S_L^i follows from
 
     E[S_(l+1)^i | S_l = s] = sum over the partitions pi of i into m parts, all >= 1, of c(pi) prod_(u=0..m-1) (1 - u t_(l+1))
                              t_(l+1)^(i-m) prod_(a in pi) M_a(s),   M_a(s) = E phi(sqrt(s) Z)^(2a), a polynomial in s,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities.base import NoCertificate
 from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.norms import norm_certificate
+from theoryck.theory.networks.certificates.polynomials import coefficients, polynomial_certificate, too_long
 from theoryck.theory.networks.certificates.products import product_certificate, slopes
 from theoryck.theory.networks.certificates.refusals import answer, outside, unproved
 from theoryck.theory.networks.certificates.two_sided import two_sided_certificate
@@ -16,8 +19,12 @@ from theoryck.theory.networks.certificates.two_sided import two_sided_certificat
 
 def why_not(quantity: Any) -> str | None:
     """Return why a norm deviation is outside what is proved, None where it is inside."""
-    activation = quantity.network.activation
-    return outside(quantity) or (None if slopes(activation.expression) is not None else unproved(activation))
+    network = quantity.network
+    reason = outside(quantity)
+    if reason is not None or slopes(network.activation.expression) is not None:
+        return reason
+    squared = coefficients(network.activation.expression)
+    return unproved(network.activation) if squared is None else too_long(squared, network.depth, quantity.power)
 
 
 def norm_bound(quantity: Any, rate: Fraction | None, constant: Decimal | None, start: int, *, both: bool) -> Certificate:
@@ -28,10 +35,15 @@ def norm_bound(quantity: Any, rate: Fraction | None, constant: Decimal | None, s
     network, power = quantity.network, quantity.power
 
     def find(size: int) -> Certificate:
-        if slopes(network.activation.expression) is None:
-            make = two_sided_certificate if both else norm_certificate
-            return make(network.activation, network.depth, power, size)
-        found = product_certificate(network.activation, network.depth, power, size)
+        expression = network.activation.expression
+        make: Callable[[Activation, int, int, int], Certificate] = norm_certificate
+        if slopes(expression) is not None:
+            make = product_certificate
+        elif coefficients(expression) is not None:
+            make = polynomial_certificate
+        elif both:
+            make = two_sided_certificate
+        found = make(network.activation, network.depth, power, size)
         if both and found.least is None:
             raise NoCertificate(f"no bound of {quantity.name} from below is proved")
         return found

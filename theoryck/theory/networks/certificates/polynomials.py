@@ -32,15 +32,17 @@ Terms = dict[tuple[int, ...], Fraction]
 
 @lru_cache(maxsize=256)
 def coefficients(expression: Expr) -> tuple[Fraction, ...] | None:
-    """Return the coefficients c_0, c_1, ... of phi^2 where phi is a polynomial and they are rational, None for another function.
+    """Return the coefficients c_0, c_1, ... of phi^2 for a polynomial with rational coefficients, None for another function.
 
-    >>> coefficients(Activation("(x**2 - 1)/sqrt(2)").expression), coefficients(Activation("tanh").expression)
-    ((Fraction(1, 2), Fraction(0, 1), Fraction(-1, 1), Fraction(0, 1), Fraction(1, 2)), None)
+    >>> coefficients(Activation("x**2/2 - 1").expression), coefficients(Activation("tanh").expression)
+    ((Fraction(1, 1), Fraction(0, 1), Fraction(-1, 1), Fraction(0, 1), Fraction(1, 4)), None)
     """
     if not expression.is_polynomial(x):
         return None
-    found = sympy.Poly(sympy.expand(expression**2), x).all_coeffs()[::-1]
-    return tuple(Fraction(int(c.p), int(c.q)) for c in found) if all(c.is_Rational for c in found) else None
+    if not all(c.is_Rational for c in sympy.Poly(expression, x).all_coeffs()):
+        return None
+    found = sympy.Poly(expression**2, x).all_coeffs()[::-1]
+    return tuple(Fraction(int(c.p), int(c.q)) for c in found)
 
 
 def layer_moments(squared: Sequence[Fraction], top: int) -> list[fmpq_poly]:
@@ -118,6 +120,17 @@ def _bell(i: int, single: Sequence[fmpq_poly]) -> list[fmpq_poly]:
     return rows[i]
 
 
+def too_long(squared: Sequence[Fraction], depth: int, power: int) -> str | None:
+    """Return why the moments take too long, None where they do not."""
+    work = (power + power % 2) * ((len(squared) - 1) // 2) ** depth
+    if work <= LARGEST_WORK:
+        return None
+    return (
+        f"the moments of a polynomial phi of degree {(len(squared) - 1) // 2} at depth {depth} are those of degree {2 * work} of "
+        f"the input, above {2 * LARGEST_WORK}: take a smaller depth or power"
+    )
+
+
 def polynomial_certificate(activation: Activation, depth: int, power: int, start: int = 1) -> Certificate:
     """Return the certificate of method "polynomial"; NoCertificate for another phi, or where its moments take too long.
 
@@ -127,14 +140,11 @@ def polynomial_certificate(activation: Activation, depth: int, power: int, start
     """
     squared = coefficients(activation.expression)
     if squared is None:
-        raise NoCertificate(f"phi(x) = {activation.text} is no polynomial whose square has rational coefficients")
+        raise NoCertificate(f"phi(x) = {activation.text} is no polynomial with rational coefficients")
+    reason = too_long(squared, depth, power)
+    if reason is not None:
+        raise NoCertificate(reason)
     top = power + power % 2
-    work = top * ((len(squared) - 1) // 2) ** depth
-    if work > LARGEST_WORK:
-        raise NoCertificate(
-            f"the moments of phi(x) = {activation.text} at depth {depth} are those of degree {2 * work} in the input, above "
-            f"{2 * LARGEST_WORK}: take a smaller depth or power"
-        )
     found = moments(squared, depth, top)
 
     def bound(j: int) -> Fraction:
