@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import theoryck as tc
 from theoryck.checking.profiles import Profile
 from theoryck.claims.collecting import collect
 from theoryck.montecarlo import ClusterError, DaskExecutor, Key, SamplerError, WorkerDied, cluster, connect, sample
+from theoryck.montecarlo.notices import LOST
 
 distributed = pytest.importorskip("distributed")
 
@@ -29,7 +31,7 @@ OFFSET = 3.0
 @pytest.fixture(scope="module")
 def client():
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client
@@ -308,3 +310,111 @@ def test_a_scheduler_that_is_killed_ends_the_run_as_ctrl_c_does(file, tmp_path):
     assert check(file, tmp_path / "resumed.json", "--workers", "4", "--ledger", ledger)[0] == 0
     assert check(file, tmp_path / "undisturbed.json", "--workers", "4")[0] == 0
     assert results(tmp_path / "resumed.json") == results(tmp_path / "undisturbed.json")
+
+
+CHAOS = """
+import itertools, json, os, pathlib, signal, sys, threading, time
+import theoryck as tc
+from theoryck.checking.profiles import Profile
+from theoryck.claims.collecting import collect
+from theoryck.montecarlo import connect
+
+def told(report):
+    data = report.to_json()
+    for result in data["results"]:
+        del result["seconds"]
+    return data
+
+def kill(client, folder, killed, over):
+    "Kill a process in the middle of a block every second, by turns; one that is not yet known to have started is left alone."
+    for number in itertools.count():
+        if over.wait(1.0):
+            return
+        started = {nanny.pid for nanny in list(client.cluster.workers.values()) if nanny.status.name == "running"}
+        if running := sorted(file for file in folder.iterdir() if int(file.name) in started):
+            one = running[number % len(running)]
+            try:
+                os.kill(int(one.name), signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+            killed.append(one.name)
+            one.unlink(missing_ok=True)
+
+def main(file, out, folder, seconds):
+    claims, options = collect([file]), {"profile": Profile("quick", 2, 1e12, 1e9, 0.15), "draws": 2**17}
+    alone = told(tc.check_claims(claims, workers=2, **options))
+    pathlib.Path(folder).mkdir()
+    with connect("local:2") as executor:
+        killed, over = [], threading.Event()
+        killer = threading.Thread(target=kill, args=(executor.client, pathlib.Path(folder), killed, over))
+        killer.start()
+        timer = threading.Timer(float(seconds), over.set)
+        timer.start()
+        began = time.monotonic()
+        disturbed = told(tc.check_claims(claims, executor=executor, **options))
+        took = time.monotonic() - began
+        timer.cancel()
+        over.set()
+        killer.join()
+    pathlib.Path(out).write_text(json.dumps([alone, disturbed, len(killed), took]))
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
+"""
+
+
+def test_a_worker_killed_every_second_for_a_minute_changes_no_bit(tmp_path):
+    """Blocks of 0.05 s: a kill hits a given try with probability 0.05, and blame falls after 3 losses on one block alone, or 12.
+
+    So one block in a run is blamed wrongly with probability 0.05^2: when the first three kills hit one block.
+    """
+    seconds, script, out, running = 60, tmp_path / "chaos.py", tmp_path / "out.json", tmp_path / "running"
+    file = tmp_path / "proofs" / "toy.py"
+    file.parent.mkdir()
+    script.write_text(CHAOS)
+    file.write_text(
+        textwrap.dedent(
+            f"""
+            "A toy whose blocks take a while once they are to be disturbed."
+            import os, pathlib, time
+            import theoryck as tc
+
+            PATH, RUNNING = tc.ScalingPath(d=tc.doubling(16, 256)), pathlib.Path({str(running)!r})
+
+            @tc.quantity(cost=1024)
+            def value(rng, draws, *, d):
+                if draws > 16 and RUNNING.exists():
+                    (RUNNING / str(os.getpid())).touch()
+                    time.sleep(0.05)
+                    (RUNNING / str(os.getpid())).unlink(missing_ok=True)
+                return (1 + 0.1 * rng.standard_normal(draws)) / d
+
+            @tc.theorem("toy/supported")
+            def supported():
+                "Q = O(1/d)"
+                return tc.Bound(value, rate="1/d", along=PATH, rivals=["d**-2"])
+
+            @tc.falsehood("toy/fallen")
+            def fallen():
+                "Q = O(d^-2)"
+                return tc.Bound(value, rate="d**-2", along=PATH)
+            """
+        )
+    )
+    ended = subprocess.run(
+        [sys.executable, str(script), str(file), str(out), str(running), str(seconds)],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    alone, disturbed, kills, took = json.loads(out.read_text())
+    assert disturbed == alone
+    assert [result["verdict"] for result in alone["results"]] == ["SUPPORTED", "REFUTED"]
+    assert took > seconds
+    assert kills >= 5  # of 60, since a worker takes seconds to start again, on a busy machine many
+    lines = ended.stderr.splitlines()
+    assert lines[0] == f"theoryck: {LOST}"
+    assert re.fullmatch(r"theoryck: \d+ workers of the cluster were lost; .*", lines[-1])
+    assert len(lines) == 2, ended.stderr

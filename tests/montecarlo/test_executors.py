@@ -274,19 +274,30 @@ def test_a_lost_worker_costs_the_item_it_ran_which_is_run_again(pool, tmp_path) 
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_an_item_that_costs_three_workers_is_the_error_of_its_map_only(pool, tmp_path) -> None:
+def test_an_item_that_costs_three_workers_is_the_error_of_its_map_only(tmp_path) -> None:
     def die(item):
         if item == 2:
             (tmp_path / str(time.monotonic_ns())).touch()
             os._exit(3)
         return item
 
-    beside, results = pool.map(abs, range(12)), pool.map(die, range(4))
-    assert [next(beside), next(results), next(results)] == [0, 0, 1]
-    with pytest.raises(WorkerDied, match="exit status 3 in the middle of a block, as 2 others had before"):
-        next(results)
-    assert len(list(tmp_path.iterdir())) == 3
-    assert list(beside) == list(range(1, 12))
+    with ProcessExecutor(2) as pool:
+        beside, results = pool.map(abs, range(12)), pool.map(die, range(4))
+        assert [next(beside), next(results), next(results)] == [0, 0, 1]
+        with pytest.raises(WorkerDied, match="exit status 3 in the middle of a block, as others had before"):
+            next(results)
+        assert len(list(tmp_path.iterdir())) == 3
+        assert list(beside) == list(range(1, 12))
+
+
+def test_an_item_is_blamed_later_where_others_cost_workers_too() -> None:
+    with ProcessExecutor(1) as pool:
+        job = pool.start(abs, range(9))
+        assert [pool.blamed(job, 0) for _ in range(3)] == [False, False, True]
+        assert [pool.blamed(job, place) for place in (1, 2, 1, 1)] == [False] * 4
+        assert [pool.blamed(job, 1) for _ in range(3)] == [False, False, True]  # 6 = 3 * 2 losses
+        assert not any(pool.blamed(job, place) for place in range(3, 9))
+        assert [pool.blamed(job, 3) for _ in range(11)] == [False] * 10 + [True]  # 12 at most, however many others
 
 
 def test_the_block_that_workers_die_of_is_named(pool) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ from theoryck.checking.ahead import Ahead
 from theoryck.checking.measurement import Measurement
 from theoryck.checking.pilots import find_out
 from theoryck.checking.session import Session
+from theoryck.claims.arguments import ClaimError
 from theoryck.claims.claim import Claim, describe_instance
 from theoryck.claims.statements import Bound, Scaling, Statement
 from theoryck.judging import tolerated
@@ -345,6 +347,8 @@ def _cost(claim: Claim, session: Session) -> Cost:
             first = sum(measurement.budget.spending.per_block) / NUMBERS_PER_SECOND
             whole = likely = max(first, whole)
             if whole > first and plannable(statement):
-                likely = max(first, whole * min(1.0, _factor(claim, session, parameters, statement, len(instances), first / whole)))
+                with suppress(ClaimError):  # checking the claim tells it in full
+                    part = _factor(claim, session, parameters, statement, len(instances), first / whole)
+                    likely = max(first, whole * min(1.0, part))
         least, usual, most = least + first, usual + likely, most + whole
     return Cost(claim.id, claim.file.parent.name, least, usual, most)

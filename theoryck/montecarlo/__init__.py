@@ -10,6 +10,7 @@ Same seed, claim, instance and sizes: same bits, for any number of workers, inte
     histogram   counts between fixed edges
     jobs        several maps at once on one bounded queue, and coroutines that wait for their results
     moments     moments of streams, merged without loss, and the largest values
+    notices     what Dask logs and warns of during a run, in our words
     payload     how a function travels to another process
     processes   worker processes, kept for a session
     ranks       order statistics of streams, and quantiles with an error free of any law

@@ -6,14 +6,22 @@ that a ledger has one owner.
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import logging
 import platform
 import queue
 import time
+import uuid
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from theoryck.montecarlo.jobs import Job, JobExecutor, WorkerDied
+from theoryck.montecarlo.notices import Notices, forwarding_quietly, listen, warnings_taken
 from theoryck.montecarlo.payload import read_once
 from theoryck.montecarlo.worker import answer
 
@@ -21,6 +29,10 @@ COUNT_EVERY = 5.0  # seconds between two looks at how many workers there are
 LARGE = 2**15  # bytes of a function that is given to the cluster once, rather than with every item
 
 PATIENCE = 30.0  # seconds to wait for a scheduler and its first worker
+DIED = (
+    "several workers of the cluster died in the middle of the same block: lower the draws per block, or give workers more memory; "
+    "to see an error of the sampler itself run with one worker"
+)
 
 
 class ClusterError(RuntimeError):
@@ -41,7 +53,9 @@ class DaskExecutor(JobExecutor):
     """Runs items on a Dask cluster through a ``distributed.Client`` (the optional extra ``theoryck[cluster]``).
 
     theoryck must be installed on the cluster; the user's own modules travel.  At most ``ahead`` items a thread are in flight.
-    Raises what ``function`` raised, WorkerDied for an item that several workers died of, and what Dask raises for a lost cluster.
+    Raises what ``function`` raised, WorkerDied for an item that several workers died of, and ClusterLost with the scheduler.
+    Dask counts every item that a lost worker held, begun or not, and gives one up after three; here only those that it may have
+    begun count, and one that Dask gave up is sent again unless it is to blame.
     Dask starts its workers with one BLAS thread unless told otherwise; leave it so, or the last bits of matrix products may differ.
 
     >>> DaskExecutor("tcp://127.0.0.1:8786")
@@ -50,38 +64,49 @@ class DaskExecutor(JobExecutor):
     TypeError: client must be a distributed.Client, got 'tcp://127.0.0.1:8786' of type str
     """
 
-    def __init__(self, client: Any, ahead: int = 4) -> None:
+    def __init__(self, client: Any, ahead: int = 4, notices: Notices | None = None) -> None:
         if not hasattr(client, "submit"):
             raise TypeError(f"client must be a distributed.Client, got {client!r} of type {type(client).__name__}")
         super().__init__()
         self.client = client
         self.ahead = ahead
-        self._outbox: queue.SimpleQueue[tuple[int, int, Any]] = queue.SimpleQueue()
-        self._flying: dict[tuple[int, int], tuple[Job, Any]] = {}
+        self.notices = notices or Notices()
+        self._name = f"theoryck-{uuid.uuid4().hex[:8]}"
+        self._numbers = itertools.count()
+        self._outbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+        self._flying: dict[tuple[int, int], _Flying] = {}
         self._sent: dict[int, Any] = {}
-        self._counted, self._threads = -COUNT_EVERY, 1
-        self._own: list[Any] = []
+        self._counted, self._threads, self._of_worker, self._heard = -COUNT_EVERY, 1, {}, time.monotonic()  # type: ignore[var-annotated]
+        self._own: list[Callable[[], Any]] = []
+        self._processes = 0  # of a cluster that was started here
+        _listen_for_losses(client).add(self)
 
     @property
     def workers(self) -> int:  # type: ignore[override]
         """Number of threads of the cluster, which may grow and shrink."""
         if time.monotonic() - self._counted >= COUNT_EVERY:
-            self._threads = max(1, sum(self.client.nthreads().values()))
+            with suppress(OSError):  # a scheduler that is gone is told from the state of the client
+                self._of_worker = self.client.nthreads()
+            self._threads = max(1, sum(self._of_worker.values()))
             self._counted = time.monotonic()
+            if self._processes > len(self._of_worker):
+                # Dask gives up for good a worker process that is killed before it has said that it started; this replaces it.
+                self.client.cluster.scale(self._processes)
         return self._threads
 
     def end(self, job: Job) -> None:
         """Forget a job, and cancel what was sent of it."""
         super().end(job)
         for key in [key for key in self._flying if key[0] == job.ticket]:
-            self._flying.pop(key)[1].cancel()
+            self._flying.pop(key).future.cancel()
         self._sent.pop(job.ticket, None)
 
     def close(self) -> None:
         """Cancel what is under way; a client and a cluster that :func:`connect` made are closed, others stay."""
         self._end_jobs()
+        self.notices.end()
         while self._own:
-            self._own.pop().close()
+            self._own.pop()()
 
     def _gone(self) -> ClusterLost:
         self._end_jobs()
@@ -98,32 +123,100 @@ class DaskExecutor(JobExecutor):
         payload: Any = job.payload
         if len(payload) > LARGE:
             if job.ticket not in self._sent:
-                self._sent[job.ticket] = self.client.scatter(payload, hash=False)
+                # A task, not scattered data: when the only worker that holds it is lost, the scheduler makes it again.
+                with warnings_taken(self.notices):
+                    key = (self._name, job.ticket, next(self._numbers))
+                    self._sent[job.ticket] = self.client.submit(_itself, payload, key=key)
             payload = self._sent[job.ticket]
-        # pure=False: equal arguments must not be taken for a result that is already known.
-        future = self.client.submit(_answer, payload, item, pure=False, priority=-job.account.rank)
-        self._flying[job.ticket, place] = job, future
-        future.add_done_callback(lambda done: self._outbox.put((job.ticket, place, done)))
+        number = next(self._numbers)
+        rank = job.account.rank
+        future = self.client.submit(_answer, payload, item, key=(self._name, job.ticket, place, number), priority=-rank)
+        self._flying[job.ticket, place] = _Flying(job, item, future, (rank, number))
+        # Fetching waits where the worker that had the value is lost by now: in a thread of Dask's, not in that of the run.
+        future.add_done_callback(lambda done: self._outbox.put((job.ticket, place, done, _outcome(done))))
 
     def _receive(self, block: bool) -> bool:
         while True:
             try:
                 # A finite wait lets Ctrl-C through on systems where a blocked lock does not.
-                ticket, place, future = self._outbox.get(timeout=1.0) if block else self._outbox.get_nowait()
+                message = self._outbox.get(timeout=1.0) if block else self._outbox.get_nowait()
                 break
             except queue.Empty:
                 if not block:
                     return False
                 if self.client.status not in ("running", "connecting"):
                     raise self._gone() from None
-        if future.cancelled() and (ticket, place) in self._flying:
+                if self.workers and not self._of_worker and time.monotonic() - self._heard > PATIENCE:
+                    self.notices.say(
+                        "the cluster has no workers now: waiting for some (Ctrl-C ends the run, what was judged stays)"
+                    )
+        self._heard = time.monotonic()
+        if message[0] is _LOST:
+            self._lost(*message[1:])
+            return True
+        ticket, place, future, found = message
+        flying = self._flying.get((ticket, place))
+        if flying is None or flying.future is not future:
+            return True  # of a job that has ended, or of a try that is over
+        if future.cancelled():
             raise self._gone()
-        job, _ = self._flying.pop((ticket, place), (None, None))
-        if job is not None:
-            fine, value, seconds = _outcome(future)
-            self.took(job, seconds)
-            job.arrived[place] = (fine, value)
+        del self._flying[ticket, place]
+        if found is None:
+            self._again(flying, place)
+            return True
+        fine, value, seconds = found
+        self.took(flying.job, seconds)
+        flying.job.arrived[place] = (fine, value)
         return True
+
+    def _again(self, flying: _Flying, place: int) -> None:
+        """Send an item again that Dask gave up."""
+        sent = self._sent.get(flying.job.ticket)
+        if sent is not None and sent.status == "error":
+            del self._sent[flying.job.ticket]
+        flying.job.lost(place, flying.item, DIED)
+
+    def _lost(self, worker: str, keys: list[Any]) -> None:
+        """Take in that a worker was lost: as many items as it had threads may have been begun, those that were to go first."""
+        self.notices.lost()
+        ours = [tuple(key) for key in keys if key[0] == self._name and len(key) == 4]
+        held = [key[1:3] for key in ours if key[1:3] in self._flying]
+        held.sort(key=lambda each: self._flying[each].turn)
+        for ticket, place in held[: self._of_worker.get(worker, 1)]:
+            flying = self._flying[ticket, place]
+            if self.blamed(flying.job, place):
+                del self._flying[ticket, place]
+                flying.future.cancel()
+                flying.job.fail(place, WorkerDied(DIED))
+
+
+@dataclass(frozen=True, slots=True)
+class _Flying:
+    """An item that the cluster has, the future of its value, and when its turn is among others."""
+
+    job: Job
+    item: Any
+    future: Any
+    turn: tuple[int, int]
+
+
+_LOST = object()  # the first entry of a message which says that a worker was lost
+_listening: weakref.WeakKeyDictionary[Any, weakref.WeakSet[DaskExecutor]] = weakref.WeakKeyDictionary()
+
+
+def _listen_for_losses(client: Any) -> weakref.WeakSet[DaskExecutor]:
+    """Return the executors of a client that are told of every worker that is lost; one subscription serves them all."""
+    if client not in _listening:
+        executors = _listening[client] = weakref.WeakSet()
+
+        def heard(event: tuple[float, Any]) -> None:
+            _, message = event
+            if isinstance(message, dict) and message.get("action") == "remove-worker" and not message.get("expected"):
+                for executor in list(executors):
+                    executor._outbox.put((_LOST, message["worker"], list(message["processing-tasks"])))
+
+        client.subscribe_topic("all", heard)
+    return _listening[client]
 
 
 def connect(where: str, any_versions: bool = False) -> DaskExecutor:
@@ -144,22 +237,30 @@ def connect(where: str, any_versions: bool = False) -> DaskExecutor:
     kind, _, number = where.partition(":")
     if kind == "local" and not (number.isascii() and number.isdigit() and int(number)):
         raise ClusterError(f"local:N needs a number of worker processes >= 1, such as local:4, got {where!r}")
-    own: list[Any] = []
+    notices = Notices()
+    own = [listen(notices)]
     try:
         if kind == "local":
-            options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
-            own.append(distributed.LocalCluster(n_workers=int(number), **options))
-            address = {"address": own[0]}
+            options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+            with warnings_taken(notices):
+                cluster = distributed.LocalCluster(n_workers=int(number), **options)
+            own.append(cluster.close)
+            address = {"address": cluster}
         else:
             address = {"scheduler_file": where} if Path(where).is_file() else {"address": where}
-        own.append(distributed.Client(**address, timeout=PATIENCE, set_as_default=False))
-        own[-1].wait_for_workers(1, timeout=PATIENCE)
-        executor = DaskExecutor(own[-1])
+        with warnings_taken(notices):
+            client = distributed.Client(**address, timeout=PATIENCE, set_as_default=False)
+        own.append(client.close)
+        client.wait_for_workers(1, timeout=PATIENCE)
         if not any_versions:
-            _compare_versions(executor.client)
+            _compare_versions(client)
+        if kind == "local":
+            client.register_plugin(forwarding_quietly())
+        client.forward_logging("distributed", logging.WARNING)
+        executor = DaskExecutor(client, notices=notices)
     except (OSError, ValueError, TimeoutError, ClusterError) as error:
         while own:
-            own.pop().close()
+            own.pop()()
         if isinstance(error, ClusterError):
             raise
         raise ClusterError(
@@ -167,6 +268,7 @@ def connect(where: str, any_versions: bool = False) -> DaskExecutor:
             "as tcp://host:8786, its scheduler file, or local:N"
         ) from error
     executor._own = own
+    executor._processes = int(number) if kind == "local" else 0
     return executor
 
 
@@ -199,19 +301,21 @@ def _compare_versions(client: Any) -> None:
             )
 
 
+def _itself(payload: bytes) -> bytes:
+    return payload
+
+
 def _answer(payload: bytes, item: Any) -> tuple[bool, Any, float]:
     """What runs on the cluster, beside other threads of the same process."""
     return answer(lambda each: read_once(payload)(each), item, time.thread_time)
 
 
-def _outcome(future: Any) -> tuple[bool, Any, float]:
+def _outcome(future: Any) -> tuple[bool, Any, float] | None:
+    """Return what :func:`_answer` gave, or None for an item that Dask gave up or that was cancelled."""
     try:
         found: tuple[bool, Any, float] = future.result()
         return found
+    except asyncio.CancelledError:
+        return None
     except Exception as error:
-        if type(error).__name__ == "KilledWorker":
-            error = WorkerDied(
-                f"several workers of the cluster died in the middle of the same block ({error}): lower the draws per block, or "
-                "give workers more memory"
-            )
-        return False, (error, ""), 0.0
+        return None if type(error).__name__ == "KilledWorker" else (False, (error, ""), 0.0)

@@ -2,7 +2,7 @@
 
 A job is one map: a function that travels once to every worker that runs it, and items that are taken late and sent in order.
 Items of all jobs share the workers; those of the lowest rank go first.  A worker that is lost costs the item it ran, which is sent
-again; one that costs as many workers as ``TRIES`` is an error at the place of that item, and concerns no other job.
+again; one that is to blame (:meth:`JobExecutor.blamed`) is an error at its place, and concerns no other job.
 
 Whoever has several things in work at once writes them as coroutines that await what is :func:`following` in a map.  With an
 executor that is no :class:`JobExecutor` they never wait: it has one map under way at a time.
@@ -29,7 +29,7 @@ Value = TypeVar("Value")
 AHEAD = 4  # results of a job, per worker, that may wait for an earlier one: bounds the memory of the parent
 DEPTH = 0.5  # seconds of work that a worker holds, so that it does not wait while the parent judges
 MOST_HELD = 16  # items that a worker holds
-TRIES = 3
+TRIES, MOST_TRIES = 3, 12  # workers that an item may cost: where no other item has cost one, and at most
 THREAD_NAME = "theoryck-replies"  # of the threads that read what workers say
 
 
@@ -77,7 +77,6 @@ class Job(Iterator[Any]):
     given: int = 0
     again: deque[tuple[int, Any]] = field(default_factory=deque)
     arrived: dict[int, tuple[bool, Any]] = field(default_factory=dict)
-    tries: dict[int, int] = field(default_factory=dict)
     over: bool = False
     why: str = ""
 
@@ -143,12 +142,11 @@ class Job(Iterator[Any]):
         self.arrived[place] = (False, (error, ""))
 
     def lost(self, place: int, item: Any, how: str) -> None:
-        """Send an item again whose worker was lost while running it, unless it has cost as many as may be."""
-        self.tries[place] = self.tries.get(place, 0) + 1
-        if self.tries[place] < TRIES:
-            self.again.append((place, item))
-        else:
+        """Send an item again whose worker was lost while running it, unless it is to blame."""
+        if self.executor.blamed(self, place):
             self.fail(place, WorkerDied(how))
+        else:
+            self.again.append((place, item))
 
 
 class JobExecutor(_Closing):
@@ -171,6 +169,7 @@ class JobExecutor(_Closing):
         self.account = Account()
         self._tickets = itertools.count()
         self._typical: dict[Any, float] = {}
+        self._cost: dict[tuple[int, int], int] = {}
 
     def start(self, function: Callable[[Item], Value], items: Iterable[Item]) -> Job:
         """Begin a map beside those that are under way; close it to leave early."""
@@ -196,6 +195,22 @@ class JobExecutor(_Closing):
         kind = _kind(job.function)
         known = self._typical.get(kind)
         self._typical[kind] = seconds if known is None else known + (seconds - known) / 8
+
+    def blamed(self, job: Job, place: int) -> bool:
+        """Take in that a worker was lost while it ran an item, and return whether the item is to blame.
+
+        It is when it has cost ``TRIES`` workers and nothing else has cost any.  Where workers are lost on other items too, by
+        preemption say, three losses prove nothing: if each try is lost with probability q, some of N items loses k workers in a
+        row with probability at most N q^k.  So every further item that has cost a worker allows ``TRIES`` more, up to
+        ``MOST_TRIES``: for blocks of 0.05 s and a worker killed every second q = 0.05 and q^12 < 1e-15, while a block that always
+        kills is named after twelve.
+        """
+        key = job.ticket, place
+        self._cost[key] = self._cost.get(key, 0) + 1
+        guilty = self._cost[key] >= min(MOST_TRIES, TRIES * len(self._cost))
+        if guilty:
+            del self._cost[key]  # it tells nothing of the others
+        return guilty
 
     def feed(self) -> None:
         """Send items to workers that have room, those of the lowest rank first."""

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from theoryck.montecarlo.executors import WORKER_VARIABLE, SerialExecutor
-from theoryck.montecarlo.jobs import DEPTH, MOST_HELD, THREAD_NAME, TRIES, Job, JobExecutor
+from theoryck.montecarlo.jobs import DEPTH, MOST_HELD, THREAD_NAME, Job, JobExecutor
 from theoryck.montecarlo.worker import packed, read_frame, write_packed
 from theoryck.records.arguments import integer
 
@@ -131,8 +131,8 @@ class ProcessExecutor(JobExecutor):
     """Runs items in ``workers`` processes, reusable for a session, closed by ``close()`` or at exit (see the module's docstring).
 
     Functions travel by cloudpickle.  Several maps may be under way at once, in one thread; inside a worker a map runs serially.
-    Raises ValueError unless ``workers`` is an integer >= 1, WorkerDied when three processes end in the middle of the same item,
-    PayloadError for what cannot be sent.
+    Raises ValueError unless ``workers`` is an integer >= 1, WorkerDied when three processes (more, where others end too) end in the
+    middle of the same item, PayloadError for what cannot be sent.
 
     >>> with ProcessExecutor(2) as executor:  # processes start when they are first used
     ...     print(executor.workers)
@@ -175,7 +175,7 @@ class ProcessExecutor(JobExecutor):
         try:
             worker.send(_Held(job, place, item, self.typical(job)), worker.tickets - self.jobs.keys())
         except OSError:
-            self._lost(worker)
+            pass  # it is gone, which is said after its last replies: only then is it known which item it had begun
         except Exception as error:  # an item that cannot be pickled
             job.fail(place, error)
 
@@ -210,8 +210,8 @@ class ProcessExecutor(JobExecutor):
         with suppress(OSError, ValueError):
             worker.process.stdin.close()  # type: ignore[union-attr]
         how = (
-            f"a worker process (pid {worker.process.pid}) ended with {worker.ending()} in the middle of a block, as {TRIES - 1} "
-            "others had before; SIGKILL usually means that memory ran out: lower the draws per block or the number of workers; to "
+            f"a worker process (pid {worker.process.pid}) ended with {worker.ending()} in the middle of a block, as others "
+            "had before; SIGKILL usually means that memory ran out: lower the draws per block or the number of workers; to "
             "see an error of the sampler itself run with one worker"
         )
         for number, held in enumerate(worker.held):
