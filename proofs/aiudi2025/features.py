@@ -59,7 +59,7 @@ def exact_growth(network):
     """the same at E Q, the exact posterior mean of linear units"""
     problem = shared_filter(network)
     value = alignment_slope(problem)
-    along, growth = tc.ScalingPath(channels=tc.doubling(64, 1024)), alignment_growth(problem, averaged=True)
+    along, growth = tc.ScalingPath(channels=tc.doubling(32, 1024)), alignment_growth(problem, averaged=True)
     return tc.Scaling(
         growth, along, exponent=-1, constant=value, tolerance=0.03, rivals=["-1/2", -2], correction=1, amplitude=1, within=0.05
     )

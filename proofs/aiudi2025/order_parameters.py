@@ -44,7 +44,7 @@ def seen(network):
     values = {each: channel_corrections(shared_filter(each)).log_evidence for each in COUNTS}
     rivals = [value for each, value in values.items() if each != network]
     ratio = evidence_ratio(shared_filter(network), times_channels=True)
-    along = tc.ScalingPath(channels=tc.doubling(64, 1024))
+    along = tc.ScalingPath(channels=tc.doubling(32, 1024))
     tolerance = min(abs(values[network] - rival) for rival in rivals) / 4
     return tc.Limit(
         ratio, along, value=values[network], rate="1/channels", rivals=rivals, tolerance=tolerance, correction=1, amplitude=1

@@ -96,5 +96,5 @@ def deep_and_wide():
     """log Z of N layers of width N -> log E N(y; 0, T + e^u K), u ~ N(-1, 2), with a difference O(1/N)"""
     rivals = [log_evidence([math.inf]), lognormal(1.0, -0.5), lognormal(2.0, 0.0)]
     return tc.Limit(
-        deep(), tc.ScalingPath(N=(4, 8, 16, 32)), value=lognormal(), rate="1/N", rivals=rivals, tolerance=0.005, correction=1
+        deep(), tc.ScalingPath(N=(4, 8, 16, 32, 64)), value=lognormal(), rate="1/N", rivals=rivals, tolerance=0.005, correction=1
     )

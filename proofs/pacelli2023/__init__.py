@@ -13,9 +13,11 @@ Words changed.  "Explicit at P ~ N" is to leading order in N.  The paper's argum
 Depth.     The product of order parameters ("vanilla") is exact for linear units; for two nonlinear layers it is a heuristic.
 
 Contents
-    linear      linear units: rates of the action, exactly
-    nonlinear   two training points exactly, orthogonal inputs, what is missing
-    falsehoods  twins
+    linear           linear units: rates of the action, exactly
+    nonlinear        two training points exactly, orthogonal inputs, what is missing
+    fixed_dimension  more points than dimensions, P ~ N: what is missing grows as P^(1/2)
+    bracketed        log Z and predictor of nonlinear networks from both sides, beside the action's
+    falsehoods       twins
 """
 
 from theoryck import Reference

@@ -10,6 +10,8 @@ from theoryck.quantities import formula
 from theoryck.theory.renormalisation import NetworkTask, evidence_ratio, linear_posterior, orthogonal_ratio
 
 from . import PACELLI2023
+from .bracketed import COUNT, POINTS, loss
+from .fixed_dimension import circle, growth
 from .linear import HEAT as LINEAR_HEAT
 from .linear import INPUTS, NEW, PRECISIONS, SIZES, WIDE, fixed, gap, proportional
 from .linear import LABELS as LINEAR_LABELS
@@ -123,3 +125,25 @@ def vanilla_depth():
     value = 2 * float(slope**2 - v @ kernel @ share @ v + np.trace(share @ share) / 2)
     measured = evidence_ratio(task, times_width=True)
     return tc.Limit(measured, tc.ScalingPath(N=(4, 8, 16, 32)), value=value, tolerance=0.1, correction=1)
+
+
+# Fixed dimension, both sides ----------------------------------------------------------------------------------------------------
+
+
+@tc.falsehood("pacelli2023/missing-as-pairs", PACELLI2023)
+def missing_as_pairs():
+    """the missing part of N log Z grows as P^2 at N_0 = 2: O(P^2/(N N_0)) would be tight"""
+    return tc.Scaling(growth(), circle, exponent=2, correction=0.25)
+
+
+@tc.falsehood("pacelli2023/missing-as-rank", PACELLI2023)
+def missing_as_rank():
+    """the missing part of N log Z grows as tr S, P^(1/4), at N_0 = 2"""
+    return tc.Scaling(growth(), circle, exponent="1/4", correction=0.25)
+
+
+@tc.falsehood("pacelli2023/best-loss-is-the-prior", PACELLI2023)
+def best_loss_is_the_prior():
+    """E (f - m)^2 is the variance of f, tanh: nothing is learnt from eight points"""
+    kernel = NetworkTask("tanh", [0.0] * 2, POINTS[COUNT:], temperature=HEAT).kernel
+    return tc.Identity(loss("tanh", "best"), float(np.mean(np.diagonal(kernel))), tolerance=0.02)

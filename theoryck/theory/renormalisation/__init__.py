@@ -8,6 +8,8 @@ draws       Draws of Bayesian networks: densities of the labels given the weight
             process
 limits      Limits of renormalisation: the effective action, its integral, and where it misses something
 model       A Bayesian fully connected network and its data: kernels between inputs, labels, widths, temperature, prior precisions
+posterior   The posterior of one hidden layer on labels of the network itself: log Z and the predictor's loss from below and from
+            above
 proved      Proved values of renormalisation
 quantities  What can be measured of Bayesian networks of finite width: evidences over those of simpler laws, and what an action
             misses
@@ -24,6 +26,6 @@ __all__, __getattr__, __dir__ = lazily(
         "model": ("NetworkTask",),
         "proved.few_points": ("FewPointsPosterior", "few_points_posterior", "first_order"),
         "proved.linear": ("LinearPosterior", "linear_posterior", "spectrum_posterior"),
-        "quantities": ("action_divergence", "evidence_ratio", "missing_part", "orthogonal_ratio"),
+        "quantities": ("action_divergence", "evidence_ratio", "missing_part", "orthogonal_ratio", "predictor_loss"),
     },
 )

@@ -24,13 +24,14 @@ def contraction(kernel: Array, labels: Array, temperature: float, features: Arra
     return np.asarray(z**4 - 6 * z**2 * q + 3 * q**2)
 
 
-def gaussian_contraction(kernel: Array, labels: Array, temperature: float) -> float:
-    """Return W.
+def gaussian_contraction(kernel: Array, labels: Array, temperature: float, covariance: Array | None = None) -> float:
+    """Return W, or E H/3 for Gaussian features of another ``covariance`` (P, P).
 
     >>> gaussian_contraction(np.eye(1), np.array([2.0]), 1.0)  # E (z^4 - 6 z^2 q + 3 q^2)/3 with z = phi, q = phi^2/2
     -1.25
     """
     inverse = np.linalg.inv(temperature * np.eye(len(labels)) + kernel)
-    v, share = inverse @ labels, inverse @ kernel
-    one, bent, trace = v @ kernel @ v, v @ kernel @ share @ v, np.trace(share)
+    whole = kernel if covariance is None else covariance
+    v, share = inverse @ labels, inverse @ whole
+    one, bent, trace = v @ whole @ v, v @ whole @ share @ v, np.trace(share)
     return float(one**2 - 2 * one * trace - 4 * bent + trace**2 + 2 * np.sum(share * share.T))

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from theoryck.numerics.functions.activation import Activation
+from theoryck.numerics.proved.formulas import real_array
 from theoryck.quantities.arguments import positive
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.records import Enclosure
@@ -15,6 +16,7 @@ from theoryck.records.arguments import integer
 from theoryck.theory.renormalisation.draws import DivergenceSampler, MissingSampler, OrthogonalSampler, RatioSampler
 from theoryck.theory.renormalisation.limits.orthogonal import orthogonal_limit
 from theoryck.theory.renormalisation.model import NetworkTask
+from theoryck.theory.renormalisation.posterior import AT_ONCE, AnnealedSampler, LossSampler, Setting
 from theoryck.theory.renormalisation.proved.few_points import few_points_posterior
 from theoryck.theory.renormalisation.proved.linear import linear_posterior
 
@@ -117,7 +119,8 @@ class action_divergence(TaskQuantity):
     """KL(network || action): E log p(y)/E_Q N(y; 0, T + Q K) over labels of a network of ``width`` units, from both sides.
 
     ``others`` networks of the prior beside the one that made the labels, which is an exact posterior sample, give a lower and an
-    upper end.  The labels of ``task`` are not used.  One hidden layer; raises QuantityError.
+    upper end, closer with ``moves`` of each along an annealed path.  ``process`` puts the Gaussian process in place of the action.
+    The labels of ``task`` are not used.  One hidden layer; raises QuantityError.
 
     >>> import numpy as np
     >>> divergence = action_divergence(NetworkTask("tanh", [0.0], [[1.0]], temperature=0.5), width=2)
@@ -126,24 +129,99 @@ class action_divergence(TaskQuantity):
     True
     """
 
-    title = "KL(network || action), {task}, N = {width}"
+    title = "KL(network || {self.against}), {task}, N = {width}"
     needs = ()
     two_sided = True
     width: int
     others: int = field(default=400, kw_only=True)
+    moves: int = field(default=0, kw_only=True)
+    process: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        integer(self.width, "width", 1, error=QuantityError)
+        _check_layer(self.task, self.width)
         integer(self.others, "others", 2, error=QuantityError)
-        if self.task.depth != 1:
-            raise QuantityError(f"task must have one hidden layer for this action, got depth {self.task.depth}")
+        integer(self.moves, "moves", error=QuantityError)
 
-    def sampler(self, sizes: Sizes) -> DivergenceSampler:
+    @property
+    def against(self) -> str:
+        """What the network is compared with."""
+        return "Gaussian process" if self.process else "action"
+
+    def sampler(self, sizes: Sizes) -> DivergenceSampler | AnnealedSampler:
+        if self.moves or self.process:
+            return AnnealedSampler(Setting(self.task, self.width, self.others + 1, self.moves), self.process)
         return DivergenceSampler(self.task, self.width, self.others)
 
     def cost(self, sizes: Sizes) -> float:
-        return (self.others + 1) * super().cost({"N": self.width}) / 4 + 4000
+        return (self.others + 1) * (1 + self.moves / 2) * super().cost({"N": self.width}) / 4 + 4000
+
+    def block_draws(self, sizes: Sizes) -> int:
+        """Return 32 or more where paths are walked: so many at once."""
+        return max(super().block_draws(sizes), AT_ONCE if self.moves or self.process else 1)
+
+
+def _check_layer(task: NetworkTask, width: Any) -> None:
+    integer(width, "width", 1, error=QuantityError)
+    if task.depth != 1:
+        raise QuantityError(f"task must have one hidden layer for this action, got depth {task.depth}")
+
+
+PREDICTORS = ("best", "action", "process")
+
+
+@dataclass(frozen=True, repr=False)
+class predictor_loss(TaskQuantity):
+    """E (f - m)^2 at new inputs, m = E (f | y) the "best" predictor of labels of the network itself, from both sides; or E (m -
+    g)^2, by which that of g is larger, g the predictor of the "action" or of the Gaussian "process".
+
+    ``new_inputs`` (m, N_0), a mean over them; a layer of ``width`` units; ``chains`` of ``moves`` start at the network that made
+    the labels, an exact posterior sample, and as many at networks of the prior.  The labels of ``task`` are not used.  One hidden
+    layer; raises QuantityError.
+
+    >>> import numpy as np
+    >>> loss = predictor_loss(NetworkTask("tanh", [0.0], [[1.0]], temperature=0.5), 3, [[0.5]], "best")
+    >>> low, high, _ = loss.draw(np.random.default_rng(0), 400, {}).mean(axis=0)
+    >>> bool(0.05 < low < high < 0.15)
+    True
+    """
+
+    title = "{self.shown}, {task}, N = {width}"
+    needs = ()
+    two_sided = True
+    width: int
+    new_inputs: Any
+    what: str
+    chains: int = field(default=8, kw_only=True)
+    moves: int = field(default=60, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_layer(self.task, self.width)
+        integer(self.chains, "chains", 2, error=QuantityError)
+        integer(self.moves, "moves", 1, error=QuantityError)
+        if self.what not in PREDICTORS:
+            raise QuantityError(f"what must be one of {', '.join(map(repr, PREDICTORS))}, got {self.what!r}")
+        rows = real_array(self.new_inputs, "new_inputs")
+        if rows.ndim != 2 or not rows.size or rows.shape[1] != len(self.task.inputs[0]):
+            raise QuantityError(f"new_inputs must be an array (m, {len(self.task.inputs[0])}), got the shape {rows.shape}")
+        object.__setattr__(self, "new_inputs", tuple(tuple(row) for row in rows.tolist()))
+
+    @property
+    def shown(self) -> str:
+        """What it is, in letters."""
+        return "E (f - m)^2" if self.what == "best" else f"E (m - m_{self.what})^2"
+
+    def sampler(self, sizes: Sizes) -> LossSampler:
+        setting = Setting(self.task, self.width, self.chains, self.moves, self.new_inputs)
+        return LossSampler(setting, self.what != "best", self.what == "process")
+
+    def cost(self, sizes: Sizes) -> float:
+        return 2 * self.chains * (1 + self.moves / 2) * super().cost({"N": self.width}) / 4 + 4000
+
+    def block_draws(self, sizes: Sizes) -> int:
+        """Return 32 or more: so many data sets are walked at once."""
+        return max(super().block_draws(sizes), AT_ONCE)
 
 
 @dataclass(frozen=True, repr=False)

@@ -109,7 +109,7 @@ class RenormalisedNetwork:
     is rounding.
 
     >>> print(bayesian_network([[1.0]], [3.0], widths=4, temperature=1))
-    Q = 1.40094; log Z = -3.49475 at the saddle, -3.57883 with its fluctuations; training loss 2.14477
+    Q = 1.40094; log Z = -3.35873 at the saddle, -3.57883 with its fluctuations; training loss 2.14477
     """
 
     orders: tuple[float, ...]
