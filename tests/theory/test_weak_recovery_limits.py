@@ -169,7 +169,8 @@ def test_noise_is_followed_to_the_end():
     """Values of another program; and as q -> 1, (1 - q - mmse)/(1 - q)^2 -> E f'^2/noise = 8 for z^2 with noise 1/2."""
     evolution = StateEvolution(Link("z**2", noise=0.5))
     assert abs(evolution.posterior_variance(0.8) - 0.12556060) < 5e-9
-    assert abs(evolution.fixed_point(1.5) - 0.5738412174) < 5e-10
+    # By the trapezoidal rule in z, y and omega at once, of steps .02, .15 spreads and .06 sqrt V.
+    assert abs(evolution.fixed_point(1.5) - 0.573841217628287) < 1e-11
     for q in (0.9999, 0.99999):
         assert abs(evolution.information(q)[0] / (1 - q) ** 2 / 8 - 1) < 30 * (1 - q)
     with pytest.raises(QuantityError, match="followed no further"):
@@ -201,6 +202,7 @@ def test_labels_that_no_grid_holds():
         (lambda: weak_recovery_threshold("z1*z2", noise=1e-12), "too small beside the labels"),
         (lambda: weak_recovery_threshold("exp(z**2)", noise=0.1), "too small beside the labels"),
         (lambda: weak_recovery_threshold("tan(z)", noise=0.1), "has a pole at z = "),
+        (lambda: state_evolution("z + 1/z", 1.0, start=0.2, steps=1, noise=0.1), "has a pole at z = 0"),
         (lambda: state_evolution("1/z", 1.0, start=0.2, steps=1, noise=0.1), "has a pole at z = 0"),
         (lambda: matrix_state_evolution("z1/z2", 2.0, noise=0.3, start=0.1 * np.eye(2)), "infinite where z2 = 0"),
         (lambda: matrix_state_evolution("z1*z2", 2.0, noise=0, start=0.1 * np.eye(2)), "noise must be > 0"),

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 REACH = 9.2
 """Beyond which z^4 times the normal density is below 1e-15 in all."""
 PANEL, POINTS = 2.5, 10
-MOST_NODES = 60_000
+MOST_NODES = 20_000
 """For state evolution: a step takes a fraction of a second."""
 LEAST_VARIANCE = 1e-6
 
@@ -34,25 +34,26 @@ def _sets(link: Link) -> LevelSets:
 
 @functools.lru_cache(maxsize=8)
 def index_nodes(link: Link, scale: float, points: int = POINTS, most: int = 300_000) -> tuple[Array, Array, Array]:
-    """Return nodes z, weights dz and f at them; QuantityError for a link with poles, and for noise that asks for too many.
+    """Return nodes z, weights dz and f at them; QuantityError for a link with poles, and where labels ask for ``most`` or more.
 
     >>> z, dz, f = index_nodes(Link("abs(z)", noise=0.5), 1.0)
     >>> round(float(dz.sum()), 12), bool(np.all(f == np.abs(z)))
     (18.4, True)
     """
     sets, spread = _sets(link), link.noise**0.5
-    edges = []
+    changes = sum(abs(piece.last - piece.first) for piece in sets.pieces) / (PANEL * spread)
     for piece in sets.pieces:
         if np.isinf(piece.first) or np.isinf(piece.last):
             place = piece.low if np.isinf(piece.first) else piece.high
             raise QuantityError(f"link {link.text} has a pole at z = {place:.4g}: beside noise its labels have to be bounded there")
+    if not changes * points < most:
+        low, high = (pick(each for piece in sets.pieces for each in (piece.first, piece.last)) for pick in (min, max))
+        raise QuantityError(
+            f"noise {link.noise:g} is too small beside the labels of {link.text}, from {low:.3g} to {high:.3g}: take more"
+        )
+    edges = []
+    for piece in sets.pieces:
         count = int(np.ceil((piece.high - piece.low) / (PANEL * min(scale, 1.0))))
-        needed = count + abs(piece.last - piece.first) / (PANEL * spread)
-        if not needed * points < most:
-            low, high = min(piece.first, piece.last), max(piece.first, piece.last)
-            raise QuantityError(
-                f"noise {link.noise:g} is too small beside the labels of {link.text}, from {low:.3g} to {high:.3g}: take more"
-            )
         found = np.linspace(piece.low, piece.high, count + 1)
         for _ in range(40):
             # Within a piece f is monotone: its change over a panel is all that it does there.
@@ -65,8 +66,6 @@ def index_nodes(link: Link, scale: float, points: int = POINTS, most: int = 300_
         edges.append(found)
     node, weight = np.polynomial.legendre.leggauss(points)
     start, end = (np.concatenate([each[part] for each in edges])[:, None] for part in (slice(None, -1), slice(1, None)))
-    if start.size * points > most:
-        raise QuantityError(f"noise {link.noise:g} is too small beside the labels of {link.text}: take more")
     z = ((start + end) / 2 + (end - start) / 2 * node).ravel()
     return z, ((end - start) / 2 * weight).ravel(), sets.values(z)
 
