@@ -134,3 +134,6 @@ def test_a_row_says_when_a_promise_is_broken() -> None:
     assert "BROKEN" not in str(kept)
     assert json.loads(json.dumps(broken.to_json()))["kept"] is False
     assert "BROKEN" in str(Row("x", "power", Tally(50, 100), 0.9, least=True))
+    empty = Row("x", "intervals", Tally(0, 0), 0.93, least=True)  # none was given: skewed replicates, say
+    assert empty.kept
+    assert str(empty).endswith("none: nothing was promised")
