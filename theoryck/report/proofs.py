@@ -212,12 +212,32 @@ def _product(found: Certificate) -> Iterator[Text]:
         yield f"{_deviation(found)} >= q^{depth * k} {mean} {rate} >= {found.least} {rate} {sizes}", True
 
 
+def _polynomial(found: Certificate) -> Iterator[Text]:
+    """The method "polynomial" of norm deviations: section 8 of the format."""
+    start, k = found.start, found.power
+    yield f"{_NETWORK}, phi(x) = {found.activation}.", False
+    yield from ((text, False) for text in _POLYNOMIAL)
+    mean = "p_k" if k % 2 == 0 else "sqrt(p_{k-1} p_{k+1})"
+    sizes = f"for every d >= {start} and all widths >= d, k = {k}, N = {start}"
+    yield f"{_deviation(found)} <= {mean} {_rate(found)} <= {found.constant} {_rate(found)} {sizes}", True
+    if found.least is not None:
+        yield (
+            "Where all t_l = t, E X_L^k = sum b_m t^m, at least t^(k/2) times b_{k/2} + sum_{m>k/2} min(b_m, 0) N^(k/2-m).",
+            False,
+        )
+        yield f"{_deviation(found)} >= {found.least} {_rate(found)} for every d >= {start} where all widths are d", True
+
+
 def _norms(found: Certificate, more: Mapping[str, str]) -> Iterator[Text]:
     """What all comparisons have: the range, the layers with ``more`` inequalities, and the moments of norms."""
     proof = found.proof
     yield f"{_NETWORK}, phi(x) = {found.activation}.", False
     yield f"{_NORMS}, nu(s)^2 = E (phi(sqrt(s) Z)^2 - f(s))^2.", False
-    yield f"phi(x)^2 <= R = {proof['range']} for every real x", True
+    if "growth" in proof:
+        for (flat, steep), side, prime in zip(proof["growth"], ("x >= 0", "x <= 0"), ("0", "1"), strict=True):
+            yield f"phi(x)^2 <= A_{prime} + B_{prime} x^2 for every {side}, A_{prime} = {flat}, B_{prime} = {steep}", True
+    else:
+        yield f"phi(x)^2 <= R = {proof['range']} for every real x", True
     for layer, bounds in enumerate(proof["layers"]):
         s = f"sigma_{layer}"
         yield f"Layer {layer}: {s} = {bounds['centre']} to one unit of its last digit, and for every s >= 0", False
@@ -226,7 +246,8 @@ def _norms(found: Certificate, more: Mapping[str, str]) -> Iterator[Text]:
     sizes = f"K = {proof['top']}, N = {found.start}"
     yield f"{sizes}; E X_l^j <= H_{{l,j}} d^(-j/2) for even j, every d >= N and all widths >= d:", False
     yield from ((text, False) for text in ((_ROOTS,) if found.depth else ()))
-    yield from ((text, False) for text in (_STEP if len(proof["moments"]) > 1 else ()))
+    step = _GROWTH_STEP if "growth" in proof else _STEP
+    yield from ((text, False) for text in (step if len(proof["moments"]) > 1 else ()))
     yield from _moments("X", "H", proof["moments"], "by the cumulants 2^(a-1) (a-1)! d_0^(1-a) of chi^2/d_0")
 
 
@@ -287,6 +308,17 @@ _STEP = (
     "parts, all >= 2, c(pi) the number of partitions of a set of i elements into parts of these sizes.",
 )
 
+_GROWTH_STEP = (
+    "Given S_l, X_{l+1} = g(X_l) + M with g(x) = f(sigma_l + x) - f(sigma_l) and M the mean of d_{l+1} independent copies of "
+    "Y - f(S_l), Y = phi(sqrt(S_l) Z)^2.",
+    _STEP[1],
+    "z_a = ((2a-1)!!)^(1/a), |A|_a = (A_0^a + A_1^a)^(1/a), |B|_a likewise; n_2 = n, m_2 = delta, and for a >= 3 "
+    "m_a = z_a |B|_a, n_a = |A|_a + sigma m_a, sigma the largest sigma_l that its digits leave: |E (Y - f(S_l))^a| <= "
+    "(n_a + m_a |X_l|)^a, as it is at most 2 E Y^a.",
+    "H_{l+1,j} = gamma_j + sum_{i=2}^j C(j, i) sum_pi c(pi) N^(m-i/2) sum_{u=0}^i e_u N^(-u/2) gamma_{j-i+u}^((j-i)/(j-i+u)) "
+    "h_{j-i+u}^(u/(j-i+u)), sum e_u y^u = prod (n_a + m_a y)^a over the parts a of pi, over the partitions pi of i into m "
+    "parts, all >= 2, c(pi) the number of partitions of a set of i elements into parts of these sizes.",
+)
 _SQUARES = (
     "q_{l+1} = (alpha_0 q_l^(1/2) - B h_4^(1/2) N^(-1/2))_+^2 + (n_0 - delta_0 h_1 N^(-1/2))_+^2, (y)_+ = max(y, 0).",
     "By Minkowski |g|_2 >= alpha_0 |X_l|_2 - B |X_l^2|_2, and E nu(S_l)^2 >= (E nu(S_l))^2, E nu(S_l) >= n_0 - delta_0 E|X_l|.",
@@ -316,6 +348,13 @@ _PRODUCT = (
     "partitions of a set of j elements into parts of these sizes; y_0 = 1, y_1 = 0: |E Y^j| <= y_j d^(-j/2).",
     "p_{0,j} = y_j with the cumulants of Z^2; p_{l+1,j} = sum_{i=0}^j C(j, i) p_{l,i} sum_{u=0}^i C(i, u) N^(-u/2) y_{j-i+u} with "
     "those of W, as P_{l+1} = P_l (1 + Y) + Y.",
+)
+_POLYNOMIAL = (
+    "E S_0^i = prod_{u=0}^{i-1} (1 + 2 u t_0), t_l = 1/d_l; given S_l = s, E S_{l+1}^i = sum_pi c(pi) t_{l+1}^(i-m) "
+    "prod_{u=0}^{m-1} (1 - u t_{l+1}) prod M_a(s), M_a(s) = E phi(sqrt(s) Z)^(2a), a polynomial in s, over the partitions pi of i "
+    "into m parts a >= 1, c(pi) the number of partitions of a set of i elements into parts of these sizes.",
+    "So X_L = S_L - sigma_L has moments E X_L^j that are polynomials in t_0, ..., t_L; all terms have a degree of at least j/2.  "
+    "p_j is the sum over the terms of max(c, 0) N^(j/2-m), c the coefficient and m the degree: E X_L^j <= p_j d^(-j/2).",
 )
 _PRODUCT_LEAST = (
     "No cumulant of orders up to k is negative, so that d^(k/2) E P_l^k is a polynomial in d^(-1/2) without negative coefficients "
@@ -375,6 +414,7 @@ WRITERS: dict[tuple[str, str], Callable[[Certificate], Iterator[Text]]] = {
     ("norm-deviation", "comparison"): _comparison,
     ("norm-deviation", "two-sided"): _two_sided,
     ("norm-deviation", "product"): _product,
+    ("norm-deviation", "polynomial"): _polynomial,
     ("overlap", "comparison"): _overlaps,
     ("information-gap", "digamma"): _digamma,
     ("free-entropy-variance", "poincare"): _poincare,

@@ -5,6 +5,7 @@ asserts, and why the conclusion follows, is the text of ``theoryck.records.certi
 balls (Arb), and a comparison of balls holds where it is certain.  Nothing of theoryck outside this folder is imported: besides its
 modules, flint and the standard library, nothing has to be trusted.
 
+envelopes     How large an activation is (2.1, section 7)
 expectations  Gaussian expectations of an activation in proved balls
 fields        The fields of a record, and refusals that name them
 learning      Linear networks that learn (section 3)

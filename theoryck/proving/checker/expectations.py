@@ -104,40 +104,46 @@ def value(tree: Any, z: Any) -> Any:
     if isinstance(a, acb):  # the cuts lie on the negative axis, and on the imaginary one from ±i on
         if (tree[0] in ("log", "sqrt") and not a.real > 0) or (tree[0] in ("atan", "asinh") and not abs(a.imag) < 1):
             return acb("nan")
+        if tree[0] == "asinh":  # that of Arb is nan on wide balls; asinh is odd, and log(z + √(1 + z²)) where Re z >= 0
+            b = -a if a.real.mid() < 0 else a
+            whole = b + (1 + b * b).sqrt() if (1 + b * b).real > 0 else acb(0)
+            return (whole.log() if b is a else -whole.log()) if whole.real > 0 else acb("nan")
     elif tree[0] in INCREASING:
         return getattr(a.lower(), tree[0])().union(getattr(a.upper(), tree[0])())
     return getattr(a, tree[0])()
 
 
-def beyond(n: Fraction) -> arb:
-    """A ball that holds x^n for every x >= FAR, n <= 0."""
-    return hull(0, arb(FAR) ** exact(n)) if n < 0 else arb(1)
+def beyond(n: Fraction, far: int) -> arb:
+    """A ball that holds x^n for every x >= far, n <= 0."""
+    return hull(0, arb(far) ** exact(n)) if n < 0 else arb(1)
 
 
-def infinity(tree: Any, sign: int) -> tuple[Fraction, arb]:
-    """A power n and a ball I with activation(sign x) in x^n I for every x >= FAR."""
+def infinity(tree: Any, sign: int, far: int = FAR) -> tuple[Fraction, arb]:
+    """A power n and a ball I with activation(sign x) in x^n I for every x >= far >= FAR."""
     if not isinstance(tree, tuple):
         return Fraction(0), value(tree, arb(0))
     if tree[0] == "x":
         return Fraction(1), arb(sign)
-    n, a = infinity(tree[1], sign)
+    n, a = infinity(tree[1], sign, far)
     if tree[0] in "+*":
-        m, b = infinity(tree[2], sign)
-        return (n + m, a * b) if tree[0] == "*" else (max(n, m), a * beyond(n - max(n, m)) + b * beyond(m - max(n, m)))
+        m, b = infinity(tree[2], sign, far)
+        return (n + m, a * b) if tree[0] == "*" else (max(n, m), a * beyond(n - max(n, m), far) + b * beyond(m - max(n, m), far))
     if tree[0] == "power":
         return n * tree[2], value(("power", ("x",), tree[2]), a)
     if tree[0] == "sqrt" and a > 0:
         return n / 2, a.sqrt()
     if n <= 0:
-        return Fraction(0), value((tree[0], ("x",)), a * beyond(n))
-    least = a.abs_lower() * arb(FAR) ** exact(n)  # of the modulus of the argument, which has the sign of a if a has one
+        return Fraction(0), value((tree[0], ("x",)), a * beyond(n, far))
+    least = a.abs_lower() * arb(far) ** exact(n)  # of the modulus of the argument, which has the sign of a if a has one
     if tree[0] in ("tanh", "erf", "atan") and a.is_finite():
         most = arb.pi() / 2 if tree[0] == "atan" else arb(1)
         return Fraction(0), (arb(1) if a > 0 else arb(-1) if a < 0 else hull(-1, 1)) * hull(getattr(least, tree[0])(), most)
     if tree[0] in ("sin", "cos") and a.is_finite():
         return Fraction(0), hull(-1, 1)
     if ((tree[0] == "exp" and a < 0) or tree[0] == "sech") and exact(n) * least >= 8:  # then x^8 e^(-c x^n) decreases
-        return Fraction(-8), hull(0, 2 * arb(FAR) ** 8 * (-least).exp())
+        return Fraction(-8), hull(0, 2 * arb(far) ** 8 * (-least).exp())
+    if tree[0] == "asinh" and least >= 4:  # asinh(y)/√y decreases where asinh y >= 2
+        return n / 2, (arb(1) if a > 0 else arb(-1)) * a.abs_upper().sqrt() * hull(0, least.asinh() / least.sqrt())
     if tree[0] == "asinh" or (tree[0] == "log" and a > 0 and least >= 1):  # asinh y <= y, 0 <= log y <= y
         return n, a * hull(0, 1)
     raise Refused(f"activation: its behaviour at infinity is not known, where {tree[0]} is taken")
@@ -175,9 +181,9 @@ def derivative(tree: Any, z: arb) -> arb:
 
 
 @functools.cache
-def tail(n: int) -> arb:
-    """E |Z|^n over |Z| > CUT."""
-    return arb(2) ** (exact(Fraction(n)) / 2) * (arb(CUT) ** 2 / 2).gamma_upper(exact(Fraction(n + 1, 2))) / arb.pi().sqrt()
+def tail(n: int, cut: int = CUT) -> arb:
+    """E |Z|^n over |Z| > cut."""
+    return arb(2) ** (exact(Fraction(n)) / 2) * (arb(cut) ** 2 / 2).gamma_upper(exact(Fraction(n + 1, 2))) / arb.pi().sqrt()
 
 
 def affine(tree: Any) -> tuple[Fraction, Fraction]:

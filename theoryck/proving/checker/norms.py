@@ -11,6 +11,7 @@ from typing import Any
 
 from flint import arb, arb_poly
 
+from theoryck.proving.checker.envelopes import Growth, Range, read_growth
 from theoryck.proving.checker.expectations import REACH, Activation, nonnegative
 from theoryck.proving.checker.fields import (
     DERIVED,
@@ -95,7 +96,7 @@ def cells_of(sigma: arb, cells: list[int], field: str) -> Iterator[tuple[arb, ar
             yield from ((sigma, -reach, arb(0), -1, 1), (sigma, arb(0), reach, 1, 1))
 
 
-def check_layer(phi: Activation, sigma: arb, top: arb, layer: list[Any], field: str) -> tuple[arb, list[arb]]:
+def check_layer(phi: Activation, sigma: arb, size: Range | Growth, layer: list[Any], field: str) -> tuple[arb, list[arb]]:
     """The next sigma, and alpha, B, Lambda, n, delta after a proof of their inequalities (2.2)."""
     centre, alpha, bend, chord, deviation, growth, cells = layer[:7]
     error = abs(sigma - number(centre, f"{field}.centre"))
@@ -117,16 +118,18 @@ def check_layer(phi: Activation, sigma: arb, top: arb, layer: list[Any], field: 
             under = [arb_poly([c]), arb_poly([c * c]), arb_poly([2 * noise * c, sign * growth * c * c])]
         for pieces, one, other in zip(found, over, under):
             pieces.append((low, high, one, other))
-    # s <= s0, below the first piece, by the values of phi where k <= |Z| < k + 1; beyond the last one, 0 <= f <= R, nu <= R/2.
+    # s <= s0, below the first piece, by the values of phi where k <= |Z| < k + 1; beyond the last one, by the size of phi.
     s0, x = sigma * arb(2) ** cells[0] * (1 - reach), sigma * (arb(2) ** cells[1] * (1 + reach) - 1)
-    chance = [((k + 1) / arb(2).sqrt()).erf() - (k / arb(2).sqrt()).erf() for k in range(11)] + [(11 / arb(2).sqrt()).erfc()]
-    squares = [v * v for v in (phi(arb(0, (k * s0.sqrt()).upper())) for k in range(1, 12))] + [hull(0, top)]
-    f, start = sum(map(operator.mul, chance, squares)), phi(arb(0)) ** 2
-    excess = sum(p * (w - start) * (w - start) for p, w in zip(chance, squares)) - noise**2
-    y, most = sigma - s0, after.max(top - after)
-    bends = [abs(f - after + slope * hull(y, sigma)) / y**2, (most + abs(slope) * x) / x**2]
-    growths = [excess / (2 * noise * y + growth * y**2), (top**2 / 4 - noise**2) / (2 * noise * x + growth * x**2)]
-    holds(chord, found[0], [abs(f - after) / y, most / x], (1, -1), f"{field}.chord")
+    chance = [((k + 1) / arb(2).sqrt()).erf() - (k / arb(2).sqrt()).erf() for k in range(11)]
+    squares, start = [v * v for v in (phi(arb(0, (k * s0.sqrt()).upper())) for k in range(1, 12))], phi(arb(0)) ** 2
+    rest, spread = size.outside(s0, start)
+    f = sum(map(operator.mul, chance, squares)) + rest
+    excess = sum(p * (w - start) * (w - start) for p, w in zip(chance, squares)) + spread - noise**2
+    y, (chords, bends, growths) = sigma - s0, size.far(x, sigma, after, slope, noise, growth)
+    chords.append(abs(f - after) / y)
+    bends.append(abs(f - after + slope * hull(y, sigma)) / y**2)
+    growths.append(excess / (2 * noise * y + growth * y**2))
+    holds(chord, found[0], chords, (1, -1), f"{field}.chord")
     holds(bend, found[1], bends, (1, -1), f"{field}.curvature")
     holds(growth, found[2], growths, (1,), f"{field}.growth")
     return after, [alpha, bend, chord, deviation, growth]
@@ -147,12 +150,17 @@ def next_moments(count: int, root: arb, width: arb, gamma: list[arb], mixed: Cal
     return found
 
 
-def norm_moments(order: int, count: int, root: arb, top: arb, even: list[arb], layer: list[arb]) -> list[arb]:
-    """The numbers H_(l+1,j), j = 2, 4, ..., 2 count, from those of layer l and its alpha, B, Lambda, n, delta (2.3)."""
+def norm_moments(
+    order: int, count: int, root: arb, size: Range | Growth, centre: str, even: list[arb], layer: list[arb]
+) -> list[arb]:
+    """The numbers H_(l+1,j), j = 2, 4, ..., 2 count, from those of layer l and its alpha, B, Lambda, n, delta (2.3, 7)."""
     (alpha, bend, chord, noise, growth), h = layer, moment_roots(even, order)
     gamma = [chord**r * h[r] for r in range(order + 1)]
     for r in range(1, order // 2 + 1):
         gamma[r] = gamma[r].min((alpha * h[r].root(r) + bend * h[2 * r].root(r) * root) ** r)
+    if isinstance(size, Growth):
+        return size.next_moments(count, root, number(centre, "centre") + exact(unit(centre)), layer, gamma, h)
+    top = size.top
 
     @functools.cache
     def mixed(p: int, m: int) -> arb:
@@ -176,25 +184,36 @@ def compare(text: Any, depth: int, start: int, proof: dict[str, Any], counts: li
     layers = items(depth, layer)(proof["layers"], "proof.layers")
     lists = items(len(counts), as_it_is)(proof["moments"], "proof.moments")
     lists = [items(count, number)(each, f"proof.moments[{i}]") for i, (count, each) in enumerate(zip(counts, lists))]
-    top = number(proof["range"], "proof.range")
-    bounds(top, phi.largest_square(top, "proof.range"), "proof.range", TIGHT)
+    size: Range | Growth
+    if "growth" in proof:
+        size = read_growth(phi, proof["growth"], "proof.growth")
+    else:
+        top = number(proof["range"], "proof.range")
+        size = Range(bounds(top, phi.largest_square(top, "proof.range"), "proof.range", TIGHT))
     found: list[tuple[arb, list[arb]]] = []
     numbers: list[arb] = []
     for i in range(depth + 1):
-        true = norm_moments(order, counts[i], root, top, found[-1][1], numbers) if i and i < len(counts) else []
+        true = []
+        if i and i < len(counts):
+            true = norm_moments(order, counts[i], root, size, layers[i - 1][0], found[-1][1], numbers)
         if i == 0:
             true = mean_moments(chi_square_cumulants(2 * counts[0]), root)[2::2]
         stated = [bounds(*pair, f"proof.moments[{i}][{j}]", DERIVED) for j, pair in enumerate(zip(lists[i] if true else [], true))]
         found.append((sigma, [arb(1), *stated]))
         if i < depth:
-            sigma, numbers = check_layer(phi, sigma, top, layers[i], f"proof.layers[{i}]")
-    return phi, top, layers, found
+            sigma, numbers = check_layer(phi, sigma, size, layers[i], f"proof.layers[{i}]")
+    return phi, size, layers, found
+
+
+def size_of(proof: Any) -> str:
+    """The key that says how large the activation is."""
+    return "growth" if isinstance(proof, dict) and "growth" in proof else "range"
 
 
 def check_norms(statement: list[Any]) -> str:
     """Norm deviations by comparison with a linear map (section 2)."""
     text, depth, k, start, constant, proof = statement
-    fields(range=as_it_is, top=even_number(k), layers=as_it_is, moments=as_it_is)(proof, "proof")
+    fields(**{size_of(proof): as_it_is}, top=even_number(k), layers=as_it_is, moments=as_it_is)(proof, "proof")
     *_, found = compare(text, depth, start, proof, [proof["top"] // 2] * depth + [(k + 1) // 2], {})
     bounds(constant, moment_roots(found[-1][1], k)[k], "constant", DERIVED)
     return f"E| |x_{depth}|^2 - sigma_{depth} |^{k} <= {{constant}} d^(-{k}/2) for every d >= {start} and all widths >= d"

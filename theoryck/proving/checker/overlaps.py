@@ -94,7 +94,8 @@ def check_overlaps(statement: list[Any]) -> str:
     text, depth, k, start, constant, proof = statement
     fields(range=as_it_is, top=even_number(k), layers=as_it_is, moments=as_it_is, overlaps=as_it_is)(proof, "proof")
     order, root, counts = proof["top"], exact(Fraction(start)).rsqrt(), [proof["top"] // 2] * depth + [(k + 1) // 2]
-    phi, top, layers, found = compare(text, depth, start, proof, counts[:-1], NUMBERS)
+    phi, size, layers, found = compare(text, depth, start, proof, counts[:-1], NUMBERS)
+    top = size.top
     need(phi.parity == -1, "activation", f"{text} is not seen to be odd")
     lists = items(depth + 1, as_it_is)(proof["overlaps"], "proof.overlaps")
     even: list[arb] = []

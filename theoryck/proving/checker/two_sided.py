@@ -24,7 +24,7 @@ from theoryck.proving.checker.fields import (
     number_or_zero,
     show,
 )
-from theoryck.proving.checker.norms import Piece, cells_of, compare, divided, holds, moment_roots
+from theoryck.proving.checker.norms import Piece, cells_of, compare, divided, holds, moment_roots, size_of
 
 NUMBERS = {"slope-least": number_or_zero, "deviation-least": number, "fall": layer_number}
 
@@ -59,7 +59,9 @@ def check_layer(phi: Activation, sigma: arb, layer: list[Any], field: str) -> No
 def check_two_sided(statement: list[Any]) -> str:
     """Norm deviations from both sides (section 5)."""
     text, depth, k, start, constant, proof, least = statement
-    fields(range=as_it_is, top=even_number(max(k, 4)), layers=as_it_is, moments=as_it_is, squares=as_it_is)(proof, "proof")
+    fields(**{size_of(proof): as_it_is}, top=even_number(max(k, 4)), layers=as_it_is, moments=as_it_is, squares=as_it_is)(
+        proof, "proof"
+    )
     counts = [proof["top"] // 2] * depth + [(k + 1) // 2]
     phi, _, layers, found = compare(text, depth, start, proof, counts, NUMBERS)
     bounds(constant, moment_roots(found[-1][1], k)[k], "constant", DERIVED)
