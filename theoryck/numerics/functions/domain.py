@@ -41,6 +41,7 @@ class Condition:
 def conditions(expression: Any) -> tuple[Condition, ...]:
     """Return the conditions of the whole tree, inner ones first; of any variables.
 
+    >>> from theoryck.numerics.functions.expression import x
     >>> [(c.kind, c.subject) for c in conditions(sympy.log(x) + 1/(1 + x))]
     [('positive', x), ('nonzero', x + 1)]
     """
@@ -69,6 +70,7 @@ def _condition(node: Any) -> Condition | None:
 def check_total(expression: Any) -> bool:
     """Return True when totality is proved, False when it was only seen on a grid; raise ExpressionError naming a bad point.
 
+    >>> from theoryck.numerics.functions.expression import x
     >>> check_total(x/sympy.sqrt(1 + x**2))
     True
     >>> check_total(1/x)
