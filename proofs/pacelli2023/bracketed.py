@@ -1,4 +1,4 @@
-"""log Z and the predictor of nonlinear networks from below and from above, beside those of the action.
+"""log Z and the predictor of nonlinear networks from below and from above, beside those of the action (Pacelli et al. 2023).
 
 Setting.   As in the folder: N = 4 or 8 units, P = 8 inputs in 4 dimensions, T = 1/10; labels of the network itself, so that the
            layer that made them is an exact sample of the posterior.

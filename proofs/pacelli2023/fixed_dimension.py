@@ -1,4 +1,4 @@
-"""P ~ N at fixed N_0, where the inputs are more than their dimension: what the action misses there.
+"""P ~ N at fixed N_0, where the inputs are more than their dimension: what the action misses there (Pacelli et al. 2023).
 
 Setting.   N_0 = 2, P inputs evenly on the circle |x|^2 = 2, relu, T = 1/10, labels 0; K is circulant, of eigenvalues lambda_k.
 Claim.     The missing part is O(P^2/(N N_0)) (a heuristic): of order N at P = N.
