@@ -143,7 +143,7 @@ def test_a_faster_rate_is_refused_with_a_size(rate):
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        (lambda: bound(tc.norm_deviation(tc.DeepNetwork("exp(x)", depth=1), power=2)), "not proved to be bounded"),
+        (lambda: bound(tc.norm_deviation(tc.DeepNetwork("exp(x)", depth=1), power=2)), r"A \+ B x\^2 is not proved of phi"),
         (
             lambda: bound(tc.norm_deviation(tc.DeepNetwork("sign(x) + x/1000", depth=1), power=2)),
             "phi has a kink at 0, and proofs for every size need an analytic phi",
@@ -165,13 +165,13 @@ def test_what_cannot_be_proved_says_why(statement, words):
         tc.prove(made)
 
 
-@pytest.mark.parametrize("text", ["relu", "abs", "tanh", "x + x**3/10"])
+@pytest.mark.parametrize("text", ["relu", "abs", "tanh", "x + x**3/10", "asinh", tc.activations.gelu])
 @pytest.mark.parametrize("power", [2, 4])
 def test_a_scaling_is_proved_from_both_sides(text, power):
     moment = tc.norm_deviation(tc.DeepNetwork(text, depth=2), power=power)
     proof = tc.prove(tc.Scaling(moment, PLAIN, exponent=-power / 2))
     assert proof.scope.least < proof.scope.constant
-    for d in (proof.scope.start, 1000, 10**6):
+    for d in (1000, 10**6):
         value = moment.exact({"d": d, "width": d, "input_dim": d})
         assert proof.scope.least <= value.low * d ** (power // 2)
         assert value.high * d ** (power // 2) <= proof.scope.constant

@@ -203,8 +203,8 @@ class norm_deviation(NetworkMoment):
     ) -> Certificate:
         """Return the certificate of E| |x_L|^2 - sigma_L |^k <= C d^(-k/2) for every d >= ``start`` and all widths >= d.
 
-        k is an integer from 1 to 8; phi is bounded and analytic, has two slopes, as relu, or is a polynomial.  With ``both`` and
-        k >= 2 it is at least c d^(-k/2) where all widths are d.  Raises NoCertificate.
+        k is an integer from 1 to 8; phi is analytic and grows at most linearly, as asinh, has two slopes, as relu, or is a
+        polynomial.  With ``both`` and k >= 2 it is at least c d^(-k/2) where all widths are d.  Raises NoCertificate.
 
         >>> from theoryck.theory.networks import DeepNetwork
         >>> moment = norm_deviation(DeepNetwork("tanh", depth=2), power=2)

@@ -24,7 +24,7 @@ def why_not(quantity: Any) -> str | None:
     if reason is not None or slopes(network.activation.expression) is not None:
         return reason
     squared = coefficients(network.activation.expression)
-    return unproved(network.activation) if squared is None else too_long(squared, network.depth, quantity.power)
+    return unproved(network.activation, growing=True) if squared is None else too_long(squared, network.depth, quantity.power)
 
 
 def norm_bound(quantity: Any, rate: Fraction | None, constant: Decimal | None, start: int, *, both: bool) -> Certificate:

@@ -266,7 +266,7 @@ def envelope(expression: Expr) -> Envelope:
     """Return a bound of phi(x)^2 by a constant or, where it has none, by A + B x^2 on each side; NoCertificate where there is none.
 
     >>> envelope(sympy.tanh(x)), envelope(x / (1 + sympy.exp(-x))).right
-    (Bounded(largest=Decimal('1.00100')), (Decimal('1E-9'), Decimal('1')))
+    (Bounded(largest=Decimal('1.00100')), (Decimal('1E-9'), Decimal('1.00100')))
     """
     try:
         return Bounded(largest_square(expression))
@@ -303,12 +303,12 @@ def _side(expression: Expr, side: int) -> tuple[Decimal, Decimal] | None:
 
 
 def _linear(beyond: _Beyond, expression: Expr) -> Decimal | None:
-    """Return B with phi(x)^2 <= B x^2 beyond the edge, or None."""
+    """Return B with phi(x)^2 <= B x^2 beyond the edge, or None; with room, for B may be the limit of phi(x)^2/x^2."""
     most = beyond.size(expression).most
     if most is None:
         return None
     ratio = most * _Monomial(arb(1), Fraction(-1))
-    return rounded_up(ratio.at(beyond.edge) ** 2) if ratio.falls(beyond.edge) else None
+    return rounded_up(_MARGIN * ratio.at(beyond.edge) ** 2) if ratio.falls(beyond.edge) else None
 
 
 def _seen(expression: Expr) -> float:

@@ -7,6 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from sympy import exp, log
+
 from theoryck.numerics.balls import precision
 from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
@@ -14,7 +16,8 @@ from theoryck.numerics.proved.strips import FLOATS, NoBound, strip_size
 from theoryck.quantities.base import NoCertificate, Quantity
 from theoryck.records import Bracket, Certificate, Enclosure
 from theoryck.theory.networks.certificates.decimals import ball
-from theoryck.theory.networks.certificates.ranges import largest_square
+from theoryck.theory.networks.certificates.envelopes import Bounded, Growing
+from theoryck.theory.networks.certificates.ranges import envelope, largest_square
 
 LARGEST_SIZE = 2**30
 LARGEST_POWER = 8
@@ -43,12 +46,17 @@ def outside(quantity: Any) -> str | None:
     return None
 
 
-def unproved(activation: Activation) -> str | None:
-    """Return why the inequalities of a phi are not proved by series on cells, None where it is bounded on a strip."""
+def unproved(activation: Activation, *, growing: bool = False) -> str | None:
+    """Return why the inequalities of a phi are not proved by series on cells, None where it is bounded on a strip.
+
+    With ``growing`` it may grow at most linearly.
+    """
     if activation.kinks:
         return f"phi has a kink at {activation.kinks[0]}, and proofs for every size need an analytic phi"
     try:
-        largest_square(activation.expression)
+        found = envelope(activation.expression) if growing else Bounded(largest_square(activation.expression))
+        if isinstance(found, Growing) and activation.expression.has(exp, log):
+            return f"phi(x) = {activation.text} grows, and how fast exp and log do at infinity is not verified"
         strip_size(activation.expression, _STRIP, FLOATS)
     except NoCertificate as reason:
         return str(reason)
