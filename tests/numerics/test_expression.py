@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 import sympy
 from hypothesis import given, settings
@@ -89,12 +87,10 @@ EXPENSIVE = [
 
 
 @pytest.mark.parametrize("text", EXPENSIVE, ids=range(len(EXPENSIVE)))
-def test_refuses_expensive_text_quickly(text: str) -> None:
-    start = time.perf_counter()
+def test_refuses_expensive_text(text: str) -> None:
     with pytest.raises(ExpressionError):
         parse_expression(text)
-    # All of these are milliseconds; a parser that multiplied out 9**9**9 would never return.
-    assert time.perf_counter() - start < 2
+    # A parser that multiplied out 9**9**9 would never come here.
 
 
 def test_error_names_the_thing_shows_the_text_and_suggests() -> None:

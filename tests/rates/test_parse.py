@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 
 import pytest
@@ -122,10 +121,8 @@ def test_values(text: str, parameters: dict[str, object], sizes: dict[str, int],
     ],
 )
 def test_refusals(text: str, complaint: str) -> None:
-    started = time.perf_counter()
     with pytest.raises(RateError, match=complaint):
         Rate.parse(text)
-    assert time.perf_counter() - started < 0.5
 
 
 def test_text_only_and_numeric_parameters_only() -> None:
