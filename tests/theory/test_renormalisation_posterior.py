@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from proofs.pacelli2023.fixed_dimension import HEAT, missing
+from proofs.pacelli2023.fixed_dimension import HEAT, missing, predicted, ratio, spectrum
 from theoryck.quantities import QuantityError
 from theoryck.theory.renormalisation import NetworkTask, action_divergence, missing_part, predictor_loss, scale_mixture
 from theoryck.theory.renormalisation.cumulant import contraction, gaussian_contraction
@@ -86,6 +86,15 @@ def test_what_is_missing_on_a_circle():
     values = contraction(circle.kernel, np.zeros(16), HEAT, units) / 8
     expected = missing(16) + 3 * gaussian_contraction(circle.kernel, np.zeros(16), HEAT) / 8
     assert abs(values.mean() - expected) < 5 * values.std() / math.sqrt(400_000)
+
+
+def test_the_second_order_on_a_circle_is_seen_and_is_enough():
+    shares = spectrum(32) / (HEAT + spectrum(32))
+    drawn = ratio(2).draw(np.random.default_rng(1), 20000, {"N": 32})
+    error = drawn.std() / math.sqrt(len(drawn))
+    assert abs(drawn.mean() - 1) < 5 * error + (shares.sum() / 32) ** 2
+    first = drawn * math.expm1(predicted(32, 2)) / math.expm1(predicted(32, 1))
+    assert first.mean() - 1 > 5 * error
 
 
 def test_refusals():
