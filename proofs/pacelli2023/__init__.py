@@ -10,13 +10,16 @@ Truth.     For linear units Q is exactly chi^2/N under the prior: log Z is right
            order 1, by alpha kappa_4 Q^2/(8 V^2) mean He_4; the missing part is of order P/N even as N_0 -> infinity.  For labels of
            the network itself the action is right: KL -> 0.
 Words changed.  "Explicit at P ~ N" is to leading order in N.  The paper's argument is heuristic for nonlinear units, as it says.
-Depth.     The product of order parameters ("vanilla") is exact for linear units; for two nonlinear layers it is a heuristic.
+Depth.     One order parameter a layer: for linear units right to leading order, log Z with fluctuations and the losses to 1/N.
+           For two nonlinear layers their product ("vanilla") and the recursion are heuristics, both wrong at 1/N at fixed P.
 
 Contents
     linear           linear units: rates of the action, exactly
     nonlinear        two training points exactly, orthogonal inputs, what is missing
     fixed_dimension  more points than dimensions, P ~ N: what is missing grows as P^(1/2)
     bracketed        log Z and predictor of nonlinear networks from both sides, beside the action's
+    deep_linear      two and three linear layers: rates of the action, exactly
+    deep_nonlinear   two nonlinear layers: what either action misses, exactly and by draws
     falsehoods       twins
 """
 

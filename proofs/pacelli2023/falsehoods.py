@@ -9,7 +9,7 @@ import theoryck as tc
 from theoryck.quantities import formula
 from theoryck.theory.renormalisation import NetworkTask, evidence_ratio, linear_posterior, orthogonal_ratio
 
-from . import PACELLI2023
+from . import PACELLI2023, deep_linear, deep_nonlinear
 from .bracketed import COUNT, POINTS, loss
 from .fixed_dimension import circle, growth
 from .linear import HEAT as LINEAR_HEAT
@@ -125,6 +125,60 @@ def vanilla_depth():
     value = 2 * float(slope**2 - v @ kernel @ share @ v + np.trace(share @ share) / 2)
     measured = evidence_ratio(task, times_width=True)
     return tc.Limit(measured, tc.ScalingPath(N=(4, 8, 16, 32)), value=value, tolerance=0.1, correction=1)
+
+
+# Two and three hidden layers -----------------------------------------------------------------------------------------------------
+
+
+@tc.falsehood("pacelli2023/deep-linear-second-order", PACELLI2023)
+def deep_predictor_to_second_order():
+    """the predictor is that of the saddle up to O(N^-2), two linear layers, P = N"""
+    measured = deep_linear.gap("predictor", ((1, 1), 1))
+    return tc.Bound(measured, rate="N**(-2)", along=deep_linear.path, correction=1)
+
+
+@tc.falsehood("pacelli2023/deep-layer-ignored", PACELLI2023)
+def order_parameter_of_a_layer_ignored():
+    """(log Z - log Z of the saddle)/P -> 0, the first of two linear layers without its order parameter, P = N"""
+    case = ((1, 1), 1)
+    # the two saddles differ by this, at every N; half of it is not 0
+    lost = abs(deep_linear.saddle(case, 16).log_evidence - deep_linear.saddle(case, 16, 1).log_evidence) / 16
+    measured = deep_linear.gap("log Z", case, shift=1, per_sample=True)
+    return tc.Limit(measured, deep_linear.path, value=0, rate="1/N", tolerance=lost / 2, correction=1)
+
+
+@tc.falsehood("pacelli2023/deep-forms-agree", PACELLI2023)
+def forms_agree():
+    """prod_l Q_l of the recursion is that of the product, tanh: as for homogeneous units"""
+    found, product = (deep_linear.forms("tanh", (6, 9), recursion) for recursion in (True, False))
+    measured = formula(lambda: found.scale, name="prod Q, recursion, tanh", sizes=(), relative_error=1e-8)
+    return tc.Identity(measured, product.scale, tolerance=1e-2)
+
+
+@tc.falsehood("pacelli2023/deep-product-to-second-order", PACELLI2023)
+def product_to_second_order():
+    """log Z less that of the product's integral = O(N^-2) for two layers of sin on one input"""
+    measured = formula(
+        lambda N: math.log(deep_nonlinear.evidence("sin", N) / deep_nonlinear.action("sin", N, "product")),
+        name="log Z - log Z of the product, sin",
+        sizes=("N",),
+        relative_error=1e-6,
+    )
+    return tc.Bound(measured, rate="N**(-2)", along=tc.ScalingPath(N=deep_nonlinear.WIDTHS), correction=1)
+
+
+@tc.falsehood("pacelli2023/deep-recursion-first-order", PACELLI2023)
+def recursion_to_first_order():
+    """N (log Z - log Z_GP) -> .486, the recursion's, for two layers of tanh on one input"""
+    base = deep_nonlinear.process("tanh")
+    measured = formula(
+        lambda N: N * math.log(deep_nonlinear.evidence("tanh", N) / base),
+        name="N (log Z - log Z_GP), two layers, tanh",
+        sizes=("N",),
+        relative_error=1e-8,
+    )
+    _, _, value = deep_nonlinear.first_order("tanh")
+    return tc.Limit(measured, tc.ScalingPath(N=deep_nonlinear.WIDTHS), value=value, rate="1/N", tolerance=0.05, correction=1)
 
 
 # Fixed dimension, both sides ----------------------------------------------------------------------------------------------------
