@@ -10,10 +10,13 @@ which is bounded exactly where p >= q e, by its value at the first d.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
+
+from flint import fmpz
 
 from theoryck.quantities import NoCertificate
 from theoryck.rates.monomials import Monomial, RateError
@@ -81,12 +84,7 @@ def whole_part(factor: Fraction, power: Fraction, d: int) -> int:
     10
     """
     inside = factor**power.denominator * Fraction(d) ** power.numerator
-    root = round(float(inside) ** (1 / power.denominator))
-    while Fraction(root) ** power.denominator > inside:
-        root -= 1
-    while Fraction(root + 1) ** power.denominator <= inside:
-        root += 1
-    return root
+    return int(fmpz(math.floor(inside)).root(power.denominator))
 
 
 def size_along(text: str, path: ScalingPath, start: int) -> Power:

@@ -44,7 +44,9 @@ copies of Y, so that
     growth      delta:   nu(s) <= nu(sigma_l) + delta |s - sigma_l|
     cells       [i, j], integers -60 <= i <= 0 <= j <= 60: where the three inequalities for every s were proved, see 2.4 (no bound)
 
-alpha, B, Lambda, n, delta are each at least 1e-9 (a smaller one is written as 1e-9).  R and these five are each at most 1.005
+Natural sizes: that of alpha, Lambda and delta is u = sigma_(l+1)/sigma_l, that of B u/sigma_l, that of n sigma_(l+1).  Each of the
+five is at least 1e-9 times its size (a smaller one is written as that, rounded up): phi and c phi have the same proof, whose
+numbers differ by c^2.  R and these five are each at most 1.005
 times the least number for which the inequality holds (R of a phi that oscillates for ever may be larger), for B, Lambda and delta
 the least one that it holds with and that the arguments of 2.4 near 0 and far out need with these cells: so that a number made 1%
 smaller is no longer proved.
@@ -162,7 +164,8 @@ r_i = lambda_i/(lambda_i + Delta).  C is at most 1.000001 times the number that 
 ``quantity`` "overlap", ``method`` "comparison":  E|x_L . x'_L|^k <= C d^(-k/2) for every integer d >= N and all widths >= d, where
 x_0 and x'_0 are independent and pass through the same network.  phi is odd.  The keys are those of section 1, depth L >= 1;
 ``proof`` has the keys of section 2 and "overlaps".  "range" and "top" are as in section 2; "moments" has the lists l = 0, ..., L-1
-only, all with K/2 entries; each of "layers" has the keys of 2.2 and five more, with the rules of 2.2:
+only, all with K/2 entries; each of "layers" has the keys of 2.2 and five more, with the rules of 2.2 (natural sizes: sigma_(l+1) of
+iota, u/sigma_l of delta', u of the others):
 
     image       iota:    sigma_(l+1) <= iota
     squared     alpha':  r(sigma_l)^2 <= alpha',  where r(s) = E phi'(sqrt(s) Z) = E[Z phi(sqrt(s) Z)]/sqrt(s)
@@ -238,9 +241,9 @@ One way to prove the three inequalities for every s, beside 2.4:
     deviation-least   n_-:      nu(sigma_l) >= n_-  > 0
     fall              delta_-:  nu(s) >= nu(sigma_l) - delta_- |s - sigma_l|   for every s >= 0
 
-delta_- is at most 1.005 times the least that holds, alpha_- and n_- are at least 1/1.005 times what they bound, but an alpha_-
-below 1e-9 is written as 0.  ``squares``: L + 1 numbers q_l, E X_l^2 >= q_l/d where all widths are d >= N; with h_r of list l of
-"moments" and (y)_+ = max(y, 0):
+delta_- (its natural size is u) is at most 1.005 times the least that holds, alpha_- and n_- are at least 1/1.005 times what they
+bound, but an alpha_- not above 1e-9 u is written as 0.  ``squares``: L + 1 numbers q_l, E X_l^2 >= q_l/d where all widths are
+d >= N; with h_r of list l of "moments" and (y)_+ = max(y, 0):
 
     q_0 = 2,   q_(l+1) <= (alpha_- q_l^(1/2) - B h_4^(1/2) N^(-1/2))_+^2 + (n_- - delta_- h_1 N^(-1/2))_+^2,   least <= q_L^(k/2).
       Lemma.  E X_0^2 = 2/d.  E X_(l+1)^2 = E g(X_l)^2 + E nu(S_l)^2/d.  By Minkowski |g|_2 >= alpha_- |X|_2 - B |X^2|_2 with

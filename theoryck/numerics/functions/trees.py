@@ -7,6 +7,7 @@ balls that check analyticity (for rigorous integration), or mpmath numbers (for 
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -165,7 +166,11 @@ def _fold(function: Callable[[Any, Any], Any], items: Sequence[Any]) -> Any:
 def _integer_power(base: Any, exponent: int) -> Any:
     if exponent == 2:
         return base * base
-    return base**exponent if exponent >= 0 else 1 / base ** (-exponent)
+    if exponent < 0:
+        return 1 / _integer_power(base, -exponent)
+    if isinstance(base, arb | acb) and base.contains(0):  # where their ** is nan
+        return math.prod([base] * exponent)
+    return base**exponent
 
 
 def _zip(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:

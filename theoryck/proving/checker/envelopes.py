@@ -10,7 +10,7 @@ from typing import Any
 from flint import arb, arb_poly
 
 from theoryck.proving.checker.expectations import FAR, Activation, infinity, tail
-from theoryck.proving.checker.fields import LEAST, TIGHT, bounds, exact, hull, items, layer_number, need, number_or_zero, show
+from theoryck.proving.checker.fields import TIGHT, bounds, exact, hull, items, need, number, number_or_zero, show
 
 EDGE = 1024  # beyond, phi^2 is known by its behaviour at infinity
 
@@ -95,8 +95,8 @@ def read_growth(phi: Activation, value: Any, field: str) -> Growth:
     found = []
     for i, pair in enumerate(items(2, items(2, lambda each, _: each))(value, field)):
         name, sign = f"{field}[{i}]", 1 - 2 * i
-        top, steep = layer_number(pair[0], f"{name}[0]"), number_or_zero(pair[1], f"{name}[1]")
-        bounds(top, largest_excess(phi, sign, top, steep, name), f"{name}[0]", TIGHT, LEAST)
+        top, steep = number(pair[0], f"{name}[0]"), number_or_zero(pair[1], f"{name}[1]")
+        bounds(top, largest_excess(phi, sign, top, steep, name), f"{name}[0]", TIGHT, arb(1))
         found.append((top, steep))
     return Growth(found)
 

@@ -11,7 +11,7 @@ from flint import arb, fmpq
 
 DECIMAL = re.compile(r"[0-9]{1,200}(\.[0-9]{1,200})?([eE][+-]?[0-9]{1,3})?")
 TIGHT, DERIVED = Fraction(1005, 1000), Fraction(1000001, 1000000)  # how far a stated number may lie above what it bounds
-LEAST = Fraction(1, 10**9)  # a number of a layer that would be smaller is this
+LEAST = Fraction(1, 10**9)  # of its natural size: a number of a layer that would be smaller is that
 
 Reader = Callable[[Any, str], Any]
 
@@ -54,16 +54,9 @@ def number(value: Any, field: str) -> arb:
     return exact(Fraction(value))
 
 
-def layer_number(value: Any, field: str) -> arb:
-    """A number of a layer."""
-    found = number(value, field)
-    need(Fraction(value) >= LEAST, field, f"{value} is less than 1e-9")
-    return found
-
-
 def number_or_zero(value: Any, field: str) -> arb:
     """A number that may be 0."""
-    return arb(0) if value == "0" else layer_number(value, field)
+    return arb(0) if value == "0" else number(value, field)
 
 
 def integer(low: int, high: int) -> Reader:
@@ -114,8 +107,9 @@ def fields(**readers: Reader) -> Reader:
 
 
 def unit(text: str) -> Fraction:
-    """One unit of the last digit of a decimal number without exponent."""
-    return Fraction(1, 10 ** len(text.partition(".")[2]))
+    """One unit of the last digit of a decimal number."""
+    digits, _, exponent = text.lower().partition("e")
+    return Fraction(10) ** (int(exponent or 0) - len(digits.partition(".")[2]))
 
 
 def as_it_is(value: Any, field: str) -> Any:
@@ -123,15 +117,24 @@ def as_it_is(value: Any, field: str) -> Any:
     return value
 
 
-def bounds(stated: arb, true: arb, field: str, slack: Fraction, least: Fraction = Fraction(0)) -> arb:
-    """Refuse a stated number that is not seen to be at least the true one, or that lies further above it than it may."""
+def bounds(stated: arb, true: arb, field: str, slack: Fraction, size: arb | None = None) -> arb:
+    """Refuse a stated number that is not seen to be at least the true one, or that lies further above it than it may.
+
+    A true one below LEAST times the natural ``size`` counts as that.
+    """
+    true = true if size is None else true.max(exact(LEAST) * size)
     need(stated >= true, field, f"{show(stated)} is not seen to be at least {show(true)}")
-    need(stated <= exact(slack) * true.max(exact(least)), field, f"{show(stated)} is too far above {show(true)}")
+    need(stated <= exact(slack) * true, field, f"{show(stated)} is too far above {show(true)}")
     return stated
 
 
-def bounds_below(stated: arb, true: arb, field: str, slack: Fraction, least: Fraction = Fraction(0)) -> arb:
-    """Refuse a stated number that is not seen to be at most the true one, or that lies further below it than it may."""
+def bounds_below(stated: arb, true: arb, field: str, slack: Fraction, size: arb | None = None) -> arb:
+    """Refuse a stated number that is not seen to be at most the true one, or that lies further below it than it may.
+
+    With a natural ``size`` it is 0 or at least LEAST times that.
+    """
+    least = exact(LEAST) * (arb(0) if size is None else size)
     need(stated <= true, field, f"{show(stated)} is not seen to be at most {show(true)}")
-    need(exact(slack) * stated.max(exact(least)) >= true, field, f"{show(stated)} is too far below {show(true)}")
+    need(stated.is_zero() or stated >= least, field, f"{show(stated)} is less than {show(least)}, and not 0")
+    need(exact(slack) * stated.max(least) >= true, field, f"{show(stated)} is too far below {show(true)}")
     return stated

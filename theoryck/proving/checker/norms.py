@@ -15,7 +15,6 @@ from theoryck.proving.checker.envelopes import Growth, Range, read_growth
 from theoryck.proving.checker.expectations import REACH, Activation, nonnegative
 from theoryck.proving.checker.fields import (
     DERIVED,
-    LEAST,
     TIGHT,
     Reader,
     as_it_is,
@@ -26,14 +25,13 @@ from theoryck.proving.checker.fields import (
     hull,
     integer,
     items,
-    layer_number,
     need,
     number,
     show,
     unit,
 )
 
-NUMBERS = dict.fromkeys(("slope", "curvature", "chord", "deviation", "growth"), layer_number)
+NUMBERS = dict.fromkeys(("slope", "curvature", "chord", "deviation", "growth"), number)
 
 
 @functools.cache
@@ -68,7 +66,7 @@ def chi_square_cumulants(order: int) -> list[arb]:
 Piece = tuple[arb, arb, arb_poly, arb_poly]
 
 
-def holds(stated: arb, pieces: list[Piece], ends: list[arb], signs: tuple[int, ...], field: str) -> None:
+def holds(stated: arb, pieces: list[Piece], ends: list[arb], signs: tuple[int, ...], field: str, size: arb) -> None:
     """Refuse a number of a layer unless signs * over <= stated * under on all pieces, it is as large as the ends, and tight."""
     seen = functools.reduce(arb.max, [end.lower() for end in ends])
     fits = all(stated >= end.upper() for end in ends)
@@ -77,7 +75,7 @@ def holds(stated: arb, pieces: list[Piece], ends: list[arb], signs: tuple[int, .
         for t in (low + (high - low) * j / 24 for j in range(25)):
             seen = seen.max(functools.reduce(arb.max, [sign * over(t) for sign in signs]).lower() / under(t))
     need(fits, field, f"{show(stated)} is not seen to be large enough")
-    bounds(stated, seen, field, TIGHT, LEAST)
+    bounds(stated, seen, field, TIGHT, size)
 
 
 def divided(curve: arb_poly, n: int) -> arb_poly:
@@ -104,8 +102,9 @@ def check_layer(phi: Activation, sigma: arb, size: Range | Growth, layer: list[A
     need(close, f"{field}.centre", f"{centre} is not {show(sigma)}, or has too few digits")
     f, fourth, _ = phi.expand(sigma)
     after, slope, noise, reach = f[0], f[1] / sigma, (fourth[0] - f[0] ** 2).sqrt(), exact(REACH)
-    bounds(alpha, abs(slope), f"{field}.slope", TIGHT, LEAST)
-    bounds(deviation, noise, f"{field}.deviation", TIGHT, LEAST)
+    natural = after / sigma  # the size of alpha, Lambda, delta
+    bounds(alpha, abs(slope), f"{field}.slope", TIGHT, natural)
+    bounds(deviation, noise, f"{field}.deviation", TIGHT, after)
     # Over and under, for chord, curvature, growth; where c = sigma they are divided by |t|, t², |t|, which cancel.
     found: list[list[Piece]] = [[], [], []]
     for c, low, high, sign, central in cells_of(sigma, cells, f"{field}.cells"):
@@ -126,12 +125,13 @@ def check_layer(phi: Activation, sigma: arb, size: Range | Growth, layer: list[A
     f = sum(map(operator.mul, chance, squares)) + rest
     excess = sum(p * (w - start) * (w - start) for p, w in zip(chance, squares)) + spread - noise**2
     y, (chords, bends, growths) = sigma - s0, size.far(x, sigma, after, slope, noise, growth)
-    chords.append(abs(f - after) / y)
-    bends.append(abs(f - after + slope * hull(y, sigma)) / y**2)
+    # The inequalities at s = 0 itself, where f is phi(0)^2, are among those of s <= s0: what is tight there is seen there.
+    chords += [abs(f - after) / y, abs(start - after) / sigma]
+    bends += [abs(f - after + slope * hull(y, sigma)) / y**2, abs(start - after + slope * sigma) / sigma**2]
     growths.append(excess / (2 * noise * y + growth * y**2))
-    holds(chord, found[0], chords, (1, -1), f"{field}.chord")
-    holds(bend, found[1], bends, (1, -1), f"{field}.curvature")
-    holds(growth, found[2], growths, (1,), f"{field}.growth")
+    holds(chord, found[0], chords, (1, -1), f"{field}.chord", natural)
+    holds(bend, found[1], bends, (1, -1), f"{field}.curvature", natural / sigma)
+    holds(growth, found[2], growths, (1,), f"{field}.growth", natural)
     return after, [alpha, bend, chord, deviation, growth]
 
 

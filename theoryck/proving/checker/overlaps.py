@@ -12,7 +12,6 @@ from flint import arb, arb_poly
 from theoryck.proving.checker.expectations import REACH, Activation, derivative, tail
 from theoryck.proving.checker.fields import (
     DERIVED,
-    LEAST,
     TIGHT,
     as_it_is,
     bounds,
@@ -20,22 +19,22 @@ from theoryck.proving.checker.fields import (
     exact,
     fields,
     items,
-    layer_number,
     need,
     number,
     unit,
 )
 from theoryck.proving.checker.norms import cells_of, compare, divided, holds, moment_roots, next_moments
 
-NUMBERS = dict.fromkeys(("image", "squared", "tilt", "ratio", "rest"), layer_number)
+NUMBERS = dict.fromkeys(("image", "squared", "tilt", "ratio", "rest"), number)
 
 
 def check_layer(phi: Activation, sigma: arb, after: arb, top: arb, layer: list[Any], field: str) -> None:
     """Refuse iota, alpha', delta', kappa, kappa' of a layer unless their inequalities are seen (section 4)."""
     cells, image, squared, tilt, ratio, rest = layer[6:]
     slope = phi.expand(sigma)[2][0] ** 2
-    bounds(image, after, f"{field}.image", TIGHT, LEAST)
-    bounds(squared, slope, f"{field}.squared", TIGHT, LEAST)
+    size = after / sigma
+    bounds(image, after, f"{field}.image", TIGHT, after)
+    bounds(squared, slope, f"{field}.squared", TIGHT, size)
     tilts, ratios, rests = [], [], []
     for c, low, high, sign, central in cells_of(sigma, cells, f"{field}.cells"):
         f, _, r = phi.expand(c)
@@ -51,9 +50,9 @@ def check_layer(phi: Activation, sigma: arb, after: arb, top: arb, layer: list[A
     m, error = slopes.abs_upper(), 4 * (top / s0).sqrt() * arb(-72).exp() / (2 * arb.pi()).sqrt()
     least = (slopes.abs_lower() * (1 - tail(0)) - error).max(arb(0))
     near_f, near_r = m**2 + top / s0 * tail(2) / 144, m + (top / s0).sqrt() * tail(2) / 12
-    holds(tilt, tilts, [(near_r**2 - slope) / (sigma - s0), (top / s1 - slope) / (s1 - sigma)], (1,), f"{field}.tilt")
-    holds(ratio, ratios, [near_f, top / s1], (1,), f"{field}.ratio")
-    holds(rest, rests, [near_f - least**2, top / s1], (1,), f"{field}.rest")
+    holds(tilt, tilts, [(near_r**2 - slope) / (sigma - s0), (top / s1 - slope) / (s1 - sigma)], (1,), f"{field}.tilt", size / sigma)
+    holds(ratio, ratios, [near_f, top / s1], (1,), f"{field}.ratio", size)
+    holds(rest, rests, [near_f - least**2, top / s1], (1,), f"{field}.rest", size)
 
 
 def overlap_moments(order: int, count: int, root: arb, top: arb, norms: list[arb], even: list[arb], layer: list[Any]) -> list[arb]:

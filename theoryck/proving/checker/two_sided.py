@@ -9,7 +9,6 @@ from flint import arb, arb_poly
 from theoryck.proving.checker.expectations import REACH, Activation
 from theoryck.proving.checker.fields import (
     DERIVED,
-    LEAST,
     TIGHT,
     as_it_is,
     bounds,
@@ -18,7 +17,6 @@ from theoryck.proving.checker.fields import (
     exact,
     fields,
     items,
-    layer_number,
     need,
     number,
     number_or_zero,
@@ -26,15 +24,16 @@ from theoryck.proving.checker.fields import (
 )
 from theoryck.proving.checker.norms import Piece, cells_of, compare, divided, holds, moment_roots, size_of
 
-NUMBERS = {"slope-least": number_or_zero, "deviation-least": number, "fall": layer_number}
+NUMBERS = {"slope-least": number_or_zero, "deviation-least": number, "fall": number}
 
 
 def check_layer(phi: Activation, sigma: arb, layer: list[Any], field: str) -> None:
     """Refuse alpha_-, n_-, delta_- of a layer unless their inequalities are seen (section 5)."""
     slope_least, deviation_least, fall = layer[7:]
     f, fourth, _ = phi.expand(sigma)
-    slope, noise = abs(f[1] / sigma), (fourth[0] - f[0] ** 2).sqrt()
-    bounds_below(slope_least, slope, f"{field}.slope-least", TIGHT, LEAST)
+    after = f[0]
+    slope, noise = arb((f[1] / sigma).abs_lower()), (fourth[0] - f[0] ** 2).sqrt()
+    bounds_below(slope_least, slope, f"{field}.slope-least", TIGHT, after / sigma)
     bounds_below(deviation_least, noise, f"{field}.deviation-least", TIGHT)
     # nu(0) = 0, so that delta_- >= nu(sigma)/sigma, and where |s - sigma| = |x| > nu(sigma)/delta_- nothing is to be shown.
     # Elsewhere nu(s)^2 >= (nu(sigma) - delta_- |x|)^2 is -excess + delta_-^2 x^2 <= delta_- 2 nu(sigma) |x|.
@@ -53,7 +52,7 @@ def check_layer(phi: Activation, sigma: arb, layer: list[Any], field: str) -> No
         if central:
             over, under = sign * divided(over, 1), arb_poly([2 * noise * c])
         pieces.append((low, high, over, under))
-    holds(fall, pieces, [noise / sigma], (1,), f"{field}.fall")
+    holds(fall, pieces, [noise / sigma], (1,), f"{field}.fall", after / sigma)
 
 
 def check_two_sided(statement: list[Any]) -> str:

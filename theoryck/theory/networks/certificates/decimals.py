@@ -9,36 +9,47 @@ from typing import Any
 
 from flint import arb, fmpq
 
+from theoryck.numerics.balls import maximum
 from theoryck.numerics.functions.activation import Activation
+from theoryck.quantities.base import NoCertificate
 from theoryck.records import Certificate
 
 LEAST = Decimal("1e-9")
-"""No bound is written below this: a smaller one says nothing that is used."""
+"""No bound of a layer is written below this share of its natural size: a smaller one says nothing that is used."""
+_CLEAR = 1.0001
+"""A reader's ball of the size may be wider than one's own."""
+LARGEST_EXPONENT = 900
+_PLAIN = 40
+"""Numbers of so many characters are written without an exponent."""
 
 
-def rounded_up(value: arb | float, digits: int = 6) -> Decimal:
-    """Return a decimal number of ``digits`` digits that is at least ``value`` and at least 1e-9.
+def rounded_up(value: arb | float, digits: int = 6, size: arb | float = 0) -> Decimal:
+    """Return a decimal number of ``digits`` digits that is at least ``value`` and at least 1e-9 times ``size``.
 
-    >>> rounded_up(2 / 3, 4), rounded_up(arb(0))
-    (Decimal('0.6667'), Decimal('1E-9'))
+    >>> rounded_up(2 / 3, 4), rounded_up(arb(0), size=arb(2))
+    (Decimal('0.6667'), Decimal('2.00021E-9'))
     """
-    end = arb(value).upper()
+    end = maximum(arb(value), _CLEAR * ball(LEAST) * arb(size)).upper()
+    if not end.is_finite():
+        raise NoCertificate(f"a bound of a layer is not finite ({end}): take a flatter phi")
     mantissa, exponent = (int(part) for part in end.man_exp())
     exact = Fraction(mantissa) * Fraction(2) ** exponent
     context = Context(prec=digits, rounding=ROUND_CEILING)
-    return max(context.divide(Decimal(exact.numerator), Decimal(exact.denominator)), LEAST)
+    return context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
 
 
-def rounded_down(value: arb, digits: int = 9) -> Decimal:
-    """Return a decimal number of ``digits`` digits that is at most ``value``, 0 where that is below 1e-9.
+def rounded_down(value: arb, digits: int = 9, size: arb | float = 0) -> Decimal:
+    """Return a decimal number of ``digits`` digits that is at most ``value``, 0 where that is not above 1e-9 times ``size``.
 
-    >>> rounded_down(arb(2) / 3, 4)
-    Decimal('0.6666')
+    >>> rounded_down(arb(2) / 3, 4), rounded_down(arb("1e-12"), size=arb(1))
+    (Decimal('0.6666'), Decimal('0'))
     """
+    if not value > 0:
+        return Decimal(0)
     mantissa, exponent = (int(part) for part in value.lower().man_exp())
     exact = Fraction(mantissa) * Fraction(2) ** exponent
     found = Context(prec=digits, rounding=ROUND_FLOOR).divide(Decimal(exact.numerator), Decimal(exact.denominator))
-    return found if found >= LEAST else Decimal(0)
+    return found if ball(found) > _CLEAR * ball(LEAST) * arb(size) else Decimal(0)
 
 
 def ball(number: Decimal | Fraction | int) -> arb:
@@ -61,12 +72,27 @@ def above(centre: Decimal) -> Decimal:
 
 
 def plain_text(number: Decimal) -> str:
-    """Return a decimal number as digits without exponent.
+    """Return a decimal number as digits, with an exponent where there would be many; NoCertificate where that is too long.
 
-    >>> plain_text(Decimal("0.50")), plain_text(Decimal("2E+1")), plain_text(Decimal("1E-9"))
-    ('0.5', '20', '0.000000001')
+    >>> plain_text(Decimal("0.50")), plain_text(Decimal("2E+1")), plain_text(Decimal("1E-9")), plain_text(Decimal("1.2E-50"))
+    ('0.5', '20', '0.000000001', '1.2e-50')
     """
-    return f"{number.normalize():f}"
+    if abs(number.adjusted()) > LARGEST_EXPONENT:
+        raise NoCertificate(
+            f"a number of the proof is {number:.1e}, beyond 1e{LARGEST_EXPONENT}: take a multiple of phi nearer to 1"
+        )
+    plain = f"{number.normalize():f}"
+    return plain if len(plain) <= _PLAIN else as_written(number.normalize())
+
+
+def as_written(number: Decimal) -> str:
+    """Return all the digits of a decimal number, trailing zeros too, by which a reader knows the unit of the last one.
+
+    >>> as_written(Decimal("0.50")), as_written(Decimal("3.940E+6"))
+    ('0.50', '3.940e6')
+    """
+    plain = f"{number:f}"
+    return plain if len(plain) <= _PLAIN and int(number.as_tuple().exponent) <= 0 else f"{number:e}".replace("e+", "e")
 
 
 def rows(numbers: Sequence[Sequence[Decimal]]) -> list[list[str]]:

@@ -27,6 +27,10 @@ class Bounded:
         """What the proof of a certificate says of it."""
         return {"range": plain_text(self.largest)}
 
+    def times(self, exponent: int) -> Bounded:
+        """Return that of 10^``exponent`` phi^2."""
+        return Bounded(self.largest.scaleb(exponent))
+
     @property
     def mean(self) -> tuple[arb, arb]:
         """Return (a, b), f(s) <= a + b s."""
@@ -57,6 +61,11 @@ class Growing:
     def entry(self) -> dict[str, Any]:
         """What the proof of a certificate says of it."""
         return {"growth": [[plain_text(number) for number in side] for side in (self.right, self.left)]}
+
+    def times(self, exponent: int) -> Growing:
+        """Return that of 10^``exponent`` phi^2."""
+        (a, b), (c, d) = ((first.scaleb(exponent), second.scaleb(exponent)) for first, second in (self.right, self.left))
+        return Growing((a, b), (c, d))
 
     def norms(self, a: int) -> tuple[arb, arb]:
         """Return |A|_a and z_a |B|_a."""

@@ -10,21 +10,26 @@ is s near 0, where phi^2 is near phi(0)^2, and s far away, where 0 <= f <= a + b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
+import sympy
 from flint import arb, arb_poly, fmpq
 from numpy.typing import NDArray
 from sympy import Expr
 
 from theoryck.numerics.balls import plus_minus
+from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.trees import REAL, tree_of
+from theoryck.numerics.proved.hermite import hermite_table
+from theoryck.numerics.proved.strips import FLOATS, NoBound, strip_size
 from theoryck.quantities.base import NoCertificate
-from theoryck.theory.networks.certificates.cells import EDGE, TERMS, Cell, cell, nonnegative
-from theoryck.theory.networks.certificates.decimals import LEAST, ball, plain_text, rounded_up
+from theoryck.theory.networks.certificates.cells import BITS, EDGE, TERMS, Cell, cell, nonnegative
+from theoryck.theory.networks.certificates.decimals import as_written, ball, plain_text, rounded_up
 from theoryck.theory.networks.certificates.envelopes import Envelope
 
 _MARGIN = 1.001
@@ -32,8 +37,14 @@ _CLEAR = 1 + 2.0**-30
 """What a number that is known in full keeps clear of: a reader's balls may be wider than the last digit that it is rounded to."""
 _RAISES = 6
 _RAISE = 1.0005
-_LOWEST, _HIGHEST = -60, 9
+_LOWEST, HIGHEST = -60, 9
 _POINTS = 241
+_LOOSE = 30
+"""Errors of series are bounded by moments of order 8 where bounds of phi^2 are so many times larger than typical values."""
+_STRIP, _STEEP = 2.0**-8, 3
+"""Half the width of the strip of z, x = sqrt(sigma) z, in which phi must not grow by this factor: else grids are too fine."""
+_SHARE = 1e-9
+"""The least ratio of f to the bound of phi^2 at which what lies beyond |z| = 12 is small beside phi^8."""
 _SMALL_GROWTH = 0.03
 """Share of nu(sigma)/sigma below which a larger ``growth`` costs too little to be worth another cell far away."""
 
@@ -54,7 +65,7 @@ class LayerBounds:
         """Return the layer as JSON data."""
         numbers = ("slope", "curvature", "chord", "deviation", "growth")
         rest = {name: plain_text(getattr(self, name)) for name in numbers}
-        return {"centre": f"{self.centre:f}", **rest, "cells": list(self.cells)}
+        return {"centre": as_written(self.centre), **rest, "cells": list(self.cells)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +88,31 @@ class Layer:
         self.slope: arb = here.f[1] / centre
         self.mean: arb = here.mean[0]
         self.deviation: arb = arb(here.variance[0]).max(arb(0)).sqrt()
+        self.size: arb = self.image / centre
+        """The natural size of slope, chord and growth; that of curvature is it over the centre, of deviation the image."""
+        self._scales: dict[int, arb] = {}
 
     def at(self, index: int) -> Cell:
         """Return the cell around centre 2^index."""
         if index not in self._cells:
             self._cells[index] = cell(self.expression, self.centre * arb(2) ** index)
         return self._cells[index]
+
+    def scale(self, index: int) -> arb:
+        """Return r such that series on a cell err by at most r |t|^m of f and 3 r^2 |t|^m of G - f^2, |t| <= 1/3.
+
+        By Cauchy-Schwarz |f_n| <= p = (E phi^4)^(1/2), |G_n| <= q^2 = (E phi^8)^(1/2), p <= q: the tails are at most (3/2) p |t|^m
+        of f, (3/2) q^2 |t|^m of G and, as f <= f_0 + p/2 <= (3/2) p, at most (27/4) p^2 |t|^m of f^2; (3/2 + 27/4)/3 <= 1.66^2.
+        """
+        if index not in self._scales:
+            part = self.at(index)
+            found = self.envelope.scale(part.centre)
+            fourth = abs(part.variance[0] + part.f[0] ** 2)
+            if found > _LOOSE * fourth.sqrt():  # where phi is far below its bound
+                eighth = abs(hermite_table(self.expression, part.centre, 8, 0, BITS)[8][0])
+                found = found.min(arb("1.66") * eighth.root(4))
+            self._scales[index] = arb(found.upper())
+        return self._scales[index]
 
     # -- search ----------------------------------------------------------------------------------------------------------------
 
@@ -119,7 +149,7 @@ class Layer:
         return self._around(bounds) if index == 0 else self._aside(index, bounds)
 
     def _around(self, bounds: _Bounds) -> tuple[bool, bool, bool]:
-        part, sigma, scale = self.at(0), self.centre, self.envelope.scale(self.centre)
+        part, sigma, scale = self.at(0), self.centre, self.scale(0)
         # The tails (see cells) divided by t or t^2; |t|^m <= |t|^(m-2)/9.
         quotient, curve = (arb_poly(part.f.coeffs()[n:]) + plus_minus(scale * arb(3) ** (n - TERMS)) for n in (1, 2))
         rise = arb_poly(part.variance.coeffs()[1:]) + plus_minus(3 * scale**2 * arb(3) ** (1 - TERMS))
@@ -133,7 +163,7 @@ class Layer:
 
     def _aside(self, index: int, bounds: _Bounds) -> tuple[bool, bool, bool]:
         part = self.at(index)
-        scale = self.envelope.scale(part.centre)
+        scale = self.scale(index)
         error = plus_minus(scale * arb(3) ** -TERMS)
         x = arb_poly([part.centre - self.centre, part.centre])
         change = part.f - self.image + error
@@ -181,17 +211,86 @@ class Layer:
         return self.proved_near_zero(lowest, balls) and all(self.proved_far(highest, balls)) and all(map(all, cells))
 
 
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(64)
+
+
+def unit_layer(expression: Expr, centre: arb, envelope: Envelope) -> tuple[Layer, int]:
+    """Return the layer of 10^(-e/2) phi, whose values at ``centre`` have a size near 1, and the even e; NoCertificate out of reach.
+
+    f, nu and r^2 are quadratic in phi, and so are all of their inequalities: the numbers of phi are 10^e times those found.
+    """
+    _need_reach(expression, centre, envelope)
+    values = Activation(expression)(float(centre.sqrt().mid()) * _NODES)
+    size = float(np.square(values) @ _WEIGHTS / _WEIGHTS.sum())
+    exponent = 2 * round(math.log10(size) / 2) if 0 < size < math.inf else 0
+    scaled = expression if exponent == 0 else expression / sympy.Integer(10) ** (exponent // 2)
+    layer = Layer(scaled, centre, envelope.times(-exponent))
+    _need_size(layer)
+    return layer, exponent
+
+
+def _steep(expression: Expr, centre: arb, envelope: Envelope) -> bool:
+    """Whether phi grows so fast off the real line that means at ``centre`` take minutes; with kinks there is no grid."""
+    if Activation(expression).kinks:
+        return False
+    try:
+        strip = strip_size(expression, float(centre.sqrt().mid()) * _STRIP, FLOATS)
+    except NoBound:
+        return True
+    return bool(strip.bounded and strip.coefficients[0] > _STEEP * float(envelope.mean[0].mid()) ** 0.5)
+
+
+def _need_reach(expression: Expr, centre: arb, envelope: Envelope) -> None:
+    """Raise NoCertificate, with what would do, where phi is too steep at ``centre``."""
+    if _steep(expression, centre, envelope):
+        width = float(centre.sqrt().mid()) * _STRIP
+        raise NoCertificate(
+            f"phi is too steep for {_after(centre)}: |phi| is not bounded by {_STEEP} times its largest real value in the strip "
+            f"|Im x| <= {width:.3g}, and its means would take minutes; take a smaller multiple of x in phi"
+        )
+
+
+def _need_size(layer: Layer) -> None:
+    """Raise NoCertificate, with what would do, where phi is far below its bound around the centre."""
+    start, slope = layer.envelope.mean
+    share = float((layer.image / (start + slope * layer.centre)).mid())
+    if not share > _SHARE:
+        raise NoCertificate(
+            f"phi is too small for {_after(layer.centre)}: its mean square is {share:.1e} times the bound of phi^2, and proofs "
+            f"reach down to {_SHARE}; take a larger multiple of phi or of x in it, or fewer layers"
+        )
+
+
+class _Numbers(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+Numbers = TypeVar("Numbers", bound=_Numbers)
+
+
+def times(bounds: Numbers, exponent: int) -> Numbers:
+    """Return the numbers of a layer of which phi^2 is 10^``exponent`` times as large; the centre is that of its input."""
+    values = {field.name: getattr(bounds, field.name) for field in fields(bounds)}
+    changed: dict[str, Any] = {name: value.scaleb(exponent) for name, value in values.items() if isinstance(value, Decimal)}
+    changed |= {name: times(value, exponent) for name, value in values.items() if isinstance(value, LayerBounds)}
+    changed.pop("centre", None)
+    return replace(bounds, **changed)
+
+
 def layer_bounds(layer: Layer) -> LayerBounds:
     """Return proved numbers for a layer, within half a percent of the least; NoCertificate, which names the inequality, else."""
-    highest, found = _far_enough(layer)
     lowest = -6
-    found = np.max([found, layer.suprema(range(lowest, 0)), layer.at_zero()], axis=0)
-    bounds = [rounded_up(_MARGIN * value) for value in found]
+    highest, found = _far_enough(layer, np.maximum(layer.suprema(range(lowest, 0)), layer.at_zero()))
+    sizes = (layer.size / layer.centre, layer.size, layer.size)
+    bounds = [rounded_up(_MARGIN * value, size=size) for value, size in zip(found, sizes)]
     for _ in range(_RAISES):
         balls = _Bounds(*(ball(number) for number in bounds))
-        # Downwards until the neighbourhood of 0 is done.
+        # Downwards until the neighbourhood of 0 is done; a steep phi has its largest ratios there.
         while not layer.proved_near_zero(lowest, balls) and lowest > _LOWEST:
             lowest -= 1
+            here = layer.suprema(range(lowest, lowest + 1))
+            bounds = [max(number, rounded_up(_MARGIN * value)) for number, value in zip(bounds, here)]
+            balls = _Bounds(*(ball(number) for number in bounds))
         proved = [True, True, True]
         for index in range(lowest, highest + 1):
             proved = [a and b for a, b in zip(proved, layer.proved(index, balls))]
@@ -201,16 +300,22 @@ def layer_bounds(layer: Layer) -> LayerBounds:
         if all(proved):
             bounds = [rounded_up(_RAISE * float(number)) for number in bounds]
     failing = next((name for name, done in zip(("curvature", "chord", "growth"), proved) if not done), "s near 0")
-    raise NoCertificate(f"the inequality of {failing} of the layer after sigma = {float(layer.centre):.6g} could not be proved")
+    raise NoCertificate(
+        f"the inequality of {failing} of {_after(layer.centre)} could not be proved: take a less steep or less flat phi"
+    )
 
 
-def _far_enough(layer: Layer) -> tuple[int, NDArray[np.float64]]:
-    """Return the last cell and (curvature, chord, growth) up to it such that all three hold beyond."""
-    found = layer.suprema(range(-1, 1))
+def _after(centre: arb) -> str:
+    return f"the layer after sigma = {float(centre.mid()):.6g}"
+
+
+def _far_enough(layer: Layer, below: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
+    """Return the last cell and (curvature, chord, growth) up to it, ``below`` among them, such that all three hold beyond."""
+    found = np.maximum(below, layer.suprema(range(1)))
     nu, sigma = float(layer.deviation.mid()), float(layer.centre.mid())
     spread, growth, start, slope = (float(part.upper()) for part in (*layer.envelope.spread, *layer.envelope.mean))
     image, steep = float(layer.image.mid()), abs(float(layer.slope.mid()))
-    for highest in range(1, _HIGHEST + 1):
+    for highest in range(1, HIGHEST + 1):
         found = np.maximum(found, layer.suprema(range(highest, highest + 1)))
         x = sigma * (2.0 ** (highest + 2) / 3 - 1)
         # What proved_far asks for: a larger growth costs little, the others are made larger only where no cell is left.
@@ -219,13 +324,14 @@ def _far_enough(layer: Layer) -> tuple[int, NDArray[np.float64]]:
             [(furthest + steep * x) / x**2, furthest / x, max((spread + growth * (sigma + x) - nu) / x, growth)]
         )
         enough = max(float(found[2]), _SMALL_GROWTH * nu / sigma) >= least[2] and all(found[:2] >= least[:2])
-        if enough or highest == _HIGHEST:
+        if enough or highest == HIGHEST or _steep(layer.expression, layer.centre * arb(2) ** (highest + 1), layer.envelope):
             break
     return highest, np.maximum(found, least)
 
 
-def _written(layer: Layer, bounds: list[Decimal], cells: tuple[int, int]) -> LayerBounds:
+def _written(layer: Layer, bounds: Sequence[Decimal], cells: tuple[int, int]) -> LayerBounds:
     centre = Decimal(f"{float(layer.centre.mid()):#.12g}")
     curvature, chord, growth = bounds
-    slope, deviation = (rounded_up(_CLEAR * value, 9) for value in (abs(layer.slope), layer.deviation))
-    return LayerBounds(centre, slope, max(curvature, LEAST), max(chord, LEAST), deviation, max(growth, LEAST), cells)
+    pairs = ((abs(layer.slope), layer.size), (layer.deviation, layer.image))
+    slope, deviation = (rounded_up(_CLEAR * value, 9, size) for value, size in pairs)
+    return LayerBounds(centre, slope, curvature, chord, deviation, growth, cells)

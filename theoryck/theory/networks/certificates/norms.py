@@ -14,7 +14,7 @@ from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS
 from theoryck.theory.networks.certificates.decimals import certificate, rounded_up, rows
 from theoryck.theory.networks.certificates.envelopes import Envelope
-from theoryck.theory.networks.certificates.layers import Layer, LayerBounds, layer_bounds
+from theoryck.theory.networks.certificates.layers import LayerBounds, layer_bounds, times, unit_layer
 from theoryck.theory.networks.certificates.moments import Moments, bound_of_power, input_moments, next_moments
 from theoryck.theory.networks.certificates.ranges import envelope
 
@@ -31,9 +31,9 @@ def layers(activation: Activation, depth: int) -> tuple[LayerBounds, ...]:
     found, centre = [], arb(1)
     with precision(BITS):
         for _ in range(depth):
-            layer = Layer(activation.expression, centre, growth)
-            found.append(layer_bounds(layer))
-            centre = layer.image
+            layer, exponent = unit_layer(activation.expression, centre, growth)
+            found.append(times(layer_bounds(layer), exponent))
+            centre = layer.image * arb(10) ** exponent
     return tuple(found)
 
 
@@ -60,7 +60,7 @@ def norm_certificate(activation: Activation, depth: int, power: int, start: int 
     moments, constant = best
     proof = {
         **growth.entry,
-        "top": 2 * len(moments[0]),
+        "top": max(2 * len(moments[0]), least_top),
         "layers": [bound.to_json() for bound in bounds],
         "moments": rows(moments),
     }

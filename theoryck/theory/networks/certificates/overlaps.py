@@ -31,7 +31,7 @@ from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS, EDGE, nonnegative, small_error, squared_mean_error
 from theoryck.theory.networks.certificates.decimals import ball, certificate, plain_text, rounded_up, rows
 from theoryck.theory.networks.certificates.envelopes import Bounded
-from theoryck.theory.networks.certificates.layers import Layer, LayerBounds, layer_bounds
+from theoryck.theory.networks.certificates.layers import HIGHEST, Layer, LayerBounds, layer_bounds, times, unit_layer
 from theoryck.theory.networks.certificates.moments import (
     Moments,
     absolute,
@@ -146,23 +146,31 @@ def overlap_bounds(layer: Layer, norms: LayerBounds) -> OverlapBounds:
     """Return proved numbers for a layer, those of norms among them; NoCertificate, which names the inequality, else."""
     search = _Search(layer)
     lowest, highest = norms.cells
+    # Numbers of norms that were made as large as their last cell asks for would be too large with further cells.
+    last = _HIGHEST if highest < HIGHEST else HIGHEST
     sigma = float(layer.centre.mid())
     found = np.max([search.at_zero(), *(search.seen(index) for index in range(lowest, highest + 1))], axis=0)
     while True:
         # ``rest`` may be so small that a further cell costs more than a larger number.
         least = float(layer.envelope.mean[0].mid()) / (sigma * 2.0 ** (highest + 2) / 3) * 1.0001
-        enough = least <= max(found[2], _SMALL_REST * found[1]) or highest == _HIGHEST
+        enough = least <= max(found[2], _SMALL_REST * found[1]) or highest == last
         if enough and all(search.proved_far(highest, *(arb(value) for value in (found[0], found[1], max(found[2], least))))):
             break
-        if highest == _HIGHEST:
-            raise NoCertificate(f"f(s) <= ratio s of the layer after sigma = {sigma:.6g} could not be proved for large s")
+        if highest == last:
+            raise NoCertificate(
+                f"f(s) <= ratio s of the layer after sigma = {sigma:.6g} could not be proved for large s: take a less flat phi"
+            )
         highest += 1
         found = np.maximum(found, search.seen(highest))
-    numbers = [rounded_up(_MARGIN * value) for value in (found[0], found[1], max(found[2], least))]
+    sizes = (layer.size / layer.centre, layer.size, layer.size)
+    numbers = [rounded_up(_MARGIN * value, size=size) for value, size in zip((found[0], found[1], max(found[2], least)), sizes)]
     for _ in range(_RAISES):
         balls = [ball(number) for number in numbers]
         while lowest > _LOWEST and not all(search.proved_near_zero(lowest, *balls)):
             lowest -= 1
+            here = search.seen(lowest)
+            numbers = [max(number, rounded_up(_MARGIN * value)) for number, value in zip(numbers, here)]
+            balls = [ball(number) for number in numbers]
         done = [search.proved(index, *balls) for index in range(lowest, highest + 1)]
         proved = [all(column) for column in zip(*done, search.proved_near_zero(lowest, *balls))]
         if all(proved):
@@ -170,10 +178,12 @@ def overlap_bounds(layer: Layer, norms: LayerBounds) -> OverlapBounds:
         numbers = [number if good else rounded_up(_RAISE * float(number)) for number, good in zip(numbers, proved)]
     else:
         failing = _NAMES[proved.index(False)]
-        raise NoCertificate(f"the inequality {failing} of the layer after sigma = {sigma:.6g} could not be proved")
+        raise NoCertificate(
+            f"the inequality {failing} of the layer after sigma = {sigma:.6g} could not be proved: take a phi less steep or flat"
+        )
     if not layer.holds(norms, lowest, highest):
         raise NoCertificate(f"the inequalities of the layer after sigma = {sigma:.6g} could not be proved on more cells")
-    image, squared = rounded_up(layer.image, 9), rounded_up(layer.mean**2, 9)
+    image, squared = rounded_up(layer.image, 9), rounded_up(layer.mean**2, 9, layer.size)
     return OverlapBounds(replace(norms, cells=(lowest, highest)), image, squared, *numbers)
 
 
@@ -184,9 +194,9 @@ def layers(activation: Activation, depth: int) -> tuple[OverlapBounds, ...]:
     found, centre = [], arb(1)
     with precision(BITS):
         for _ in range(depth):
-            layer = Layer(activation.expression, centre, Bounded(largest))
-            found.append(overlap_bounds(layer, layer_bounds(layer)))
-            centre = layer.image
+            layer, exponent = unit_layer(activation.expression, centre, Bounded(largest))
+            found.append(times(overlap_bounds(layer, layer_bounds(layer)), exponent))
+            centre = layer.image * arb(10) ** exponent
     return tuple(found)
 
 

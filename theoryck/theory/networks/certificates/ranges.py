@@ -255,7 +255,8 @@ def largest_square(expression: Expr) -> Decimal:
                 break
         if not tail.is_finite():
             raise NoCertificate(f"phi(x) = {expression} is not proved to be bounded")
-        largest = rounded_up(maximum(tail, _MARGIN * arb(seen)))
+        # Bounds at infinity are met only to the digits of a ball's radius: the margin covers them too.
+        largest = rounded_up(_MARGIN * maximum(tail, arb(seen)))
         if not _below(square, ball(largest), -edge, edge):
             raise NoCertificate(f"phi(x)^2 <= {largest} could not be proved on [-{edge}, {edge}] for phi(x) = {expression}")
         return largest
@@ -266,7 +267,7 @@ def envelope(expression: Expr) -> Envelope:
     """Return a bound of phi(x)^2 by a constant or, where it has none, by A + B x^2 on each side; NoCertificate where there is none.
 
     >>> envelope(sympy.tanh(x)), envelope(x / (1 + sympy.exp(-x))).right
-    (Bounded(largest=Decimal('1.00100')), (Decimal('1E-9'), Decimal('1.00100')))
+    (Bounded(largest=Decimal('1.00100')), (Decimal('1.00011E-9'), Decimal('1.00100')))
     """
     try:
         return Bounded(largest_square(expression))
@@ -294,7 +295,7 @@ def _side(expression: Expr, side: int) -> tuple[Decimal, Decimal] | None:
         if slope is not None:
             points = np.linspace(0, edge, 4001)
             seen = float((np.square(Activation(reflected)(points)) - float(slope) * points**2).max())
-            constant = rounded_up(maximum(_MARGIN * arb(max(seen, 0.0)), flat**2 if slope == 0 else arb(0)))
+            constant = rounded_up(maximum(_MARGIN * arb(max(seen, 0.0)), flat**2 if slope == 0 else arb(0)), size=1)
             found.append((constant + _PRICE * slope, constant, slope, edge))
     for _, constant, slope, edge in sorted(found):
         if _below(reflected**2 - sympy.Rational(str(slope)) * x**2, ball(constant), 0, edge):

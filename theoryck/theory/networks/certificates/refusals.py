@@ -20,6 +20,7 @@ from theoryck.theory.networks.certificates.envelopes import Bounded, Growing
 from theoryck.theory.networks.certificates.ranges import envelope, largest_square
 
 LARGEST_SIZE = 2**30
+LARGEST_START = 10**30
 LARGEST_POWER = 8
 LARGEST_DEPTH = 8
 _STRIP = 1 / 64
@@ -36,6 +37,9 @@ def outside(quantity: Any) -> str | None:
     centre = getattr(quantity, "centre", None)
     if centre is not None:
         return f"its centre is {centre}, and proofs for every size are of deviations from sigma_L"
+    if not network.activation.expression.free_symbols:
+        exact = "0 at every size, so that there is nothing to prove" if network.depth else "that of the input: take any other phi"
+        return f"phi(x) = {network.activation.text} is constant, and at depth {network.depth} the value is {exact}"
     if not isinstance(power, int) or not 1 <= power <= LARGEST_POWER:
         return f"proofs for every size are of whole powers from 1 to {LARGEST_POWER}, got {power}"
     if network.depth > LARGEST_DEPTH:
@@ -80,13 +84,20 @@ def answer(
     ``find`` gives certificates at the rate ``own`` at which the quantity decays, by default -k/2.  They prove slower rates too:
     C d^own is at most C N^(own - rate) d^rate for d >= N.
     """
+    if reason is None and start > LARGEST_START:
+        reason = f"proofs are verified for first sizes up to 1e30, got {start:.3e}"
     if reason is not None:
         raise NoCertificate(f"{quantity.name} has no proof for every size: {reason}")
     own = Fraction(-quantity.parameters["power"], 2) if own is None else own
     asked = own if rate is None else Fraction(rate)
     if asked < own:
         raise _too_fast(quantity, own, asked, constant, start)
-    found = find(start)
+    try:
+        found = find(start)
+    except NoCertificate as error:
+        if error.start is not None or quantity.name in str(error):
+            raise
+        raise NoCertificate(f"{quantity.name} has no proof for every size: {error}") from error
     if constant is None or _reached(found, asked - own) <= constant:
         return found
     larger = _first_above(quantity, asked, constant, start)

@@ -21,7 +21,7 @@ from theoryck.quantities.base import NoCertificate
 from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS, EDGE, TERMS, nonnegative
 from theoryck.theory.networks.certificates.decimals import ball, plain_text, rounded_down, rounded_up
-from theoryck.theory.networks.certificates.layers import Layer, LayerBounds
+from theoryck.theory.networks.certificates.layers import Layer, LayerBounds, times, unit_layer
 from theoryck.theory.networks.certificates.moments import absolute
 from theoryck.theory.networks.certificates.norms import layers, norm_certificate
 from theoryck.theory.networks.certificates.ranges import envelope
@@ -47,10 +47,10 @@ def lower_bounds(layer: Layer) -> LowerBounds:
     """Return proved numbers for a layer; NoCertificate where ``fall`` could not be proved."""
     sigma, nu = layer.centre, layer.deviation
     seen = max(_seen(layer, index) for index in range(-10, 2))
-    fall = rounded_up(_MARGIN * max(seen, float((nu / sigma).upper())))
+    fall = rounded_up(_MARGIN * max(seen, float((nu / sigma).upper())), size=layer.size)
     for _ in range(_RAISES):
         if _falls(layer, ball(fall)):
-            return LowerBounds(rounded_down(abs(layer.slope)), rounded_down(nu), fall)
+            return LowerBounds(rounded_down(abs(layer.slope), size=layer.size), rounded_down(nu), fall)
         fall = rounded_up(_RAISE * float(fall))
     raise NoCertificate(f"the inequality of fall of the layer after sigma = {float(sigma.mid()):.6g} could not be proved")
 
@@ -73,7 +73,7 @@ def _falls(layer: Layer, fall: arb) -> bool:
     if not nu <= fall * sigma:
         return False
     part = layer.at(0)
-    scale = layer.envelope.scale(part.centre)
+    scale = layer.scale(0)
     rise = arb_poly(part.variance.coeffs()[1:]) + plus_minus(3 * scale**2 * arb(3) ** (1 - TERMS))
     scaled = fall * sigma
     right = arb_poly([2 * nu * scaled, -(scaled**2)]) + rise
@@ -82,7 +82,7 @@ def _falls(layer: Layer, fall: arb) -> bool:
         return False
     for index in (1, *range(-1, _LOWEST, -1)):
         part = layer.at(index)
-        error = plus_minus(3 * layer.envelope.scale(part.centre) ** 2 * arb(3) ** -TERMS)
+        error = plus_minus(3 * layer.scale(index) ** 2 * arb(3) ** -TERMS)
         x = arb_poly([part.centre - sigma, part.centre])
         reach = nu - fall * (x if index > 0 else -x)
         # Where the line is below 0 nothing is claimed: t beyond the end of the part that matters is left out.
@@ -107,9 +107,9 @@ def _lower(activation: Activation, depth: int) -> tuple[LowerBounds, ...]:
     found, centre = [], arb(1)
     with precision(BITS):
         for _ in range(depth):
-            layer = Layer(activation.expression, centre, growth)
-            found.append(lower_bounds(layer))
-            centre = layer.image
+            layer, exponent = unit_layer(activation.expression, centre, growth)
+            found.append(times(lower_bounds(layer), exponent))
+            centre = layer.image * arb(10) ** exponent
     return tuple(found)
 
 
