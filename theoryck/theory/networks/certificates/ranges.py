@@ -267,7 +267,7 @@ def envelope(expression: Expr) -> Envelope:
     """Return a bound of phi(x)^2 by a constant or, where it has none, by A + B x^2 on each side; NoCertificate where there is none.
 
     >>> envelope(sympy.tanh(x)), envelope(x / (1 + sympy.exp(-x))).right
-    (Bounded(largest=Decimal('1.00100')), (Decimal('1.00011E-9'), Decimal('1.00100')))
+    (Bounded(largest=Decimal('1.00100')), (Decimal('1.00010E-9'), Decimal('1.00100')))
     """
     try:
         return Bounded(largest_square(expression))
