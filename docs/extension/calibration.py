@@ -30,6 +30,7 @@ WHAT = {
     "misjudged": "stated errors 2 to 10 times too small or too large",
     "grids": "grids of two sizes, rates of two terms",
     "meshes": "orders on unstructured meshes, and under rounding",
+    "evidence": "evidences of Bayesian networks, by weights and from both sides",
 }
 
 

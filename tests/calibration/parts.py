@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.calibration import approaches, audits, digits, grids, misjudged, statistics_of_draws, unitless
+from tests.calibration import approaches, audits, digits, evidences, grids, misjudged, statistics_of_draws, unitless
 from tests.calibration.claims import (
     ALL_LOOKS,
     HARD,
@@ -247,6 +247,23 @@ def statistics(repeats: int, seed: int) -> Iterator[Row]:
             yield Row("stats", f"{name}, {draws} draws: wrong by 1 refuted (no promise)", far[Verdict.REFUTED])
 
 
+def evidence(repeats: int, seed: int) -> Iterator[Row]:
+    """Identities of Bayesian evidences, by importance weights and from both sides: refuted at first and reported, supported."""
+    contract = Contract(REFUTE, SUPPORT, 0.05)
+    for source, counts in [(each, (1_000, 4_000)) for each in evidences.weights()] + [
+        (each, (100, 300)) for each in evidences.ends()
+    ]:
+        for draws in counts:
+            times = repeats if source.quantity.two_sided else 4 * repeats
+            right, above, below = (evidences.judged(source, excess, draws, times, contract, seed) for excess in (0.0, 1.0, -1.0))
+            text = f"{source.name}, {draws} draws"
+            yield Row("evidence", f"{text}: true identities refuted, first verdicts", right.first[Verdict.REFUTED], REFUTE)
+            yield Row("evidence", f"{text}: true identities refuted, confirmed", right.refuted, REFUTE)
+            for side, found in (("too large", above), ("too small", below)):
+                yield Row("evidence", f"{text}: {side} by what is tolerated, supported", found.first[Verdict.SUPPORTED], SUPPORT)
+            yield Row("evidence", f"{text}: true identities supported (no promise)", right.first[Verdict.SUPPORTED])
+
+
 def printed(repeats: int, seed: int) -> Iterator[Row]:
     """Tables without noise, as printed: orders of methods by their number of sizes, and scalings, at each number of digits."""
     for shown, sizes in itertools.product(digits.DIGITS, (4, 5, 7, 9, None)):
@@ -325,4 +342,5 @@ PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
     "statistics": lambda repeats: statistics(max(2, repeats // 2), 8),
     "grids": lambda repeats: grids_of_sizes(max(2, repeats // 4), 11),
     "unitless": lambda repeats: without_units(max(2, repeats // 10), 9),
+    "evidence": lambda repeats: evidence(repeats, 12),
 }

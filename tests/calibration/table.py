@@ -12,6 +12,7 @@
 ``unitless``  tables over step sizes that go to 0, tokens and operations
 ``limits``  slow and fast approaches to a limit, with and without the declared rate
 ``statistics``  medians, quantiles, variances and probabilities of draws
+``evidence``  evidences of Bayesian networks, by importance weights and from both sides
 
 ``N`` data sets are simulated for a cell of coverage; the other parts take numbers in proportion: at 200, 10,000 claims for each
 tolerance in ``refute``.
