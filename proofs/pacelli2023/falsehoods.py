@@ -10,7 +10,7 @@ from theoryck.quantities import formula
 from theoryck.theory.renormalisation import NetworkTask, evidence_ratio, linear_posterior, orthogonal_ratio
 
 from . import PACELLI2023, deep_linear, deep_nonlinear
-from .bracketed import COUNT, POINTS, loss
+from .bracketed import COUNT, POINTS, loss, one_point
 from .fixed_dimension import circle, growth
 from .linear import HEAT as LINEAR_HEAT
 from .linear import INPUTS, NEW, PRECISIONS, SIZES, WIDE, fixed, gap, proportional
@@ -201,3 +201,11 @@ def best_loss_is_the_prior():
     """E (f - m)^2 is the variance of f, tanh: nothing is learnt from eight points"""
     kernel = NetworkTask("tanh", [0.0] * 2, POINTS[COUNT:], temperature=HEAT).kernel
     return tc.Identity(loss("tanh", "best"), float(np.mean(np.diagonal(kernel))), tolerance=0.02)
+
+
+@tc.falsehood("pacelli2023/action-always-nearer", PACELLI2023)
+def action_always_nearer():
+    """N^2 (KL(network || Gaussian process) - KL(network || action)) on one input is what it is for Gaussian features, erf"""
+    measured, _, gaussian = one_point("erf")
+    path = tc.ScalingPath(N=tc.doubling(16, 512))
+    return tc.Limit(measured, path, value=gaussian, rate="1/N", tolerance=gaussian / 20, correction=1)

@@ -157,8 +157,10 @@ def orthogonal(case):
     return tc.Limit(ratio, path, value=value, rivals=[1], tolerance=(value - 1) / 4, correction=1)
 
 
-def divergence(phi, N):
-    """int p log(p/p_action) dy for one input of preactivation variance 1, by the trapezoidal rule in y, in frequencies and in u."""
+def divergence(phi, N, process=False):
+    """int p log(p/p_action) dy for one input of preactivation variance 1, by the trapezoidal rule in y, in frequencies and in u;
+    ``process``: of the Gaussian process.
+    """
     u = np.arange(-8.5, 8.51, 0.05)
     mass = np.exp(-u * u / 2) / np.exp(-u * u / 2).sum()
     features = tc.Activation(phi)(u)
@@ -168,7 +170,7 @@ def divergence(phi, N):
     p = np.cos(np.outer(y, w)) @ (rule * psi**N * np.exp(-HEAT * w * w / 2))
     v = np.arange(-400, 401) * 0.35 / math.sqrt(N / 2 + 1)
     weight = np.exp(N / 2 * (v - np.expm1(v)))
-    spread = HEAT + np.exp(v) * (mass @ features**2)
+    spread = HEAT + (np.ones_like(v) if process else np.exp(v)) * (mass @ features**2)
     action = np.exp(-(y[:, None] ** 2) / (2 * spread)) / np.sqrt(2 * math.pi * spread) @ (weight / weight.sum())
     inside = p > 1e-12
     # With action - p, of mean 0, every term is of second order in their difference.

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from proofs.pacelli2023.bracketed import divergence, gain, loss
 from proofs.pacelli2023.fixed_dimension import HEAT, missing, predicted, ratio, spectrum
 from theoryck.quantities import QuantityError
 from theoryck.theory.renormalisation import NetworkTask, action_divergence, missing_part, predictor_loss, scale_mixture
@@ -95,6 +96,28 @@ def test_the_second_order_on_a_circle_is_seen_and_is_enough():
     assert abs(drawn.mean() - 1) < 5 * error + (shares.sum() / 32) ** 2
     first = drawn * math.expm1(predicted(32, 2)) / math.expm1(predicted(32, 1))
     assert first.mean() - 1 > 5 * error
+
+
+MEASURED = {"tanh": (0.028, 0.101, 0.0760), "erf": (0.042, 0.095, 0.0880), "relu": (0.2, 0.367, 0.1330)}
+"""KL(network || action) and KL(network || Gaussian process) at N = 4, best loss at N = 8, as once measured: no theory's numbers."""
+
+
+@pytest.mark.parametrize("phi", sorted(MEASURED))
+def test_brackets_are_those_once_measured(phi):
+    """To a tenth, or a fiftieth of the loss, and five standard errors; the two divergences differ as both densities say."""
+    rng, number = np.random.default_rng(4), 64
+    found = [(divergence(phi, process), value, 0.1) for process, value in zip((False, True), MEASURED[phi][:2], strict=True)]
+    found.append((loss(phi, "best"), MEASURED[phi][2], 0.02))
+    middles = []
+    for quantity, value, known in found:
+        values = quantity.draw(rng, number, {})
+        low, high, middle = values.mean(axis=0)
+        error = 5 * values.std(axis=0).max() / math.sqrt(number)
+        assert low - error - known * value < value < high + error + known * value
+        middles.append((middle, high - low + error))
+    plain = gain(phi).draw(rng, 100_000, {"N": 4}) / 16
+    away = middles[1][0] - middles[0][0] - plain.mean()
+    assert abs(away) < middles[0][1] + middles[1][1] + 5 * plain.std() / math.sqrt(len(plain))
 
 
 def test_refusals():

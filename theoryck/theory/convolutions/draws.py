@@ -99,8 +99,9 @@ class SecondLayerSampler:
 
     Patches lie on a ring.  A filter of the second layer sees ``width`` neighbouring patches: given the first layer its fields at
     (x, i) and (x', i) have variances and covariance C_i, the mean over the neighbours j of sum_c phi(w_c.x_j) phi(w_c.x'_j)/N_c,
-    and k is the mean over i of h(C_i) = E phi phi.  E C_i is known, so that the linear part of h at it has mean 0: any slopes will
-    do, and differences take most of the noise away.
+    and k is the mean over i of h(C_i) = E phi phi.  E C_i is known, so that the linear part of h at it has mean 0, and so have the
+    products of two different channels in its quadratic part: any slopes and curvatures will do, and differences take most of the
+    noise away, all but N_c^(-3/2).
     """
 
     network: PatchNetwork
@@ -113,17 +114,29 @@ class SecondLayerSampler:
 
     def _some(self, rng: np.random.Generator, count: int) -> Array:
         number, channels = self.pair.shape[1], int(self.network.channels)
-        found = features(self.network, self.pair, rng, count).reshape(count, channels, number, 2)
-        scale = number * self.network.readout_precision
-        means = self._window(np.stack([scale * np.sum(found[..., a] * found[..., b], axis=1) for a, b in ENTRIES], axis=-1))
+        found = features(self.network, self.pair, rng, count).reshape(count * channels, number, 2)
+        scale = number * self.network.readout_precision * channels
         middle = self.first()
-        values = (self._above(means) - self._above(middle)).mean(axis=1)
-        step = 1e-3 * middle[:, 0].min()
-        for entry in range(3):
-            move = step * np.eye(3)[entry]
-            slope = (self._above(middle + move) - self._above(middle - move)) / (2 * step)
-            values -= ((means - middle)[..., entry] * slope).mean(axis=1)
-        return values
+        away = self._window(scale * np.stack([found[..., a] * found[..., b] for a, b in ENTRIES], axis=-1)) - middle
+        away = away.reshape(count, channels, number, 3)
+        mean = away.mean(axis=1)
+        slopes, curvatures = self._slopes(middle)
+        both = (
+            np.einsum("rie,ief,rif->r", mean, curvatures, mean)
+            - np.einsum("rcie,ief,rcif->r", away, curvatures, away) / channels**2
+        )
+        linear = np.einsum("rie,ie->r", mean, slopes)
+        return np.asarray((self._above(middle + mean) - self._above(middle)).mean(axis=1) - (linear + both / 2) / number)
+
+    def _slopes(self, middle: Array) -> tuple[Array, Array]:
+        """Return the first (N_p, 3) and second (N_p, 3, 3) derivatives of h at ``middle``, by differences."""
+        moves = 1e-3 * middle[:, :2].min() * np.eye(3)
+        step = moves[0, 0]
+
+        def along(at: Array) -> Array:
+            return np.stack([self._above(at + move) - self._above(at - move) for move in moves], axis=-1) / (2 * step)
+
+        return along(middle), np.stack([along(middle + move) - along(middle - move) for move in moves], axis=-1) / (2 * step)
 
     def first(self) -> Array:
         """Return E C_i (N_p, 3): (x, x), (x', x'), (x, x')."""

@@ -309,6 +309,7 @@ class second_layer_bias(Quantity):
 
     title = "E k - K, two layers, {activation}, {width} neighbours"
     needs = ("channels",)
+    version = 2
     can_draw = True
     activation: Any
     pair: Any
