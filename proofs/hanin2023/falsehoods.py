@@ -7,7 +7,7 @@ from theoryck.quantities import formula
 
 from . import HANIN2023
 from .exact import interpolating, meijer
-from .widths import deep, first_order, log_evidence
+from .widths import WIDTHS, deep, first_order, log_evidence
 
 
 @tc.falsehood("hanin2023/meijer-shifted", HANIN2023)
@@ -24,8 +24,7 @@ def depth_does_not_count():
         lambda N: N * (log_evidence([N] * 2) - base), name="N (log Z - log Z_GP), L = 2", sizes=("N",), relative_error=1e-9
     )
     value = first_order()
-    path = tc.ScalingPath(N=(64, 128, 256, 512, 1024))
-    return tc.Limit(measured, path, value=value, rate="1/N", tolerance=abs(value) / 20, correction=1)
+    return tc.Limit(measured, WIDTHS, value=value, rate="1/N", tolerance=abs(value) / 20, correction=1)
 
 
 @tc.falsehood("hanin2023/series-of-means", HANIN2023)
@@ -37,7 +36,7 @@ def one_layer_of_the_same_width():
         sizes=("N",),
         relative_error=1e-9,
     )
-    return tc.Bound(measured, rate="N**(-2)", along=tc.ScalingPath(N=(64, 128, 256, 512, 1024)), correction=1)
+    return tc.Bound(measured, rate="N**(-2)", along=WIDTHS, correction=1)
 
 
 @tc.falsehood("hanin2023/deep-gaussian-process", HANIN2023)

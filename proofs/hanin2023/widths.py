@@ -19,6 +19,7 @@ from . import HANIN2023
 
 INPUTS, LABELS, HEAT = [[1, 0.5, 0], [0.25, -1, 1], [-0.5, 0.25, 2]], [1, -2, 0.5], "1/10"
 SPECTRUM, VECTORS = np.linalg.eigh(np.array(INPUTS) @ np.array(INPUTS).T / 3)
+WIDTHS = tc.ScalingPath(N=(64, 128, 256, 512, 1024))
 SQUARES = (VECTORS.T @ np.array(LABELS)) ** 2
 
 
@@ -52,7 +53,7 @@ def wide(depth):
     value = depth * first_order()
     return tc.Scaling(
         measured,
-        tc.ScalingPath(N=(64, 128, 256, 512, 1024)),
+        WIDTHS,
         exponent=-1,
         constant=value,
         tolerance=abs(value) / 50,

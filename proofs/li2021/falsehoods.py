@@ -4,10 +4,9 @@ import math
 
 import theoryck as tc
 from theoryck.quantities import formula
-from theoryck.theory.renormalisation import linear_posterior
 
 from . import LI2021
-from .renormalisation import INPUTS, LABELS, NEW, gap, mean_order, order, path
+from .renormalisation import gap, interpolating, mean_order, order, path
 
 
 @tc.falsehood("li2021/one-layer-for-three", LI2021)
@@ -43,7 +42,6 @@ def saddle_to_second_order():
 @tc.falsehood("li2021/mean-renormalised", LI2021)
 def mean_renormalised():
     """E f(x) = E t k^T K^-1 y at T = 0, widths (4, 4): the mean is renormalised as the variance is"""
-    found = linear_posterior(INPUTS, LABELS, widths=[4, 4], temperature=0, new_inputs=NEW)
-    process = linear_posterior(INPUTS, LABELS, widths=math.inf, temperature=0, new_inputs=NEW).mean[0]
+    process, found = interpolating(math.inf).mean[0], interpolating([4, 4])
     measured = formula(lambda: float(found.mean[0]), name="E f, widths (4, 4)", sizes=(), relative_error=1e-15)
     return tc.Identity(measured, float(found.scale) * float(process), tolerance=1e-6)

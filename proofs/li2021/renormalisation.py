@@ -109,15 +109,17 @@ def evidence(case):
     return tc.Scaling(measured, path(16, 32, 64, 128), exponent=-1, rivals=[0, -2], correction=1, within=0.04)
 
 
-INPUTS, LABELS, NEW = [[1, "1/2", 0], ["1/4", -1, 1]], [1, -2], [["1/3", "1/5", -1]]
+def interpolating(widths):
+    """The exact one: two inputs and a new one, T = 0; ``widths`` inf is the Gaussian process."""
+    inputs, labels, new = [[1, "1/2", 0], ["1/4", -1, 1]], [1, -2], [["1/3", "1/5", -1]]
+    return linear_posterior(inputs, labels, widths=widths, temperature=0, new_inputs=new)
 
 
 @tc.theorem("li2021/predictor-mean", LI2021)
 @tc.for_all(widths=sampled_from([(4,), (4, 4), (3, 5, 7)]))
 def predictor_mean(widths):
     """E f(x) = k^T K^-1 y at every width: the mean is not renormalised at T = 0"""
-    process = linear_posterior(INPUTS, LABELS, widths=math.inf, temperature=0, new_inputs=NEW).mean[0]
-    found = linear_posterior(INPUTS, LABELS, widths=list(widths), temperature=0, new_inputs=NEW)
+    process, found = interpolating(math.inf).mean[0], interpolating(list(widths))
     measured = formula(lambda: float(found.mean[0]), name=f"E f, widths {widths}", sizes=(), relative_error=1e-15)
     scale = float(found.scale)
     return tc.Identity(measured, float(process), tolerance=1e-12, rivals=[scale * float(process), 0])
@@ -127,8 +129,7 @@ def predictor_mean(widths):
 @tc.for_all(widths=sampled_from([(4,), (4, 4), (3, 5, 7)]))
 def predictor_variance(widths):
     """Var f(x) = E t (k_0 - k^T K^-1 k) at every width"""
-    process = linear_posterior(INPUTS, LABELS, widths=math.inf, temperature=0, new_inputs=NEW).variance[0]
-    found = linear_posterior(INPUTS, LABELS, widths=list(widths), temperature=0, new_inputs=NEW)
+    process, found = interpolating(math.inf).variance[0], interpolating(list(widths))
     measured = formula(lambda: float(found.variance[0]), name=f"Var f, widths {widths}", sizes=(), relative_error=1e-15)
     value = float(found.scale) * float(process)
     return tc.Identity(measured, value, tolerance=1e-12, rivals=[float(process), 0])
