@@ -77,7 +77,7 @@ def order_parameter(case):
 def order_parameter_rate(case):
     """E t - u^L ~ 1/N, exact values"""
     depth, r = case
-    return tc.Scaling(gap(depth, r), path(), exponent=-1, rivals=["-1/2", -2], correction=1, within=0.02)
+    return tc.Scaling(gap(depth, r), path(), exponent=-1, rivals=["-1/2", -2], correction=1, within=0.01)
 
 
 @tc.theorem("li2021/order-parameter-constant", LI2021)
@@ -88,7 +88,7 @@ def order_parameter_constant(r):
     second, third = (u + 0.5 * ratio(r) / u) / 2, (u - 0.5 * ratio(r) / u) / 2
     value = u * (1 - third / second) / (2 * second)
     return tc.Scaling(
-        gap(1, r), path(), exponent=-1, constant=value, tolerance=abs(value) / 50, rivals=["-1/2", -2], correction=1, within=0.02
+        gap(1, r), path(), exponent=-1, constant=value, tolerance=abs(value) / 50, rivals=["-1/2", -2], correction=1, within=0.01
     )
 
 
@@ -106,7 +106,7 @@ def evidence(case):
         return float(posterior(depth, r, N).log_evidence) - saddle.one_loop
 
     measured = formula(difference, name=f"log Z - saddle, L = {depth}, r = {r}", sizes=("N",), relative_error=1e-7)
-    return tc.Scaling(measured, path(16, 32, 64, 128), exponent=-1, rivals=[0, -2], correction=1, within=0.04)
+    return tc.Scaling(measured, path(16, 32, 64, 128), exponent=-1, rivals=[0, -2], correction=1, within=0.01)
 
 
 def interpolating(widths):
@@ -150,5 +150,5 @@ def depth(r):
         tolerance=abs(constant) / 50,
         rivals=["-1/2", -2],
         correction=1,
-        within=0.02,
+        within=0.01,
     )
