@@ -11,6 +11,8 @@ Truth.     Paths that are walked backwards from the exact sample bound log Z fro
            one input it is further where the kurtosis of phi is below 2.  The Gaussian process's
            predictor is linear, and its loss that of K; what it loses beyond the best one is E (m - m_GP)^2.  The action's loses
            less than a tenth of that loss more than the best.  For given labels, P = 2: the quadrature of ``nonlinear``.
+           One bounded unit has skewed ratios of densities: quick may leave erf and tanh of ``evidence-bracketed`` open by a factor
+           of two in draws, which the budget of standard has.
 """
 
 import functools
