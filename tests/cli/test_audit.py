@@ -54,6 +54,7 @@ def test_a_supported_bound_is_told_in_full(table):
     ("options", "code", "first"),
     [
         (["--rate", "d**(-1/2)", "--correction", 1], 0, "SUPPORTED, TIGHT"),
+        (["--rate", "d**(-1/2)", "--correction", "3/4"], 0, "SUPPORTED, TIGHT"),
         (["--rate", "d**(-1/4)", "--correction", 1], 0, "SUPPORTED, LOOSE"),
         (["--rate", "1/d"], 1, "REFUTED: audit/runs"),
         (["--rate", "d**(-1/2)", "--kind", "scaling", "--correction", 1], 0, "SUPPORTED: audit/runs"),

@@ -202,6 +202,8 @@ def test_a_cluster_that_is_not_there_is_said(monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
     with pytest.raises(ClusterError, match=r"cannot be reached .*: give the address of a scheduler that runs"):
         connect("tcp://127.0.0.1:1")
+    with pytest.raises(ClusterError, match=r"no file 'scheduler.json' is there, and an address is written as tcp://host:8786"):
+        connect("scheduler.json")
     with pytest.raises(ClusterError, match="needs a number of worker processes >= 1, such as local:4, got 'local:0'"):
         connect("local:0")
 

@@ -33,6 +33,14 @@ def bound(quantity=MOMENT, rate="1/d", along=PLAIN, **options):
 # -- along a path -----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("start", [6, 8, 12, 32, 48, 80, 512])
+@pytest.mark.parametrize("phi", ["tanh(x)", "max(x, 0)", "x**2"])
+def test_what_is_a_short_decimal_at_the_first_size_is_proved(phi, start):
+    """12 + 48/N is 13.5 at N = 32: the ball of a reader who takes 1/sqrt(N) first reaches beyond it."""
+    proof = tc.prove(tc.norm_deviation(tc.DeepNetwork(phi, depth=1), power=2), start=start)
+    assert proof.certificate.start == start
+
+
 def test_the_first_base_size_uses_what_rounding_leaves_there():
     """sqrt(d) rounded to a whole number is at least sqrt(d) (1 - 1/(2 17)) where sqrt(d) >= 17: 17 from d = 306.3 on, not 378."""
 

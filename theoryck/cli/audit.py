@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from theoryck.cli.common import Usage, check_outputs, stdout_style, write_report
-from theoryck.cli.options import Choice
+from theoryck.cli.options import Choice, Rational
 
 if TYPE_CHECKING:
     from theoryck.auditing.tables import Measurements, Part, Roles
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--correction",
-    type=float,
+    type=Rational("the correction"),
     metavar="W",
     help="Relative power of the next term: A d^s (1 + B d^-W + ...); of an order 1, or 2 if all powers are even.",
 )
@@ -213,7 +213,7 @@ def _audited(data: str, rate: str | None, format_: str | None, options: dict[str
             part.measured,
             rate,
             options["kind"],
-            correction=options["correction"],
+            correction=None if options["correction"] is None else float(options["correction"]),
             amplitude=options["amplitude"],
             constant=options["constant"],
             rivals=options["rival"],

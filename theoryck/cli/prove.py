@@ -70,21 +70,21 @@ def command(
 ) -> None:
     """Prove a bound for every size, not only for those that are measured; nothing is drawn.
 
-      CLAIM is an id, or what follows its last slash, or a file or folder of which all claims are taken whose quantities offer
-      proofs.  Claims are looked for in PATH (default: ./proofs).  Each instance of the profile gets a certificate: an explicit
-      constant, and the inequalities that it follows from, each proved in ball arithmetic.  What is printed has passed a second
-      program that shares no code with the one that found it; --check verifies the certificates of a file by that program again
-    and prints what each of them says, which need not be what the file claims of it.  Without --from
-      the first size is the smallest of the path or, where growth is claimed, the smallest from which on the method applies.
+    CLAIM is an id, or what follows its last slash, or a file or folder of which all claims are taken whose quantities offer
+    proofs.  Claims are looked for in PATH (default: ./proofs).  Each instance of the profile gets a certificate: an explicit
+    constant, and the inequalities that it follows from, each proved in ball arithmetic.  What is printed has passed a second
+    program that shares no code with the one that found it; --check verifies the certificates of a file by that program again
+    and prints what each of them says, which need not be what the file claims of it.  Without --from the first size is the
+    smallest of the path or, where growth is claimed, the smallest from which on the method applies.
 
-      \b
-      Examples:
-        theoryck prove moment-control --from 1024
-        theoryck prove my_lemma.py --json proofs.json --latex appendix.tex
-        theoryck prove --check proofs.json
+    \b
+    Examples:
+      theoryck prove moment-control --from 1024
+      theoryck prove my_lemma.py --json proofs.json --latex appendix.tex
+      theoryck prove --check proofs.json
 
-      Exit status: 0 all proved (a falsehood: not proved, as it must be), 1 a bound is broken at a size, a falsehood was proved, or
-      a certificate is refused, 2 wrong usage, 3 no proof was found for an instance, 130 interrupted.
+    Exit status: 0 all proved (a falsehood: not proved, as it must be), 1 a bound is broken at a size, a falsehood was proved, or
+    with --check a certificate is refused, 2 wrong usage, 3 no proof was found for an instance, 130 interrupted.
     """
     if check_path is not None:
         if claim is not None or start is not None or json_path is not None or latex_path is not None:

@@ -237,6 +237,8 @@ def connect(where: str, any_versions: bool = False) -> DaskExecutor:
     kind, _, number = where.partition(":")
     if kind == "local" and not (number.isascii() and number.isdigit() and int(number)):
         raise ClusterError(f"local:N needs a number of worker processes >= 1, such as local:4, got {where!r}")
+    if kind != "local" and "://" not in where and not (number.isascii() and number.isdigit()) and not Path(where).is_file():
+        raise ClusterError(f"no file {where!r} is there, and an address is written as tcp://host:8786: a scheduler writes its file")
     notices = Notices()
     own = [listen(notices)]
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 from math import comb, factorial
@@ -41,16 +40,30 @@ def partition_count(size: int, parts: int) -> int:
 def input_moments(start: int, top: int) -> Moments:
     """Return H_(0,j), j = 2, 4, ..., top: d^(j/2) E(chi^2_d/d - 1)^j at d = ``start``, from the cumulants 2^(a-1) (a-1)! d^(1-a).
 
-    It decreases in d: a sum of c(pi) d^(m - j/2) prod 2^(a-1)(a-1)! with m <= j/2.
+    It decreases in d: a sum of c(pi) d^(m - j/2) prod 2^(a-1)(a-1)! with m <= j/2.  A value that is a short decimal is written
+    one digit higher unless its ball is a point: a reader who takes roots of d could not see that what is written suffices.
 
-    >>> input_moments(4, 4)
-    [Decimal('2'), Decimal('24')]
+    >>> input_moments(4, 4), input_moments(32, 4)
+    ([Decimal('2'), Decimal('24')], [Decimal('2'), Decimal('13.50001')])
     """
-    moments = [Fraction(1)]
-    cumulants = [Fraction(2 ** (a - 1) * factorial(a - 1), start ** (a - 1)) if a > 1 else Fraction(0) for a in range(top + 1)]
-    for j in range(1, top + 1):
-        moments.append(sum((comb(j - 1, a - 1) * cumulants[a] * moments[j - a] for a in range(2, j + 1)), Fraction(0)))
-    return [written(ball(moments[j] * start ** (j // 2))) for j in range(2, top + 1, 2)]
+    return [written(value) for value in central(input_cumulants(top), 1 / arb(start).sqrt())[2::2]]
+
+
+def input_cumulants(top: int) -> list[arb]:
+    """Return 0, 0, kappa_2, ..., kappa_top of chi-square variables: 2^(a-1) (a-1)!."""
+    return [arb(2 ** (a - 1) * factorial(a - 1)) if a > 1 else arb(0) for a in range(top + 1)]
+
+
+def central(cumulants: Sequence[arb], small: arb) -> list[arb]:
+    """Return y_0, y_1, ...: sum over partitions of c(pi) N^(m-j/2) prod |kappa|, as moments of the cumulants |kappa_a| N^(1-a/2).
+
+    m - j/2 is the sum of 1 - a/2 over the parts a; ``small`` is 1/sqrt(N), or 0 for N = oo.
+    """
+    scaled = [abs(kappa) * small ** max(a - 2, 0) for a, kappa in enumerate(cumulants)]
+    found = [arb(1)]
+    for j in range(1, len(cumulants)):
+        found.append(sum((comb(j - 1, a - 1) * scaled[a] * found[j - a] for a in range(2, j + 1)), arb(0)))
+    return found
 
 
 def written(value: arb) -> Decimal:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import comb, factorial, prod
+from math import comb, prod
 
 import sympy
 from flint import arb
@@ -23,7 +23,7 @@ from theoryck.quantities.base import NoCertificate
 from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS
 from theoryck.theory.networks.certificates.decimals import ball, certificate, rounded_down, rounded_up, rows
-from theoryck.theory.networks.certificates.moments import Moments, written
+from theoryck.theory.networks.certificates.moments import Moments, central, input_cumulants, written
 
 
 @lru_cache(maxsize=256)
@@ -46,11 +46,6 @@ def slopes(expression: Expr) -> tuple[Expr, Expr] | None:
     return None if left == right == 0 else (right, left)
 
 
-def input_cumulants(top: int) -> list[arb]:
-    """Return 0, 0, kappa_2, ..., kappa_top of chi-square variables: 2^(a-1) (a-1)!."""
-    return [arb(2 ** (a - 1) * factorial(a - 1)) if a > 1 else arb(0) for a in range(top + 1)]
-
-
 def layer_cumulants(a: arb, b: arb, top: int) -> list[arb]:
     """Return 0, 0, kappa_2, ..., kappa_top of W = phi(Z)^2/E phi(Z)^2, from its moments."""
     mean = (a**2 + b**2) / 2
@@ -60,18 +55,6 @@ def layer_cumulants(a: arb, b: arb, top: int) -> list[arb]:
         lower = sum((comb(n - 1, i - 1) * cumulants[i] * moments[n - i] for i in range(1, n)), arb(0))
         cumulants.append(moments[n] - lower)
     return [arb(0), arb(0), *cumulants[2:]]
-
-
-def central(cumulants: Sequence[arb], small: arb) -> list[arb]:
-    """Return y_0, y_1, ...: sum over partitions of c(pi) N^(m-j/2) prod |kappa|, as moments of the cumulants |kappa_a| N^(1-a/2).
-
-    m - j/2 is the sum of 1 - a/2 over the parts a; ``small`` is 1/sqrt(N), or 0 for N = oo.
-    """
-    scaled = [abs(kappa) * small ** max(a - 2, 0) for a, kappa in enumerate(cumulants)]
-    found = [arb(1)]
-    for j in range(1, len(cumulants)):
-        found.append(sum((comb(j - 1, a - 1) * scaled[a] * found[j - a] for a in range(2, j + 1)), arb(0)))
-    return found
 
 
 def next_products(before: Sequence[arb], y: Sequence[arb], small: arb) -> list[arb]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -36,7 +36,6 @@ _EDGES = (4, 8, 16, 64, 1024, 2**20)
 _MARGIN = 1.001
 _HALVINGS = 40
 _MOST_PIECES = 20_000
-_ZERO = arb(0)
 _RISING = ("tanh", "erf", "atan", "asinh")
 
 
@@ -46,8 +45,8 @@ class _Monomial:
 
     c: arb
     p: Fraction = Fraction(0)
-    b: arb = _ZERO
-    q: arb = _ZERO
+    b: arb = field(default_factory=arb)
+    q: arb = field(default_factory=arb)
 
     def __mul__(self, other: _Monomial) -> _Monomial:
         return _Monomial(self.c * other.c, self.p + other.p, self.b + other.b, self.q + other.q)
