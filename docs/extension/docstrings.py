@@ -20,9 +20,19 @@ from theoryck.report.formula import mathml
 # What stays as it is beside formulas: code, names of objects, links, words in quotation marks.
 _KEPT = re.compile(r"``(?P<code>[^`]+)``|:(?P<role>\w+):`(?P<target>[^`]+)`|(?P<text>\"[^\"\n]{1,60}\")")
 _ITEM = re.compile(r"(?:\*|-|\d\.) +")
-_LABEL = re.compile(r"[A-Z][A-Za-z ]{0,28}(?:\.? {2,}|\. )(?=\S)")
+# What heads a part of a docstring: a line "Setting.   n samples ...", and what is set in to its column.
+LABELS = (
+    *("Setting", "Order parameters", "Fixed point", "Claim", "Truth", "Words changed", "Theorem", "Identity", "Formula"),
+    *("Sandwich", "Kernels", "NNGP", "NTK", "Output", "Data", "Radius", "Taylor", "Laws", "Gaussian inputs", "Generated inputs"),
+    *("Square loss", "Logistic loss", "Quadrature", "Fluctuations", "Predictor", "Saddle", "Uniqueness", "Evidence", "Information"),
+    *("One step", "Two steps on the same batch", "Base", "Scalar mode", "Selection", "Bayes", "Scale", "Spectrum", "Steps"),
+    *("Errors", "Standard error", "Bins", "Error of the bins", "Scaling", "Merging", "Notation"),
+    *("Measured", "Source", "Columns", "Drawn", "Constants", "Limits", "Level", "Leap", "Depth", "Learning", "Slips", "Method"),
+    *("Note", "UNDETERMINED"),
+)
+_LABEL = re.compile(rf"(?:{'|'.join(LABELS)})\.(?: {{2,}}| )(?=\S)")
 _PUNCTUATED = re.compile(r"<math[^>]*>(?:(?!</math>).)*</math>[,.;:)]+", re.DOTALL)
-_SPECIAL = re.compile(r"([\\*`|_<>\[\]])")
+_SPECIAL = re.compile(r"([\\*`|_<>\[\]@])")
 
 
 class Places:
@@ -58,6 +68,12 @@ def escaped(text: str) -> str:
 def _raw(html: str) -> str:
     """HTML within a paragraph, by a role that passes it through."""
     return "\\ :formula:`" + html.replace("\\", "\\\\").replace("`", "&#96;") + "`\\ "
+
+
+def plain(text: str) -> str:
+    """Return text in which nothing is markup but code between double backticks."""
+    parts = re.split(r"(``[^`]+``)", text)
+    return "".join(f"\\ {part}\\ " if at % 2 else escaped(part) for at, part in enumerate(parts)).removeprefix("\\ ")
 
 
 def running(text: str, module: str = "") -> str:
@@ -146,8 +162,12 @@ def _block(block: str, module: str) -> list[str]:
         elif (label := _LABEL.match(line)) and (label.group().endswith("  ") or _hangs(hanging, label.end())):
             finish()
             column = label.end()
+            lines += ["", f"**{escaped(label.group().strip())}**", ""]
+            if not hanging:  # the paragraph goes on below the label
+                written[at] = line[column:]
+                continue
             inside = textwrap.dedent("\n".join([" " * column + line[column:], *hanging]))
-            lines += ["", f"**{escaped(label.group().strip())}**", "", *_block(inside, module), ""]
+            lines += [*_block(inside, module), ""]
             at = deeper
         else:
             prose.append(line.strip())

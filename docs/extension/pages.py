@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 import theoryck
-from extension.docstrings import PLACES, as_written, convert, escaped, running, summary
+from extension.docstrings import PLACES, as_written, convert, plain, running, summary
 from theoryck.claims.collecting import collect
 from theoryck.cli import COMMANDS, main
 
@@ -192,7 +192,7 @@ def command_lines(command: click.Command, context: click.Context) -> list[str]:
         if record is None:
             continue
         spelt, text = record
-        lines += ["", f".. option:: {spelt.replace(' / ', ', ')}", "", *indented([escaped(text) or "\\ "]), ""]
+        lines += ["", f".. option:: {spelt.replace(' / ', ', ')}", "", *indented([plain(text) or "\\ "]), ""]
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
@@ -208,7 +208,7 @@ def manual(text: str) -> list[str]:
         if block.startswith("\b"):
             lines += ["", ".. code-block:: text", "", *indented(block.splitlines()[1:]), ""]
         else:
-            lines += ["", escaped(" ".join(block.split())), ""]
+            lines += ["", plain(" ".join(block.split())), ""]
     return lines
 
 

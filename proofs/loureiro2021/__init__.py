@@ -4,9 +4,10 @@ Setting.   n = alpha p samples of features v in R^p, and a teacher's field nu = 
            cov(x', v) = Phi, cov(x') = Psi; theta ~ N(0, I), gamma = k/p, rho = tr Psi/k, and t_i the entries of Phi^T Phi in the
            eigenbasis of Omega.  w minimises  sum_mu loss(y_mu, w.v_mu/sqrt(p)) + (lambda/2) |w|^2,  with (y - z)^2/2 for labels
            y = nu + noise ("ridge") or y = sign(nu) ("classification"), and log(1 + e^-yz) for y = sign(nu) ("logistic").
-Fixed      V = <omega/(lambda + V_hat omega)>,  q = <(q_hat omega + m_hat^2 t) omega/(lambda + V_hat omega)^2>,
-point.     m = (m_hat/sqrt(gamma)) <t/(lambda + V_hat omega)>,  <> the mean over the p eigenvalues, and for ridge
-           V_hat = alpha/(1 + V),  q_hat = alpha E/(1 + V)^2,  m_hat = (alpha/sqrt(gamma))/(1 + V),  E = rho + q - 2 m.
+Fixed point.  V = <omega/(lambda + V_hat omega)>,  q = <(q_hat omega + m_hat^2 t) omega/(lambda + V_hat omega)^2>,
+              m = (m_hat/sqrt(gamma)) <t/(lambda + V_hat omega)>,  <> the mean over the p eigenvalues, and for ridge
+              V_hat = alpha/(1 + V),  q_hat = alpha E/(1 + V)^2,  m_hat = (alpha/sqrt(gamma))/(1 + V),  E = rho + Delta + q - 2 m,
+              Delta the variance of the noise.
 Errors.    Ridge: E, and E/(1 + V)^2 on the training set; else the error rate arccos(m/sqrt(rho q))/pi, and the mean of the loss
            on the training set, (y - z)^2/4 for classification.
 Words changed.  The paper's theorem says P(|error - limit| >= epsilon) <= (C/epsilon) e^(-c n epsilon^2) (the slides print c^2 for

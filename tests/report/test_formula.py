@@ -201,6 +201,22 @@ STATEMENTS_READ = {
     "1e-3d, 1e-3*d and 2e-3 /d": r"$10^{-3}d$, $10^{-3} \cdot d$ and $2\times 10^{-3}/d$",
     "3/2 d and 1/2 (a+b)": r"$\frac{3}{2}d$ and $\frac{1}{2}(a + b)$",
     "1/log d and x/E y^2": r"$1/\log d$ and $x/\operatorname{\mathbb{E}}y^{2}$",
+    "K_** - k_*^T A^(-1) k_*, x** 2": r"$K_{**} - k_{*}^{\top}A^{-1}k_{*}$, $x^{2}$",
+    "z_-, |z_-|^2 and (z_+ + |z_-|)/sqrt 2": r"$z_{-}$, $|z_{-}|^{2}$ and $\frac{z_{+} + |z_{-}|}{\sqrt{2}}$",
+    "z_+- = z1 +- z2, |x - |y||": r"$z_{\pm} = z_{1} \pm z_{2}$, $|x - |y||$",
+    "Q (K, K), v~ (M,) and X' (n, d - 2)": r"$Q$ ($K$, $K$), $\tilde{v}$ ($M$,) and $X^{\prime}$ ($n$, $d - 2$)",
+    "x_l^T x_l (n x n), roots P (4,)": r"$x_{l}^{\top}x_{l}$ ($n \times n$), roots $P$ (4,)",
+    "sqrt(N) (1, 0, ..., 0) and N (0, 1)": r"$\sqrt{N}(1, 0, \dots , 0)$ and $N(0, 1)$",
+    "[0, oo), (-oo, 0] and [0, 1": r"$[0, \infty)$, $(-\infty , 0]$ and [0, 1",
+    "no interval: [see (a, b], the [first, second)": r"no interval: [see $(a, b]$, the [first, second)",
+    "N -> infinity, N = oo, x_inf, \u221e": r"$N \to \infty$, $N = \infty$, $x_{\infty}$, $\infty$",
+    "at infinity, -> inf_q f(q)": r"at infinity, $\to \inf_{q}f(q)$",
+    "x in R^d, a sphere of R^D, a sum of R^2": r"$x$ in $\mathbb{R}^{d}$, a sphere of $\mathbb{R}^{D}$, a sum of $R^{2}$",
+    "layers 1..L, l = 1..L": r"layers 1, ..., $L$, $l = 1$, ..., $L$",
+    "of Omega (p of them": r"of $\Omega$ ($p$ of them",
+    "-1.2 for -0.5, +1 or -1": "-1.2 for -0.5, +1 or -1",
+    "w* enters X, G_ij = dF/dQ_ij": r"$w^{*}$ enters $X$, $G_{\operatorname{ij}} = \,dF/{\,dQ}_{\operatorname{ij}}$",
+    "sqrt 2 y - log det A is x": r"$\sqrt{2}y - \log \det A$ is $x$",
 }
 
 

@@ -34,7 +34,7 @@ from theoryck.report.formula.tree import (
 )
 
 _THIN = '<mspace width="0.17em"/>'
-_SCRIPTS = {"star": "*", "transpose": "\u22a4", "infinity": "\u221e"}
+_SCRIPTS = {"star": "*", "transpose": "\u22a4"}
 
 
 def pieces(found: list[Piece], *, display: bool = False) -> str:
@@ -84,7 +84,7 @@ def _base(node: AnyNode) -> AnyNode:
 def _is_word(node: AnyNode) -> bool:
     base = _base(node)
     return isinstance(base, Words) or (
-        isinstance(base, Symbol) and len(base.name) > 1 and base.name not in (*GREEK, "normal", "ones")
+        isinstance(base, Symbol) and len(base.name) > 1 and base.name not in (*GREEK, "normal", "ones", "reals")
     )
 
 

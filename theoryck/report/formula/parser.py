@@ -16,6 +16,7 @@ from theoryck.report.formula.symbols import (
     LOWERED,
     OPERATORS,
     RAISED,
+    RELATIONS,
     SPELLINGS,
     is_letter,
 )
@@ -31,6 +32,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _SMALL = re.compile(f"([{''.join(LOWERED)}]+)|([{''.join(RAISED)}]+)")
+_RANGE = re.compile(r"(?<=[^\W_])\.\.(?=[^\W_])")
+_SIGNS = ("+", "-", "+-", "-+")
 _ACTING = ("E", "P", "Var", "Cov", "log", "exp", "max", "min", "sup", "inf", "sum", "prod", "lim", "sign")  # on what follows
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -63,7 +66,7 @@ def tokens(text: str) -> list[Token]:
     """Split a text into tokens; every character other than white space is in one of them."""
     found: list[Token] = []
     space = False
-    for match in _TOKEN.finditer(_SMALL.sub(_full_size, text)):
+    for match in _TOKEN.finditer(_RANGE.sub(", ..., ", _SMALL.sub(_full_size, text))):
         kind = match.lastgroup or "other"
         kind = "name" if kind == "short" else kind
         if kind == "space":
@@ -73,7 +76,9 @@ def tokens(text: str) -> list[Token]:
         if word in SPELLINGS:
             word = SPELLINGS[word]
             kind = "name" if word.isalpha() and word not in ("x", "in") else "op"
-        found.append(Token(kind, "^" if word == "**" else word, space))
+        kind = "name" if word == "oo" else kind
+        power = word == "**" and not (found and found[-1].text in ("_", "^") and not space)  # K_** has two stars
+        found.append(Token(kind, "^" if power else word, space))
         space = False
     return found
 
@@ -95,6 +100,21 @@ def powers_closed(found: list[Token]) -> list[Token]:
         if mark.kind == "op" and mark.text == "^" and operand and after.space and (mark.space or after.kind == "number"):
             closed[at], closed[at + 1] = replace(mark, space=False), replace(after, space=False)
     return closed
+
+
+def symbols_named(found: list[Token]) -> list[Token]:
+    """Return tokens in which a word that stands for a symbol is one: ``N -> infinity`` and ``-> inf``, and R in ``x in R^d``."""
+    done = list(found)
+    for at, token in enumerate(found[1:], start=1):
+        before, after = found[at - 1].text, found[at + 1 : at + 3]
+        acts = bool(after) and (after[0].text in ("_", "(") or is_letter(after[0].text))  # an infimum, no infinity
+        limits = {"infinity": before != "in" and before in (*RELATIONS, *_SIGNS), "inf": before == "->" and not acts}
+        if limits.get(token.text):
+            done[at] = replace(token, text="oo")
+        elif token.text == "R" and [item.text for item in after[:1]] == ["^"] and len(after) > 1:
+            space = before == "in" or (before == "of" and after[1].kind != "number")  # a sum of R^2 is one of numbers
+            done[at] = replace(token, text="reals") if space else token
+    return done
 
 
 def words_joined(found: list[Token]) -> list[Token]:
@@ -133,7 +153,12 @@ def _goes_on(token: Token, following: list[Token]) -> bool:
     if mark == "-":
         return not is_letter(token.text) or rest == "th" or (len(token.text) == 1 and not is_letter(rest))
     if mark == "_":  # the name of something in code, such as input_dim
-        return not is_letter(token.text) and token.text not in {*FUNCTIONS, *BIG} and not is_letter(rest)
+        return (
+            not is_letter(token.text)
+            and token.text not in {*FUNCTIONS, *BIG}
+            and not is_letter(rest)
+            and not is_differential(token.text)
+        )
     return mark == "'" and not is_letter(token.text) and rest in ("s", "t", "re", "ll", "ve")
 
 
@@ -164,19 +189,27 @@ def _until(found: list[Token], at: int, closing: str) -> tuple[list[Item], int]:
 
 def _partner(found: list[Token], start: int) -> int | None:
     """The position of the bracket that closes the one at ``start``; None where brackets do not match up to it."""
-    open_brackets: list[str] = []
+    opened: list[int] = []
     for at in range(start, len(found)):
         token = found[at]
         if token.kind != "op":
             continue
         if token.text in _CLOSING:
-            open_brackets.append(_CLOSING[token.text])
+            opened.append(at)
         elif token.text in _CLOSING.values():
-            if token.text != open_brackets.pop():
+            first = opened.pop()
+            if token.text != _CLOSING[found[first].text] and not _half_open(found[first : at + 1]):
                 return None
-            if not open_brackets:
+            if not opened:
                 return at
     return None
+
+
+def _half_open(between: list[Token]) -> bool:
+    """Whether brackets that differ are those of an interval, such as ``[0, oo)``: two ends, and no word of prose."""
+    words = any(token.kind == "name" and not is_letter(token.text) and token.text not in FUNCTIONS for token in between)
+    commas = sum(token.text == "," for token in between)
+    return between[0].text + between[-1].text in ("[)", "(]") and commas == 1 and not words
 
 
 def _paired(items: list[Item]) -> list[Item]:
@@ -213,7 +246,7 @@ def _bars(items: list[Item], bar: str) -> list[Item]:
         if item.text == bar:
             left -= 1
             acts = done and done[-1].text in _ACTING and left > len(starts) and _touches(items[at + 1 : at + 2])
-            if starts and not acts and not _bar_opens(done[-1], item, items[at + 1 : at + 2]):
+            if starts and not acts and not _bar_opens(done[-1], item, items[at + 1 : at + 2], index=_is_index_sign(done)):
                 start = starts.pop()
                 if bar == "||" and _crosses(done[start + 1 :]):
                     done.append(item)
@@ -236,9 +269,14 @@ def _crosses(inner: list[Item]) -> bool:
     return first > 0 and not _bar_opens(inner[first - 1], inner[first], inner[first + 1 : first + 2])
 
 
-def _bar_opens(before: Item, bar: Item, after: list[Item]) -> bool:
+def _is_index_sign(items: list[Item]) -> bool:
+    """Whether items end in a sign that is an index, as in ``z_-``, and no sum."""
+    return len(items) > 1 and items[-1].text in _SIGNS and items[-2].text == "_" and not items[-1].space
+
+
+def _bar_opens(before: Item, bar: Item, after: list[Item], *, index: bool = False) -> bool:
     accent = before.text in ("~", "^") and not before.space
-    if before.kind == "op" and before.text not in ("'", "!", "!!", "*", ")") and not accent:
+    if before.kind == "op" and before.text not in ("'", "!", "!!", "*", ")") and not accent and not index:
         return True
     return bar.space and bool(after) and not after[0].space and after[0].kind != "op"
 
@@ -254,7 +292,6 @@ def _split_norms(items: list[Item]) -> list[Item]:
     return done
 
 
-_SIGNS = ("+", "-", "+-", "-+")
 _SIZES = "dnmpqkrhlwsDNMPQKRHLWSTCB"  # letters of what counts: a matrix is d x n, and E x y is a product
 _FUNCTIONS = tuple(map(Symbol, "fgh"))  # letters that are applied, and no factors, where parentheses follow
 _ACCENTS = {"tilde": "tilde", "hat": "hat", "bar": "bar"}
@@ -434,8 +471,8 @@ class _Parser:
         if following.kind == "op":
             second = self.peek(2)
             signed = following.text in _SIGNS and second is not None and not second.space and second.kind != "op"
-            alone = following.text in ("+", "-") and (second is None or second.space or second.text == "^")  # x_+^2
-            return signed or alone or following.text == "*"
+            alone = following.text in _SIGNS and (second is None or second.space or second.kind == "op")  # x_+^2
+            return signed or alone or following.text in ("*", "**")
         return True
 
     def is_tilde(self) -> bool:
@@ -452,8 +489,8 @@ class _Parser:
     def script(self, base: AnyNode, *, above: bool) -> AnyNode:
         item = self.next()
         if item.kind == "op":
-            if item.text == "*":
-                return Operator("star")
+            if item.text in ("*", "**"):
+                return row([Operator("star")] * len(item.text))
             sign = Operator(item.text, prefix=True)
             following = self.peek()
             alone = following is None or following.space or following.kind == "op"
@@ -467,9 +504,7 @@ class _Parser:
             return _number(item)
         if above and item.text == "T":
             return Operator("transpose")
-        if item.text == "inf":
-            return Operator("infinity")
-        return named(item.text)
+        return named("oo" if item.text == "inf" else item.text)
 
 
 def _cross(items: list[Item]) -> int:
@@ -489,6 +524,25 @@ def _is_size(items: list[Item]) -> bool:
     return letter and (len(items) == 1 or (len(items) == 3 and items[1].text == "_"))
 
 
+def is_shape(items: list[Item]) -> bool:
+    """Whether items are the sizes of an array, as in ``(N, N)``, ``(4,)`` and ``(n x n)``."""
+    if _cross(items) > 0:
+        return True
+    entries: list[list[Item]] = [[]]
+    for item in items:
+        entries = [*entries, []] if item.text == "," else [*entries[:-1], [*entries[-1], item]]
+    single = len(entries) == 2 and not entries[-1]
+    sizes = [entry for entry in entries[: -1 if not entries[-1] else None] if [item.text for item in entry] != ["..."]]
+    lettered = any(item.kind == "name" for entry in sizes for item in entry)  # (1, 0, ..., 0) is a vector
+    return len(entries) > 1 and (single or lettered) and all(entry and _is_entry(entry) for entry in sizes)
+
+
+def _is_entry(items: list[Item]) -> bool:
+    """Whether items are a size, or one plus or minus a number."""
+    shifted = len(items) > 2 and items[-2].text in ("+", "-") and items[-1].kind == "number"
+    return _is_size(items[:-2] if shifted else items)
+
+
 def _is_index(items: list[Item]) -> bool:
     """Whether a superscript in parentheses counts layers, as in ``K^(l+1)``, and is no power."""
     texts = [item.text for item in items]
@@ -506,6 +560,11 @@ def _number(item: Item) -> Number:
     return Number("0" + item.text if item.text.startswith(".") else item.text)
 
 
+def is_differential(name: str) -> bool:
+    """Whether a name is that of a differential, such as ``dF``."""
+    return name.startswith("d") and len(name) == 2 and name[1].isupper()
+
+
 def named(name: str) -> AnyNode:
     """A name as a symbol: digits at its end are an index, ``bar`` an accent, ``dF`` a differential, other words upright."""
     letter, underscore, index = name.partition("_")
@@ -517,7 +576,7 @@ def named(name: str) -> AnyNode:
         return Script(Symbol(base), sup=digits) if name == "L2" else Script(Symbol(base), sub=digits)
     if is_letter(name) or name in FUNCTIONS or name in BIG or name in GREEK:
         return Symbol(name)
-    if name.startswith("d") and len(name) == 2 and name[1].isupper():
+    if is_differential(name):
         return Row((Words(" "), Symbol("d"), Symbol(name[1])))
     if name.endswith("bar") and is_letter(name.removesuffix("bar")):
         return Accent(Symbol(name.removesuffix("bar")), "bar")

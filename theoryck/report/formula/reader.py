@@ -6,7 +6,19 @@ page can break lines in the prose between them.
 
 from __future__ import annotations
 
-from theoryck.report.formula.parser import Group, Item, Token, nested, parse, powers_closed, tokens, words_joined
+from theoryck.report.formula.parser import (
+    Group,
+    Item,
+    Token,
+    is_differential,
+    is_shape,
+    nested,
+    parse,
+    powers_closed,
+    symbols_named,
+    tokens,
+    words_joined,
+)
 from theoryck.report.formula.symbols import AMBIGUOUS, BIG, FUNCTIONS, OPERATORS, RELATIONS, is_letter
 from theoryck.report.formula.tree import AnyNode
 
@@ -42,7 +54,7 @@ def _alone(items: list[Item], at: int) -> bool | None:
             return True
         if isinstance(after, Group) and not after.space and after.left in "([":
             return True
-        if item.text == "sqrt" and after is not None and not after.space and after.kind in ("name", "number"):
+        if item.text == "sqrt" and after is not None and (after.kind == "number" or (after.text != "a" and is_letter(after.text))):
             return True
         return None
     if item.kind == "op" and item.text in ("^", "_"):
@@ -62,7 +74,7 @@ def _article(item: Token, before: Item | None, after: Item | None) -> bool:
     """Whether ``a`` or ``A`` is the article: a word follows, or another letter after white space."""
     if item.text not in ("a", "A") or not isinstance(after, Token) or after.kind != "name" or not after.space:
         return False
-    if before is not None and before.kind == "op" and before.text in ("=", "^", "_", *_ARITHMETIC):
+    if before is not None and before.text in ("=", "^", "_", *_ARITHMETIC, *(FUNCTIONS if item.text == "A" else ())):
         return False
     return item.text == "a" or not is_letter(after.text)
 
@@ -72,6 +84,8 @@ def _group(item: Group, before: Item | None, after: Item | None) -> bool:
         return True
     if after is not None and after.kind == "op" and after.text in ("^", "_", "/") and not after.space:
         return True
+    if _follows_array(item, before) and is_shape(item.items):
+        return False
     if (
         before is not None
         and not item.space
@@ -81,6 +95,14 @@ def _group(item: Group, before: Item | None, after: Item | None) -> bool:
     if len(item.items) == 1 and item.items[0].kind == "number":
         return before is not None and (before.kind != "name" or is_letter(before.text))
     return bool(item.items) and not is_prose(item.items)
+
+
+def _follows_array(item: Group, before: Item | None) -> bool:
+    """Whether parentheses stand behind what may be an array, and a space: ``Q (K, K)`` is neither a value nor a product."""
+    if before is None or not item.space:
+        return False
+    array = before.kind == "name" and is_letter(before.text) and before.text not in ("E", "N")  # N (0, 1) is a law
+    return array or before.kind == "group" or before.text in ("~", "'", "*")
 
 
 def _named(items: list[Item], at: int, found: list[bool | None]) -> bool | None:
@@ -97,7 +119,7 @@ def _named(items: list[Item], at: int, found: list[bool | None]) -> bool | None:
         if follows or (name not in AMBIGUOUS and _beside(before, after, (*_ARITHMETIC, *RELATIONS))):
             return True
         return name in BIG and after is not None and after.text in _ARITHMETIC
-    if name.startswith("d") and len(name) == 2 and name[1].isupper():
+    if is_differential(name):
         return True
     if name.endswith("bar") and is_letter(name.removesuffix("bar")):
         return True
@@ -115,6 +137,10 @@ def _word_in_formula(items: list[Item], at: int, found: list[bool | None]) -> bo
         return True
     if before is not None and before.text in ("E", "Var") and after is not None and after.text in RELATIONS:
         return True
+    if before is not None and before.text == "*" and not before.space and items[at].space:  # w* is no product with what follows
+        return False
+    if items[at].text in _CONNECTIVES:  # 1 or -1
+        return False
     if _is_word(before) or (_is_word(after) and after is not None and after.text not in _CONNECTIVES):
         return False
     for mark, step in ((before, -1), (after, 1)):
@@ -138,7 +164,7 @@ def _is_word(item: Item | None) -> bool:
 def _joined(items: list[Item], at: int, found: list[bool | None]) -> bool:
     """Decide numbers and operators, which go with their neighbours."""
     item = items[at]
-    if item.kind == "other" or (item.kind == "op" and item.text in (*_PUNCTUATION, "...", "'", ")", "]", "}")):
+    if item.kind == "other" or (item.kind == "op" and item.text in (*_PUNCTUATION, "...", "'", *"()[]{}")):
         accented = at > 1 and items[at - 1].text == "~" and not items[at - 1].space  # of g~', which is decided after its letter
         primed = at > 0 and bool(found[at - 2] if accented else found[at - 1])
         return item.kind == "op" and item.text == "'" and primed and not item.space
@@ -181,7 +207,7 @@ def read(text: str) -> list[Piece]:
     >>> [piece if isinstance(piece, str) else "<formula>" for piece in read("E phi(X)^2 = s, in words")]
     ['<formula>', ' ', '<formula>', ', in words']
     """
-    return _pieces(nested(words_joined(powers_closed(tokens(text)))))
+    return _pieces(nested(words_joined(symbols_named(powers_closed(tokens(text))))))
 
 
 def _pieces(items: list[Item]) -> list[Piece]:

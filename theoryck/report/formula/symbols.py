@@ -39,8 +39,9 @@ GREEK = {
     "Phi": "\u03a6",
     "Psi": "\u03a8",
     "Omega": "\u03a9",
+    "oo": "\u221e",
 }
-TEX_GREEK = {"epsilon": r"\varepsilon", "eps": r"\varepsilon", "phi": r"\varphi", "lam": r"\lambda"}
+TEX_GREEK = {"epsilon": r"\varepsilon", "eps": r"\varepsilon", "phi": r"\varphi", "lam": r"\lambda", "oo": r"\infty"}
 LETTERS = {character: name for name, character in GREEK.items() if name not in ("eps", "lam")} | {
     "\u03d5": "phi",
     "\u03f5": "epsilon",
@@ -60,6 +61,7 @@ DOUBLE_STRUCK = {
     "probability": ("\u2119", r"\operatorname{\mathbb{P}}"),
     "ones": ("\U0001d7cf", r"\mathbf{1}"),
     "normal": ("\U0001d4a9", r"\mathcal{N}"),
+    "reals": ("\u211d", r"\mathbb{R}"),
 }
 LIMITS = {"min", "max", "sup", "inf", "lim"}  # functions whose subscript goes below them in display style
 # Names that are words of a language, too: functions only where something follows them that they can act on.
@@ -176,6 +178,6 @@ ABBREVIATIONS = (
 
 
 def is_letter(name: str) -> bool:
-    """Whether a name is one letter, Latin or Greek, by its character or its name; digits after it are its index."""
+    """Whether a name is one letter, Latin or Greek, or ``oo``, by its character or its name; digits after it are its index."""
     base = name.rstrip("0123456789")
     return len(base) == 1 or base in GREEK

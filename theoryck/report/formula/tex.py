@@ -88,7 +88,7 @@ _MARKS = {
     "\u0327": "c",
     "\u0328": "k",
 }
-_SCRIPTS = {"star": "*", "transpose": r"\top", "infinity": r"\infty", "'": r"\prime", "''": r"\prime\prime"}
+_SCRIPTS = {"star": "*", "transpose": r"\top", "'": r"\prime", "''": r"\prime\prime"}
 
 
 def escape(text: str) -> str:

@@ -2,24 +2,26 @@
 
 Setting.   n = alpha p samples, labels of nu = theta.x'/sqrt(k), features v in R^p, all jointly Gaussian
            (:class:`~theoryck.theory.covariates.model.CovariateModel`); w minimises  sum_mu loss(y_mu, w.v_mu/sqrt(p)) +
-           (penalty/2) |w|^2,  with the losses
+           (lambda/2) |w|^2,  lambda the penalty,  with the losses
                "ridge"           (y - z)^2/2,       y = nu + noise
                "classification"  (y - z)^2/2,       y = sign(nu + noise)
                "logistic"        log(1 + e^-yz),    y = sign(nu + noise)
-Order      V = <omega/(lambda + V_hat omega)>,  q = <(q_hat omega + m_hat^2 t) omega/(lambda + V_hat omega)^2>,
-parameters m = (m_hat/sqrt(gamma)) <t/(lambda + V_hat omega)>: q = w.Omega.w/p is the second moment of the prediction, m its
-           correlation with nu.
+           Below rho is the variance of nu + noise: what the model calls rho, and the variance of the noise.
+Order parameters.  V = <omega/(lambda + V_hat omega)>,  q = <(q_hat omega + m_hat^2 t) omega/(lambda + V_hat omega)^2>,
+                   m = (m_hat/sqrt(gamma)) <t/(lambda + V_hat omega)>: q = w.Omega.w/p is the second moment of the
+                   prediction z = w.v/sqrt(p), m its covariance with nu.
 
 Square loss.  With kappa = lambda/V_hat and df_j = <(omega/(kappa + omega))^j> the equations V = <omega/(lambda + V_hat omega)>,
 V_hat = alpha/(1 + V) become  kappa (alpha - df_1(kappa)) = lambda.  Its left side is convex in kappa, zero at 0, so the root is
 unique and Newton's iteration from above decreases to it.  What remains is linear in q:
     m = (c/gamma) <t/(kappa + omega)>,   E = E_0/(1 - df_2/alpha),   q = (E/alpha) df_2 + (c^2/gamma) <t omega/(kappa + omega)^2>,
-c = 1 for regression on y = nu, sqrt(2/(pi rho)) for y = sign(nu).  All differences of near numbers are written as sums of positive
-terms, so that small errors keep their digits.
+    E_0 = E y^2 - (c^2/gamma) <t (2 kappa + omega)/(kappa + omega)^2>,
+E the mean of (y - z)^2 for a new label.  For ridge regression c = 1 and E y^2 = rho; for signs c = sqrt(2/(pi rho)) and E y^2 = 1.
+All differences of near numbers are written as sums of positive terms, so that small errors keep their digits.
 
-Logistic loss, by Newton's method in the logarithms of three unknowns.  For y = sign(nu), omega = sqrt(q) xi, V* = rho - m^2/q the
-channel needs means over xi ~ N(0, 1) of functions of the proximal point x = prox_{V log(1 + e^-x)}(omega) for y = 1; the other
-label is its mirror image.  With f = (x - omega)/V = 1/(1 + e^x):
+Logistic loss.  Newton's method in the logarithms of three unknowns.  Given z = sqrt(q) xi the field with its noise has the variance
+rho - m^2/q, and the channel needs means over xi ~ N(0, 1) of functions of the proximal point x = prox_{V log(1 + e^-x)}(omega),
+omega = sqrt(q) xi, for y = 1; the other label is its mirror image.  With f = (x - omega)/V = 1/(1 + e^x):
     q_hat = alpha E[2 Phi(s xi) f^2],   V_hat = alpha E[2 Phi(s xi) f(1-f)/(1 + V f(1-f))],   s = m/sqrt(rho q - m^2),
     m_hat = (alpha/sqrt(gamma)) sqrt(2/(pi rho)) E f(omega = sqrt((rho q - m^2)/rho) xi),
 the last by doing the integral over the teacher's field first.
@@ -29,7 +31,7 @@ real number.  Hence the trapezoidal rule with step h errs by about exp(-2 pi^2/(
 from Phi(s xi), and a fixed number of Gauss-Hermite nodes would lose all digits for large q or s.  Where V is small and q or s large
 all is decided near xi = 0, and a grid that is even in asinh(c xi) needs fewer nodes.
 
-Fluctuations of ridge regression.  Given the features the errors are quadratic forms of Gaussians (teacher and noise), whose
+Fluctuations.  Given the features the errors of ridge regression are quadratic forms of Gaussians (teacher and noise), whose
 variances are traces; the means given the features fluctuate by O(1/n) only, so the limit is that of the traces alone, an integral
 over the Marchenko-Pastur law.
 """
@@ -81,9 +83,10 @@ class CovariateLimit:
     """The limit at one point.
 
     ``test_error`` is the mean-square error E (y - z)^2 of a new label for ridge, label noise included, and the error rate
-    P(sign(z) != y) = arccos(m/sqrt(rho q))/pi for the two classifications.  ``train_loss`` is the mean over the samples, without
-    the penalty: of (y - z)^2 for ridge (no 1/2), of (y - z)^2/4 for square-loss classification, of log(1 + e^-yz) for logistic.
-    ``residual`` is the largest relative change of V, q, m under one more iteration of the fixed-point equations.
+    P(sign(z) != y) = arccos(m/sqrt((rho + noise) q))/pi for the two classifications, noise the variance of what is added to nu.
+    ``train_loss`` is the mean over the samples, without the penalty: of (y - z)^2 for ridge (no 1/2), of (y - z)^2/4 for
+    square-loss classification, of log(1 + e^-yz) for logistic.  ``residual`` is the largest relative change of V, q, m under one
+    more iteration of the fixed-point equations.
 
     >>> limit = covariate_limit(CovariateModel(omega=[1.0], diagonal=[1.0], rho=1, gamma=1), alpha=0.5, penalty=0.1)
     >>> limit.task, round(limit.test_error, 6), limit.residual < 1e-12

@@ -31,10 +31,10 @@ _PROBES = np.random.default_rng(0).standard_normal((256, MOST_INDICES))
 class OnePass:
     """One-pass SGD of a neuron s on y = f(z_1, ..., z_r), until min_k |m_k| >= ``level``.
 
-    ``target`` is f, a text in z or z1, ..., zr (or a :class:`~theoryck.theory.weak_recovery.Link`, with noise); ``slope`` is s', a
-    text in z; ``step`` the step, a text in d such as "0.2/d".  ``start`` is "uniform" on the sphere, or "positive", which takes
-    the absolute values of the overlaps.  ``smoothing`` is a text in d, the radius lambda over which the loss of s = h_3 is averaged
-    on the sphere (one index).  Raises QuantityError.
+    ``target`` is f, a text in ``z`` or ``z1``, ``z2``, ... (or a :class:`~theoryck.theory.weak_recovery.Link`, with noise);
+    ``slope`` is s', a text in z; ``step`` the step, a text in d such as "0.2/d". ``start`` is "uniform" on the sphere, or
+    "positive", which takes the absolute values of the overlaps. ``smoothing`` is a text in d, the radius lambda over which the
+    loss of s = h_3 is averaged on the sphere (one index).  Raises QuantityError.
 
     >>> sgd = OnePass("z1*z2", "sqrt(2)*z", "0.2/d")
     >>> sgd.link.indices, sgd.step_at(100), sgd.slope_coefficients

@@ -80,7 +80,7 @@ class Link:
 
     @property
     def symbols(self) -> tuple[Any, ...]:
-        """The variables z1, ..., zr that f depends on."""
+        """The variables ``z``, or ``z1``, ``z2``, ..., that f depends on."""
         return tuple(sorted(self.expression.free_symbols, key=lambda symbol: int(symbol.name[1:] or 1)))
 
     @property

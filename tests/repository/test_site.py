@@ -1,0 +1,74 @@
+"""The sources of the site: what they are read as.  The site itself is built and looked at in tests/browser."""
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the site is not part of an installed package")
+
+
+@pytest.fixture(scope="module")
+def docstrings():
+    """The module that reads docstrings for the site."""
+    pytest.importorskip("docutils")
+    spec = importlib.util.spec_from_file_location("docstrings_of_the_site", DOCS / "extension" / "docstrings.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def blocks():
+    """The paragraphs of all docstrings of subjects and proofs, as lines."""
+    for folder in (ROOT / "theoryck" / "theory", ROOT / "proofs"):
+        for path in sorted(folder.rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
+                    yield from (block.splitlines() for block in re.split(r"\n[ \t]*\n", text))
+
+
+def torn(lines, known):
+    """Words at a line's beginning that stand off like a label and are none, with what is set in to their column below."""
+    found = []
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        match = re.match(r"([A-Za-z][A-Za-z ]{0,28}?)(\.?) {2,}(?=\S)", line)
+        hangs = match is not None and len(below) - len(below.lstrip()) == match.end() and bool(below.strip())
+        stands_off = match is not None and (hangs or not match.group(2)) and match.group(1)[0].isupper()
+        if stands_off and (match.group(1) not in known or not match.group(2)):
+            found.append(line)
+    return found
+
+
+def test_a_label_is_one_of_the_known_ones(docstrings):
+    assert [line for block in blocks() for line in torn(block, docstrings.LABELS)] == []
+    assert torn(["Order      V = 1,", "parameters q = 2"], ["Order"])
+    assert torn(["Strange.   V = 1,", "           q = 2"], ["Setting"])
+    assert not torn(["Setting.   V = 1,", "           q = 2"], ["Setting"])
+
+
+def test_a_label_heads_its_paragraph_and_other_words_stay_in_theirs(docstrings):
+    read = [line for line in docstrings.convert("Setting.  It is one\nparagraph.\n\nNothing is said.  It goes on.") if line]
+    assert read == ["**Setting.**", "It is one paragraph.", "Nothing is said. It goes on."]
+
+
+def test_code_is_code_and_no_address_of_a_mail(docstrings):
+    assert docstrings.plain("declare it in ``@tc.quantity``.") == "declare it in \\ ``@tc.quantity``\\ ."
+    assert docstrings.plain("x@tc.quantity and `one` back-tick") == "x\\@tc.quantity and \\`one\\` back-tick"
+
+
+def rows_without_head(text):
+    """Rows of tables that a line without a table stands before, and that are no heads: Markdown shows them as text."""
+    lines = ["", *re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE).splitlines(), ""]
+    first = [at for at in range(1, len(lines) - 1) if lines[at].startswith("|") and not lines[at - 1].startswith("|")]
+    return [lines[at] for at in first if not re.fullmatch(r"\|[ :|-]+\|", lines[at + 1].strip())]
+
+
+def test_every_row_of_a_table_belongs_to_one():
+    assert {
+        path.name: rows for path in sorted(DOCS.glob("*.md")) if (rows := rows_without_head(path.read_text(encoding="utf-8")))
+    } == {}
+    assert rows_without_head("| a |\n| - |\n| b |\n\n| c |\n") == ["| c |"]
