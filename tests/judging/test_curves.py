@@ -263,3 +263,39 @@ def test_the_rivals_of_an_audit_are_named_as_they_were_written():
     assert measured.verdict is Verdict.INCONCLUSIVE
     assert measured.curve.value(512) == pytest.approx(3 / 512, rel=0.05)
     assert replace(measured.curve, fixed={"n": 3}).fixed == {"n": 3}
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_curve_of_a_geometric_rate_is_linear_in_its_sizes(first):
+    levels = list(range(first, 10))
+    values = [3 * 2.0**-level for level in levels]
+    (curve,) = audit({"l": levels}, values, [0.01 * value for value in values], rate="2**(-l)", rivals=["4**(-l)"]).judgement.curves
+    assert (curve.linear, curve.sizes) == (True, tuple(levels))
+    assert Curve.from_json(curve.to_json()) == curve
+    middle = [level + 0.5 for level in levels[:-1]]  # the claimed rate and the rival are straight lines there too
+    assert [curve.log_rate(at) for at in middle] == pytest.approx([-at * math.log(2) for at in middle])
+    assert [curve.log_rival("4**(-l)", at) for at in middle] == pytest.approx([(levels[-1] - at) * math.log(2) for at in middle])
+    # Values that are the rate, known to 1%, are within twice that of the curve.
+    assert [curve.value(level) for level in levels] == pytest.approx(values, rel=0.02)
+    for at in middle:
+        low, high = curve.band(at)
+        assert low <= 3 * 2.0**-at <= high
+
+
+def test_only_a_linear_curve_has_a_size_without_a_logarithm():
+    with pytest.raises(ValueError, match="has positive ones, got 0"):
+        Curve("montecarlo", "l", (0, 1, 2), 1)
+    assert Curve("montecarlo", "l", (0, 1, 2), 1, linear=True).sizes == (0, 1, 2)
+
+
+def test_a_loss_law_has_a_curve_for_each_line_of_the_table():
+    rows = [(n, d) for d in (1, 4, 16, 64) for n in (1, 2, 4, 8)]
+    values = [1.7 + n**-0.5 + 2 * d**-0.4 for n, d in rows]
+    result = audit({"N": [n for n, _ in rows], "D": [d for _, d in rows]}, values, 1e-3, kind="loss-law", limit=1.5)
+    curves = result.judgement.curves
+    assert [(curve.base, curve.fixed, curve.sizes) for curve in curves] == [("N", {"D": d}, (1, 2, 4, 8)) for d in (1, 4, 16, 64)]
+    for curve in curves:
+        assert curve.value(3) + 1.5 == pytest.approx(1.7 + 3**-0.5 + 2 * curve.fixed["D"] ** -0.4, abs=5e-3)  # chords are within RESOLVED of its height
+        assert curve.limit.estimate + 1.5 == pytest.approx(result.judgement.limit.estimate)
+        assert curve.tolerance == pytest.approx(0.05 * 1.5)
+        assert max(map(abs, curve.residuals["montecarlo"])) < 0.01

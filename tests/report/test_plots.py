@@ -1,6 +1,7 @@
 """Pictures: what is drawn where, on awkward values, and what is said when nothing can be drawn."""
 
 import builtins
+import itertools
 import math
 from dataclasses import replace
 
@@ -8,9 +9,10 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from theoryck.auditing import audit
 from theoryck.records import Contract, Estimate, Interval, Judgement, Kind, Point, Prediction, Result, Status, Tightness, Verdict
 from theoryck.report import plots
-from theoryck.report.plots import PlotError, Trace, draw, title
+from theoryck.report.plots import PlotError, Trace, draw, title, traces
 
 SIZES = (16, 32, 64, 128)
 RESULT = Result(
@@ -150,3 +152,108 @@ def test_without_matplotlib_the_error_says_how_to_install_it(monkeypatch, tmp_pa
     monkeypatch.setattr(builtins, "__import__", hidden)
     with pytest.raises(PlotError, match="python -m pip install matplotlib"):
         draw(RESULT, [], tmp_path / "a.png")
+
+
+FALLING = [0.35 + 2.5 * n**-0.5 for n in (64, 128, 256, 512, 1024, 2048, 4096, 8192)]
+SETTLING = {"n": [64, 128, 256, 512, 1024, 2048, 4096, 8192]}
+LEVELS = {"l": list(range(10))}
+HALVED = [3 * 2.0**-level for level in LEVELS["l"]]
+
+
+def audited(monkeypatch, tmp_path, sizes, values, stderr=None, **options):
+    """Draw an audit, and return the axes, the points on them, and the labels of the legend."""
+    result = audit(sizes, values, stderr, **options)
+    axes = drawn(monkeypatch, result, traces(result), tmp_path / "a.png")
+    spots = [spot for container in axes.containers for spot in zip(*container.lines[0].get_data())]
+    return axes, sorted(spots), [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize("rate", [None, "n**(-1/2)"])
+def test_a_limit_that_is_measured_is_a_level_below_values_and_curve(monkeypatch, tmp_path, rate):
+    axes, spots, labels = audited(monkeypatch, tmp_path, SETTLING, FALLING, 1e-3, limit="unknown", rate=rate)
+    assert (axes.get_xscale(), axes.get_yscale(), axes.get_ylabel()) == ("log", "linear", "value")
+    assert spots == sorted(zip(SETTLING["n"], FALLING))
+    assert labels[0] == "fit, with band"
+    assert labels[1].startswith("limit 0.3")
+    curve, level = axes.lines[-2:]
+    assert curve.get_ydata()[0] == pytest.approx(FALLING[0], abs=3e-3)
+    assert level.get_ydata() == pytest.approx([0.35, 0.35], abs=0.01)
+    assert ("value -> L like C * n**(-1/2), limit 0.3" if rate else "value -> L, limit 0.3") in axes.get_title(loc="left")
+
+
+def test_a_claimed_limit_without_a_rate_is_a_level_beside_the_one_that_is_measured(monkeypatch, tmp_path):
+    axes, spots, labels = audited(monkeypatch, tmp_path, SETTLING, FALLING, 1e-3, limit=0.35)
+    assert spots == [(n, pytest.approx(value)) for n, value in zip(SETTLING["n"], FALLING)]
+    assert labels[2] == "claimed limit 0.35"
+    assert axes.get_ylabel() == "value"
+
+
+def test_the_axis_says_which_limit_was_subtracted(monkeypatch, tmp_path):
+    axes, spots, labels = audited(monkeypatch, tmp_path, SETTLING, FALLING, 1e-3, limit=0.35, rate="n**(-1/2)")
+    assert (axes.get_xscale(), axes.get_yscale(), axes.get_ylabel()) == ("log", "log", "value \N{MINUS SIGN} 0.35")
+    assert spots == [(n, pytest.approx(2.5 * n**-0.5)) for n in SETTLING["n"]]
+    assert labels == ["fit, with band", "claimed rate", "measured, one standard error"]
+
+
+def test_a_loss_law_of_one_size_is_drawn_with_its_limit(monkeypatch, tmp_path):
+    axes, spots, labels = audited(monkeypatch, tmp_path, SETTLING, FALLING, 1e-3, kind="loss-law")
+    assert spots == sorted(zip(SETTLING["n"], FALLING))
+    assert (labels[0], labels[1].split()[:2]) == ("fit", ["limit", "0.350"])
+    assert "in n\nassuming the law E + A n^-a" in axes.get_title(loc="left")
+
+
+@pytest.mark.parametrize("scattered", [False, True])
+def test_a_loss_law_of_two_sizes_is_drawn_line_by_line_or_as_points(monkeypatch, tmp_path, scattered):
+    pairs = [
+        (n * (1 + scattered * i / 9), d * (1 + scattered * n / 99)) for i, d in enumerate((1, 4, 16, 64)) for n in (1, 2, 4, 8)
+    ]
+    sizes = {"N": [n for n, _ in pairs], "D": [d for _, d in pairs]}
+    values = [1.7 + n**-0.5 + 2 * d**-0.4 for n, d in pairs]
+    axes, spots, labels = audited(monkeypatch, tmp_path, sizes, values, 1e-3, kind="loss-law")
+    base = axes.get_xlabel()
+    assert spots == sorted(zip(sizes[base], values))
+    assert labels[0].startswith("limit 1.70")
+    other = "D" if base == "N" else "N"
+    assert labels[1:] == (
+        ["measured, one standard error"] if scattered else [f"{other} = {size:g}" for size in dict.fromkeys(sizes[other])]
+    )
+    curves = [line for line in axes.lines if line.get_linestyle() != "None" and len(line.get_xdata()) > 4]
+    assert len(curves) == (0 if scattered else 4)
+    for curve in curves:  # each through its points
+        on = {*zip(curve.get_xdata(), (round(y, 2) for y in curve.get_ydata()))}
+        assert sum((x, round(y, 2)) in on for x, y in spots) >= 4
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_geometric_rate_is_a_straight_line_in_the_levels(monkeypatch, tmp_path, first):
+    sizes, values = {"l": LEVELS["l"][first:]}, HALVED[first:]
+    errors = [0.01 * value for value in values]
+    axes, spots, labels = audited(monkeypatch, tmp_path, sizes, values, errors, rate="2**(-l)", rivals=["4**(-l)"])
+    assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "log")
+    assert spots == sorted(zip(sizes["l"], values))
+    assert labels == ["fit, with band", "claimed rate", "measured, one standard error"]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == [str(level) for level in sizes["l"]]
+    fit, claim = axes.lines[-2:]
+    for line in (fit, claim):
+        slopes = [math.log(b / a) / (y - x) for (x, a), (y, b) in itertools.pairwise(zip(*line.get_data()))]
+        assert slopes == pytest.approx([-math.log(2)] * len(slopes), rel=0.02)  # the values are 1% known
+
+
+@pytest.mark.parametrize("limit", [None, 0.35])
+def test_what_cannot_be_fitted_has_its_points(monkeypatch, tmp_path, limit):
+    for options in ({"limit": limit or "unknown"}, {"limit": limit, "kind": "loss-law"}):
+        axes, spots, _ = audited(monkeypatch, tmp_path, {"n": [64, 128, 256]}, FALLING[:3], **options)
+        assert spots == [(n, pytest.approx(value)) for n, value in zip((64, 128, 256), FALLING)]
+        assert "limit not found" in axes.get_title(loc="left")
+
+
+@pytest.mark.parametrize("name", ["m", "W", "$x$ "])
+def test_titles_are_broken_and_not_cut(monkeypatch, tmp_path, name):
+    assuming = "on h = 0.25..0.00195312, toward 0, assuming corrections O(h^1/2) of at most 0.6 at h = 0.25"
+    prediction = replace(RESULT.prediction, rate=20 * name + " * " + 60 * name)
+    result = replace(RESULT, prediction=prediction, judgement=replace(RESULT.judgement, assuming=assuming))
+    axes = drawn(monkeypatch, result, [trace([1, 2, 3, 4])], tmp_path / "a.png")
+    shown = axes.get_title(loc="left")
+    assert "".join(shown.split()).replace("\\$", "$").endswith("".join(assuming.split()))
+    extent = axes._left_title.get_window_extent()
+    assert (extent.x1, extent.y1) <= (axes.figure.bbox.width, axes.figure.bbox.height)

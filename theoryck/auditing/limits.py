@@ -8,6 +8,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 from theoryck.auditing.directions import as_path, coarsest_first
 from theoryck.auditing.points import Gathered, student_factor
 from theoryck.fitting.approach_errors import enlargement_about_approach, scatter_about_approach
@@ -16,10 +18,12 @@ from theoryck.fitting.loss import LossFit, fit_loss_law
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge
 from theoryck.judging.case import Claimed, decimal_number
+from theoryck.judging.curves import grid_of, nodes_of
 from theoryck.judging.evidence import with_error
 from theoryck.rates import Rate
 from theoryck.rates.directions import Axis
-from theoryck.records import Contract, Enclosure, Interval, Judgement, Kind, Point, Prediction, Rival, Toward, Verdict
+from theoryck.records import Contract, Enclosure, Interval, Judgement, Kind, Point, Prediction, Rival, Size, Toward, Verdict
+from theoryck.records.results import Curve
 
 UNKNOWN = "unknown"
 LOSS_LAW = "loss-law"
@@ -144,7 +148,8 @@ def judge_loss_law(gathered: Gathered, template: Prediction, contract: Contract)
     law = " + ".join(["E", *(f"{size} {name}^-a" for size, name in zip("ABCDFG", columns))])
     if found.reason:
         reason = f"the law {law} cannot be fitted: {found.reason}"
-        return Judgement(Verdict.INCONCLUSIVE, reason, flags=(*flags, *found.flags)), template, points
+        curves = _law_curves(found, points, template, contract)
+        return Judgement(Verdict.INCONCLUSIVE, reason, flags=(*flags, *found.flags), curves=curves), template, points
     if gathered.without_errors:  # what the scatter about the law shows
         points = tuple(
             replace(point, estimate=replace(point.estimate, stderr=found.noise * abs(point.estimate.value)))
@@ -157,7 +162,7 @@ def judge_loss_law(gathered: Gathered, template: Prediction, contract: Contract)
     verdict, reason = Verdict.INCONCLUSIVE, f"{MEASURED}; {shown}"
     if template.value is not None:
         claimed = float(template.value)
-        tolerance = contract.within * abs(claimed) or contract.within
+        tolerance = _tolerance(claimed, contract)
         gap, half = found.limit.estimate - claimed, found.limit.half_width
         verdict = Verdict.REFUTED if wide.low > claimed + tolerance or wide.high < claimed - tolerance else Verdict.INCONCLUSIVE
         if claimed - tolerance <= narrow.low and narrow.high <= claimed + tolerance and found.limit.contains(claimed):
@@ -176,8 +181,50 @@ def judge_loss_law(gathered: Gathered, template: Prediction, contract: Contract)
         rivals=rivals,
         flags=(*flags, *found.flags),
         assuming=f"assuming the law {law}, without corrections",
+        curves=_law_curves(found, points, template, contract),
     )
     return judgement, template, points
+
+
+def _law_curves(found: LossFit, points: Sequence[Point], template: Prediction, contract: Contract) -> tuple[Curve, ...]:
+    """Return the law along every line of the table on which one size moves, the one of the fewest lines; E is their limit."""
+
+    def others(point: Point, base: str) -> tuple[tuple[str, Size], ...]:
+        return tuple((name, size) for name, size in point.sizes.items() if name != base)
+
+    base = min(points[0].sizes, key=lambda name: len({others(point, name) for point in points}))
+    claimed = 0.0 if template.value is None else float(template.value)
+    tolerance = None if template.value is None else _tolerance(claimed, contract)
+    ends = (found.limit.estimate - claimed, found.limit.low - claimed, found.limit.high - claimed)
+    curves = []
+    for fixed in dict.fromkeys(others(point, base) for point in points):
+        line = sorted((point for point in points if others(point, base) == fixed), key=lambda point: point.sizes[base])
+        sizes = tuple(dict.fromkeys(point.sizes[base] for point in line))
+        curve = Curve("montecarlo", base, sizes, 0, tolerance=tolerance, fixed=dict(fixed), reason=found.reason)
+        if not found.reason:
+            curve = replace(curve, limit=Interval(*ends, found.limit.level), **_law_columns(found, curve, line, claimed))
+        curves.append(curve)
+    return tuple(sorted(curves, key=lambda curve: -len(curve.sizes)))  # the line that shows the most is the first
+
+
+def _law_columns(found: LossFit, curve: Curve, line: Sequence[Point], claimed: float) -> dict[str, Any]:
+    """Return the columns of a law along a line: it is fitted to the whole table, so that no band belongs to one line."""
+
+    def law(size: float) -> float:
+        at = {**curve.fixed, curve.base: size}
+        return found.limit.estimate + sum(found.amplitudes[name] * at[name] ** found.exponents[name].estimate for name in at)
+
+    grid = grid_of(curve.sizes, linear=False)
+    centre = np.array([law(size) for size in grid.tolist()]) - claimed
+    kept = nodes_of(grid, curve, centre, np.zeros(len(grid)), 0.0)
+    known = [(p.estimate.value, p.estimate.stderr, law(p.sizes[curve.base])) for p in line if p.estimate is not None]
+    left = tuple(float(f"{(value - fit) / error:.6g}") if error else None for value, error, fit in known)
+    columns = {"nodes": grid[kept], "centre": centre[kept], "spread": np.zeros(len(kept))}
+    return {name: tuple(column.tolist()) for name, column in columns.items()} | {"residuals": {"montecarlo": left}}
+
+
+def _tolerance(claimed: float, contract: Contract) -> float:
+    return contract.within * abs(claimed) or contract.within
 
 
 def _shown(found: LossFit, law: str) -> str:

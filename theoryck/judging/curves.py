@@ -31,7 +31,7 @@ def curves(case: Case, outcomes: Sequence[Outcome], best: Outcome) -> tuple[Curv
     The curve of growth is that of the route whose exponent is given, else of the narrowest; brackets have two.  Where
     exact values have the curve, estimates are compared with it: so the two routes are seen to agree.
     """
-    if not case.base or case.prediction.kind is Kind.IDENTITY or case.axis.unit:  # curves have logarithmic axes
+    if not case.base or case.prediction.kind is Kind.IDENTITY:
         return ()
     with np.errstate(all="ignore"):  # what leaves the range of floats is infinite, and then no curve is given
         return (*_approach(case, outcomes), *_growth(case, outcomes, best))
@@ -59,6 +59,7 @@ def _growth(case: Case, outcomes: Sequence[Outcome], best: Outcome) -> list[Curv
         log_rates=_rounded(log_rates),
         rivals=_rival_rates(case, sizes, log_rates),
         toward=case.axis.toward,
+        linear=bool(case.axis.unit),
     )
     usable = [outcome for outcome in fitted if all(each.fit.fit.identifiable for each in outcome.growths)]
     if not usable:
@@ -83,7 +84,7 @@ def _growth_curve(
 ) -> Curve:
     fit, level = fitted.fit.fit, case.contract.level
     assert fit.system is not None
-    grid = _grid(bare.sizes)
+    grid = grid_of(bare.sizes, bare.linear)
     logs, errors = fit.system.curve(_large(case, grid))
     centre, spread = (
         logs - fitted.fit.scale,
@@ -91,7 +92,7 @@ def _growth_curve(
     )  # the fit is one of the ratio times exp(scale)
     if not (np.isfinite(centre).all() and np.isfinite(spread).all()):
         return replace(bare, reason=BEYOND)
-    kept = _nodes(grid, bare.sizes, centre, spread, FLAT)
+    kept = nodes_of(grid, bare, centre, spread, FLAT)
     return replace(
         bare,
         route=fitted.series.route,
@@ -159,6 +160,7 @@ def _approach(case: Case, outcomes: Sequence[Outcome]) -> list[Curve]:
         tolerance=limit_tolerance(case, first.series),
         toward=case.axis.toward,
         rivals={rival: (float(case.claimed.rival_numbers[rival] - value),) for rival in case.prediction.rivals},
+        linear=bool(case.axis.unit),
     )
     usable = [(outcome, each) for outcome, each in limits if not each.fit.reason]
     if not usable:
@@ -170,12 +172,12 @@ def _approach(case: Case, outcomes: Sequence[Outcome]) -> list[Curve]:
         fit = deciding.fit if common and each.series.route == "montecarlo" else each.fit
         residuals[each.series.route] = _limit_residuals(case, gaps_of(case, each.series), fit)
     level = case.contract.level
-    grid = _grid(bare.sizes)
+    grid = grid_of(bare.sizes, bare.linear)
     values = [deciding.fit.value_at(size, level) for size in _large(case, grid)]
     centre, spread = (np.array(column) for column in zip(*((found.estimate, found.half_width) for found in values)))
     if not (np.isfinite(centre).all() and np.isfinite(spread).all()):
         return [replace(bare, reason=BEYOND, residuals=residuals)]
-    kept = _nodes(grid, bare.sizes, centre, spread, 0.0)
+    kept = nodes_of(grid, bare, centre, spread, 0.0)
     return [
         replace(
             bare,
@@ -209,21 +211,24 @@ def _large(case: Case, grid: Array) -> Array:
     return np.array([case.axis.large(size) for size in grid.tolist()], dtype=float)
 
 
-def _grid(sizes: Sequence[Size]) -> Array:
-    """Return the measured sizes and STEPS sizes between them, evenly on the logarithm."""
-    between = np.exp(np.linspace(math.log(sizes[0]), math.log(sizes[-1]), STEPS))
-    inner = [float(f"{size:.6g}") for size in between[1:-1] if all(abs(math.log(size / known)) > 1e-3 for known in sizes)]
-    return np.array(sorted([*map(float, sizes), *inner]))
+def grid_of(sizes: Sequence[Size], linear: bool) -> Array:
+    """Return the measured sizes and STEPS sizes between them, evenly on the logarithm or, where ``linear``, on the sizes."""
+    ends = np.array([sizes[0], sizes[-1]], dtype=float)
+    between = np.linspace(*ends, STEPS) if linear else np.exp(np.linspace(*np.log(ends), STEPS))
+    near = 1e-3 * (ends[1] - ends[0]) / STEPS if linear else 1e-3
+    known = np.array(sizes, dtype=float) if linear else np.log(np.array(sizes, dtype=float))
+    apart = [size for size in between[1:-1] if np.abs((size if linear else math.log(size)) - known).min() > near]
+    return np.array(sorted([*map(float, sizes), *(float(f"{size:.6g}") for size in apart)]))
 
 
-def _nodes(grid: Array, sizes: Sequence[Size], centre: Array, spread: Array, flat: float) -> list[int]:
+def nodes_of(grid: Array, curve: Curve, centre: Array, spread: Array, flat: float) -> list[int]:
     """Return which entries of the grid to keep: the sizes measured, and the worst of the others until straight lines will do.
 
     They do where they are within RESOLVED of the height of the curve, which is at least ``flat``, or of the spread there.
     """
-    x = np.log(grid)
+    x = grid if curve.linear else np.log(grid)
     allowed = RESOLVED * np.maximum(max(np.ptp(centre), flat), 4 * spread)
-    kept = sorted({int(index) for index in np.searchsorted(grid, sizes)})
+    kept = sorted({int(index) for index in np.searchsorted(grid, curve.sizes)})
     while len(kept) < len(grid):
         ahead, wide = (np.abs(np.interp(x, x[kept], column[kept]) - column) for column in (centre, spread))
         excess = (ahead + wide) / np.maximum(allowed, 1e-300)

@@ -27,12 +27,14 @@ class Curve(Record):
     ``centre +- spread``, which ends in ``limit`` and supports the claim within ``tolerance``.
 
     ``sizes`` (and ``log_rates``) are those measured, in ascending order.  ``centre`` and ``spread`` are given at ``nodes``, the
-    sizes measured and others between them, such that straight lines in log(size) are the curve to what a picture resolves; they
-    are empty where nothing could be fitted, with the ``reason`` in words.  ``fixed`` are the other sizes on a line of a grid.
+    sizes measured and others between them, such that straight lines in log(size) are the curve to what a picture resolves (in the
+    size itself where it is ``linear``, as for geometric rates, whose sizes may be 0); they are empty where nothing could be fitted,
+    with the ``reason`` in words.  ``fixed`` are the other sizes on a line of a grid.
     ``residuals`` are (value - curve)/error by route, one for each value with an error bar, in ascending order of sizes.
     ``rivals`` are, by the text of the rival, the logarithms of its rate over the claimed one at ``sizes``, 0 nearest to the limit
     (``toward``); of a limit its value minus the claimed one, one number.  ``trusted`` is False where a few draws made the error
-    bars, so that the band means nothing.  Raises ValueError where lengths do not fit.
+    bars, so that the band means nothing.  Raises ValueError where lengths do not fit, and for a
+    size that has no logarithm.
 
     >>> logs = (math.log(2.0), math.log(2.0))
     >>> curve = Curve("montecarlo", "d", (16, 64), 1, (16.0, 64.0), logs, (0.0, 0.0), log_rates=(0.0, -math.log(4.0)))
@@ -60,6 +62,7 @@ class Curve(Record):
     reason: str = field(default="", metadata=SPARE)
     trusted: bool = field(default=True, metadata=SPARE)
     toward: Toward = field(default=Toward.INFINITY, metadata=SPARE)
+    linear: bool = field(default=False, metadata=SPARE)
 
     def __post_init__(self) -> None:
         if not (len(self.nodes) == len(self.centre) == len(self.spread)):
@@ -67,10 +70,13 @@ class Curve(Record):
             raise ValueError(f"nodes, centre and spread of a curve must have the same length, got {lengths}")
         if self.log_rates and len(self.log_rates) != len(self.sizes):
             raise ValueError(f"a curve has a rate for each of its {len(self.sizes)} sizes, got {len(self.log_rates)}")
+        least = min((*self.sizes, *self.nodes), default=1)
+        if not (self.linear or least > 0):
+            raise ValueError(f"a curve that is not linear in its sizes has positive ones, got {least}")
 
     def log_rate(self, size: float) -> float:
         """Return the logarithm of the claimed rate, interpolated between the sizes measured."""
-        return interpolated(size, self.sizes, self.log_rates) if self.log_rates else 0.0
+        return self._between(size, self.sizes, self.log_rates) if self.log_rates else 0.0
 
     def heights(self, size: float) -> tuple[float, float, float]:
         """Return centre, lower and upper end as they are kept: logarithms of value/rate for growth, differences for a limit.
@@ -79,7 +85,7 @@ class Curve(Record):
         """
         if not self.centre:
             raise ValueError(f"no curve was fitted along {self.base}: {self.reason}")
-        centre, spread = (interpolated(size, self.nodes, column) for column in (self.centre, self.spread))
+        centre, spread = (self._between(size, self.nodes, column) for column in (self.centre, self.spread))
         return centre, centre - spread, centre + spread
 
     def value(self, size: float) -> float:
@@ -91,6 +97,13 @@ class Curve(Record):
         _, low, high = self._values(size)
         return low, high
 
+    def log_rival(self, rival: str, size: float) -> float:
+        """Return the logarithm of a rival's rate over the claimed one, interpolated between the sizes measured."""
+        return self._between(size, self.sizes, self.rivals[rival])
+
+    def _between(self, size: float, sizes: Sequence[float], column: Sequence[float]) -> float:
+        return interpolated(size, sizes, column, linear=self.linear)
+
     def _values(self, size: float) -> tuple[float, float, float]:
         centre, low, high = self.heights(size)
         if self.sign == 0:
@@ -100,8 +113,10 @@ class Curve(Record):
         return centre, min(low, high), max(low, high)
 
 
-def interpolated(size: float, sizes: Sequence[float], column: Sequence[float]) -> float:
+def interpolated(size: float, sizes: Sequence[float], column: Sequence[float], *, linear: bool = False) -> float:
     """Return the entry of ``column`` at ``size``, linear in the logarithm of ascending ``sizes`` and constant beyond their ends.
+
+    With ``linear`` it is linear in the sizes themselves.
 
     >>> interpolated(4, (2, 8), (0.0, 1.0)), interpolated(9, (2, 8), (0.0, 1.0))
     (0.5, 1.0)
@@ -110,7 +125,7 @@ def interpolated(size: float, sizes: Sequence[float], column: Sequence[float]) -
     if after == 0 or after == len(sizes):
         return column[0 if after == 0 else -1]
     low, high = sizes[after - 1], sizes[after]
-    share = math.log(size / low) / math.log(high / low)
+    share = (size - low) / (high - low) if linear else math.log(size / low) / math.log(high / low)
     return column[after - 1] + share * (column[after] - column[after - 1])
 
 

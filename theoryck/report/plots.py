@@ -1,4 +1,7 @@
-"""Pictures by matplotlib: log-log ones of values with error bars, fitted curve, band and claimed rate; histograms of laws.
+"""Pictures by matplotlib: values with error bars, fitted curve, band and claimed rate or limit; histograms of laws.
+
+Growth has logarithmic axes, that of a geometric rate a linear axis of the sizes, along which it is a straight line.  Values that
+approach a limit have a linear axis, on which the limit is a level; where limit and rate are claimed, the differences are growth.
 
 A histogram has left the density in bins that are equally probable under the claim, right what the two distribution functions
 differ by at every size.  The bins at both ends are open and have no density: their share is in the distribution functions.
@@ -13,24 +16,28 @@ import math
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from theoryck.records import Counts, Estimate, Point, Report, Result, Size
+from theoryck.records import Counts, Estimate, Interval, Kind, Point, Report, Result, Size
 from theoryck.records.values import size_text
 from theoryck.report import numbers
 from theoryck.report.claims import clean, measured
 from theoryck.report.layout import shorten
 from theoryck.report.paragraphs import outcome_and_why
 from theoryck.report.svg import laws
-from theoryck.report.svg.marks import Along, growths
+from theoryck.report.svg.marks import Along, approaches, growths
 
 SUFFIXES = (".png", ".svg", ".pdf")
 MOST_BANDS = 6  # lines of a grid; with more of them the bands would hide each other
 MOST_LABELS = 8
 # Okabe and Ito (2008): told apart by colour-blind readers too.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+CLAIM = COLORS[1]
+TITLE = 10  # points
+MOST_TITLE = 240  # characters of either line of a title, which is broken to fit
 
 
 class PlotError(ValueError):
@@ -42,6 +49,8 @@ class Trace:
     """What is drawn along one direction: points (size, estimate), the fitted curve with its band, the claimed rate.
 
     ``sizes``, ``centre``, ``low``, ``high`` and ``claimed`` have one entry per point of the curve; empty where there is none.
+    ``geometric`` sizes lie on a linear axis.  ``subtracted`` is the claimed limit whose differences are drawn.  Values that
+    ``settle`` approach a limit: the ``target`` that is claimed, or the ``limit`` that was measured.
     """
 
     label: str
@@ -52,6 +61,11 @@ class Trace:
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     claimed: tuple[float, ...] = ()
+    geometric: bool = False
+    subtracted: Decimal | None = None
+    settle: bool = False
+    target: float | None = None
+    limit: Interval | None = None
 
 
 def traces(result: Result) -> list[Trace]:
@@ -66,7 +80,30 @@ def traces(result: Result) -> list[Trace]:
     3.0
     """
     base = None if result.prediction is None else result.prediction.base
-    return [_along(line) for line in growths(result) if not line.fixed or base in (None, line.base)]
+    grown = [line for line in growths(result) if not line.fixed or base in (None, line.base)]
+    settling = [_settling(line) for line in ([] if any(line.fitted for line in grown) else approaches(result))]
+    if len(settling) > MOST_LABELS:  # of a scattered table: no colour tells so many lines apart
+        points = tuple(point for trace in settling for point in trace.points)
+        return [Trace("", points, settling[0].base, settle=True, target=settling[0].target, limit=settling[0].limit)]
+    return settling or [_along(line) for line in grown]
+
+
+def _settling(line: Along) -> Trace:
+    """Return the values themselves as they approach a limit: what was subtracted is added."""
+    claimed = line.subtracted
+    if claimed is None:
+        found = _along(line)
+    else:
+        found = _along(replace(line, traces=tuple(trace.minus(-claimed) for trace in line.traces), subtracted=None))
+    shift, limit = float(claimed or 0), line.fitted[0].limit if line.fitted else None
+    ends = None if limit is None else Interval(limit.estimate + shift, limit.low + shift, limit.high + shift, limit.level)
+    centre, low, high = (
+        tuple(zip(*(tuple(height + shift for height in line.fitted[0].heights(size)) for size in line.grid)))
+        if line.fitted
+        else ((),) * 3
+    )
+    target = None if claimed is None else shift
+    return replace(found, centre=centre, low=low, high=high, settle=True, target=target, limit=ends)
 
 
 def _along(line: Along) -> Trace:
@@ -82,6 +119,8 @@ def _along(line: Along) -> Trace:
         low=tuple(map(min, curve[1], curve[2])),
         high=tuple(map(max, curve[1], curve[2])),
         claimed=tuple(line.values(line.claimed)) if line.claimed and line.fitted else (),
+        geometric=line.linear,
+        subtracted=line.subtracted,
     )
 
 
@@ -113,19 +152,22 @@ def draw(result: Result, traces: Sequence[Trace], path: str | os.PathLike[str]) 
     """Draw the points of a result, its fitted curves and the claimed rate into a file (.png, .svg or .pdf).
 
     Values are drawn on a logarithmic axis: all of them if they have one sign, which the axis then names; on a symmetric one (linear
-    around zero) if signs differ or a value is zero.  Raises PlotError where the file cannot be written.
+    around zero) if signs differ or a value is zero; on a linear one if they approach a limit.  Raises PlotError where the file
+    cannot be written.
     """
     check_plot(path)
     figure_class, canvas = matplotlib_canvas()
     figure = figure_class(figsize=(7.0, 5.0), dpi=150, layout="constrained")
     canvas(figure)
     axes = figure.add_subplot()
-    axes.set_xscale("log")
+    axes.set_xscale("linear" if any(trace.geometric for trace in traces) else "log")
     sign = _value_axis(axes, traces)
     several = len(traces) > 1
     for i, trace in enumerate(traces):
         _trace(axes, trace, COLORS[i % len(COLORS)], sign, several, len(traces) <= MOST_BANDS)
+    _levels(axes, traces)
     _labels(axes, result, traces, sign)
+    _title(figure, axes, title(result))
     save(figure, path)
 
 
@@ -140,6 +182,8 @@ def save(figure: Any, path: str | os.PathLike[str]) -> None:
 def _value_axis(axes: Any, traces: Sequence[Trace]) -> int:
     """Choose the vertical axis and return the sign by which values are multiplied."""
     values = [estimate.value for trace in traces for _, estimate in trace.points]
+    if any(trace.settle for trace in traces):
+        return 1
     if values and all(value > 0 for value in values):
         axes.set_yscale("log", nonpositive="mask")
         return 1
@@ -177,10 +221,12 @@ def _trace(axes: Any, trace: Trace, color: str, sign: int, several: bool, banded
         drawn = [(x, c, a, b) for x, c, a, b in zip(trace.sizes, (sign * v for v in trace.centre), *ends) if _drawable(c, a, b)]
         if drawn:
             x, centre, low, high = zip(*drawn)
-            axes.fill_between(
-                x, low, high, color=color, alpha=0.2, linewidth=0, zorder=2, label=None if several else "fit, with band"
-            )
-            axes.plot(x, centre, color=color, linewidth=1.2, zorder=3)
+            band = low != high  # a law that was fitted to a whole table has no band along one line of it
+            if band:
+                axes.fill_between(
+                    x, low, high, color=color, alpha=0.2, linewidth=0, zorder=2, label=None if several else "fit, with band"
+                )
+            axes.plot(x, centre, color=color, linewidth=1.2, zorder=3, label=None if several or band else "fit")
     if trace.sizes and trace.claimed:
         claimed = [sign * v for v in trace.claimed]
         style = {"color": color if several else COLORS[1], "linewidth": 1.5, "linestyle": (0, (5, 3)), "zorder": 3}
@@ -195,37 +241,87 @@ def _labels(axes: Any, result: Result, traces: Sequence[Trace], sign: int) -> No
     prediction = result.prediction
     bases = list(dict.fromkeys(trace.base for trace in traces))
     axes.set_xlabel(plain(", ".join(bases)))
-    value = plain(measured(prediction) if prediction else "value")
-    axes.set_ylabel(value if sign > 0 else f"-{value}")
+    subtracted = traces[0].subtracted if traces else None
+    value = plain(measured(prediction) if prediction else "value") + (f" \u2212 {subtracted:.6g}" if subtracted else "")
+    axes.set_ylabel(value if sign > 0 else f"-({value})" if subtracted else f"-{value}")
     axes.grid(True, which="major", color="0.88", linewidth=0.7)
     axes.grid(True, which="minor", color="0.94", linewidth=0.4)
     axes.set_axisbelow(True)
-    if any(size <= 0 for trace in traces for size, _ in trace.points):  # of a geometric rate
-        axes.set_xscale("linear")
     _ticks(axes, sorted({size for trace in traces for size, _ in trace.points}))
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     if len(traces) <= MOST_LABELS and traces:
         axes.legend(frameon=False, fontsize=9)
-    axes.set_title(plain(title(result)), fontsize=10, loc="left")
+
+
+def _levels(axes: Any, traces: Sequence[Trace]) -> None:
+    """Draw the limit that is claimed, and the interval of the one that was measured, from edge to edge."""
+    target = next((trace.target for trace in traces if trace.target is not None), None)
+    limit = next((trace.limit for trace in traces if trace.limit is not None), None)
+    if limit is not None and math.isfinite(limit.half_width):
+        axes.axhspan(limit.low, limit.high, color=COLORS[2], alpha=0.2, linewidth=0, zorder=1)
+        axes.axhline(limit.estimate, color=COLORS[2], linewidth=1.2, zorder=1, label=f"limit {numbers.written_out(limit)}")
+    if target is not None:
+        axes.axhline(target, color=CLAIM, linewidth=1.5, linestyle=(0, (5, 3)), zorder=3, label=f"claimed limit {target:.6g}")
+
+
+def _title(figure: Any, axes: Any, text: str) -> None:
+    """Write the title above the axes, in as many lines as the width of the picture asks for."""
+    figure.draw_without_rendering()  # only then is it known where the axes begin
+    room = (0.99 - axes.get_position().x0) * figure.bbox.width
+    axes.set_title(_wrapped(figure, text, room), fontsize=TITLE, loc="left")
+
+
+def _wrapped(figure: Any, text: str, room: float) -> str:
+    """Break lines between words, and words that are longer than a line, where they would be wider than ``room`` (in dots)."""
+    from matplotlib.font_manager import FontProperties
+
+    font, renderer = FontProperties(size=TITLE), figure.canvas.get_renderer()
+
+    def fits(line: str) -> bool:
+        return bool(renderer.get_text_width_height_descent(line, font, False)[0] <= room)
+
+    lines = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in paragraph.split(" "):
+            if not line or fits(f"{line} {word}"):
+                line = f"{line} {word}" if line else word
+            else:
+                lines.append(line)
+                line = word
+            while len(line) > 1 and not fits(line):
+                end = next(end for end in range(len(line) - 1, 0, -1) if end == 1 or fits(line[:end]))
+                lines.append(line[:end])
+                line = line[end:]
+        lines.append(line)
+    return "\n".join(map(plain, lines))
 
 
 def _ticks(axes: Any, sizes: Sequence[Size]) -> None:
     """Label the sizes themselves where they are few, as ticks at powers of ten seldom are sizes."""
-    if 1 <= len(sizes) <= 9 and all(later >= 1.5 * earlier for earlier, later in itertools.pairwise(sizes)):
+    linear = axes.get_xscale() == "linear"
+    near = (sizes[-1] - sizes[0]) / 10 if linear and sizes else 0.0  # sizes that are nearer would have labels that touch
+    if 1 <= len(sizes) <= (11 if linear else 9) and all(
+        later - earlier >= near if linear else later >= 1.5 * earlier for earlier, later in itertools.pairwise(sizes)
+    ):
         axes.set_xticks(list(sizes), labels=[str(size) if isinstance(size, int) else f"{size:.3g}" for size in sizes])
         axes.set_xticks([], minor=True)
 
 
 def title(result: Result) -> str:
-    """Return the two lines above a picture: what was claimed and found, and on which window.
+    """Return the two lines above a picture: what was claimed and found, and on which window, if on any.
 
-    A result that was only measured has no verdict.
+    A result that was only measured has no verdict; of a limit the first line says what it is.
     """
     prediction, judgement = result.prediction, result.judgement
     rate = prediction.rate if prediction else None
     found = numbers.written_out(judgement.exponent) if judgement.exponent is not None else "not found"
-    if rate is None:
+    if judgement.power_of:  # of a geometric rate
+        found += f" in {judgement.power_of}"
+    if prediction is not None and prediction.kind is Kind.LIMIT:
+        first = _limit_title(result, found)
+    elif rate is None:
         first = f"exponent {found}"
     else:
         relations = {"bound": "at most C *", "law": "squared distance at most C *"}
@@ -235,7 +331,19 @@ def title(result: Result) -> str:
         tight = f", {judgement.tightness.value}" if judgement.tightness and result.ok else ""
         first = f"{outcome_and_why(result)[0]}{tight}: {relation} {rate}, exponent {found}"
     window = judgement.assuming or _window(judgement.window)
-    return f"{shorten(clean(first), 95)}\n{shorten(clean(window), 95)}"
+    return "\n".join(shorten(clean(line), MOST_TITLE) for line in (first, window) if line)
+
+
+def _limit_title(result: Result, found: str) -> str:
+    prediction, judgement = result.prediction, result.judgement
+    assert prediction is not None
+    value = "L" if prediction.value is None else f"{prediction.value.midpoint:.6g}"
+    claim = f"{measured(prediction)} -> {value}" + (f" like C * {prediction.rate}" if prediction.rate else "")
+    judged = prediction.value is not None or prediction.rate is not None or prediction.rivals
+    limit = "limit not found" if judgement.limit is None else f"limit {numbers.written_out(judgement.limit)}"
+    powers = [f"exponent {found}"] if judgement.exponent is not None else []
+    powers += [f"exponent {numbers.written_out(power)} in {name}" for name, power in judgement.exponents.items()]
+    return ", ".join([f"{outcome_and_why(result)[0]}: {claim}" if judged else claim, limit, *powers])
 
 
 def _window(window: tuple[Size, Size] | None) -> str:
@@ -250,7 +358,6 @@ def plain(text: str) -> str:
     return text.replace("\\", "\\\\").replace("$", r"\$")
 
 
-CLAIM = COLORS[1]
 OPEN = 0.05  # of the claim: the open bins at both ends hold about 1/32 of it, more than this was cut
 
 
@@ -279,7 +386,7 @@ def draw_law(result: Result, path: str | os.PathLike[str]) -> None:
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
     heading = f"{result.claim}: {result.judgement.verdict.value}\n{title(result)}"
-    figure.suptitle(plain(heading), fontsize=10, x=0.01, ha="left")
+    figure.suptitle(_wrapped(figure, heading, 0.98 * figure.bbox.width), fontsize=TITLE, x=0.01, ha="left")
     save(figure, path)
 
 

@@ -63,7 +63,8 @@ def pictures(result: Result, prefix: str = "") -> list[Picture]:
             made.append(Picture(name, title, alt, canvas.svg(whole, alt, f"{prefix}{name}")))
 
     if settling is not None and settling.traces:
-        add("limit", "Measured against claimed limit", values.limit(result, settling))
+        title = "Measured values and their limit" if settling.subtracted is None else "Measured against claimed limit"
+        add("limit", title, values.limit(result, settling))
     if found is not None and found.traces:
         add("scaling", "Measured against claimed rate" if found.claims else "Measured values", growth.scaling(result, found))
         if found.claims:

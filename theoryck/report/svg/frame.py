@@ -65,7 +65,7 @@ class Frame:
 
     def across(self, size: float) -> float:
         """The horizontal coordinate of a size."""
-        return self.x.at(math.log10(size))
+        return self.x.place(size)
 
     def height(self, value: float) -> float:
         """The vertical coordinate of a value, kept within an inch of the picture: infinite ends are drawn to its edge."""
@@ -83,15 +83,27 @@ class Frame:
 
 
 def framed(
-    canvas: Canvas, sizes: Sequence[Size], y: Scale, caption: str, below: str, flip: int = 1, *, limit: Toward | None = None
+    canvas: Canvas,
+    sizes: Sequence[Size],
+    y: Scale,
+    caption: str,
+    below: str,
+    flip: int = 1,
+    *,
+    limit: Toward | None = None,
+    linear: bool = False,
 ) -> Frame:
-    """Draw caption, axes and ticks at the sizes measured and return the frame; with a ``limit`` the axis goes on to that."""
-    logs = [math.log10(size) for size in sizes]
-    first, last = min(logs), max(logs)
+    """Draw caption, axes and ticks at the sizes measured and return the frame; with a ``limit`` the axis goes on to that.
+
+    The axis of the sizes is logarithmic or ``linear``.
+    """
+    kind = "linear" if linear else "log"
+    places = [float(size) if linear else math.log10(size) for size in sizes]
+    first, last = min(places), max(places)
     pad = 0.05 * (last - first) or 0.3
-    x = Scale("log", first - (4 if limit is Toward.ZERO else 1) * pad, last + (4 if limit is Toward.INFINITY else 1) * pad)
+    x = Scale(kind, first - (4 if limit is Toward.ZERO else 1) * pad, last + (4 if limit is Toward.INFINITY else 1) * pad)
     caption, below = (
-        with_tail(text, AXES[kind], room) for text, kind, room in ((caption, y.kind, WIDTH - 16), (below, "log", 280.0))
+        with_tail(text, AXES[kind], room) for text, kind, room in ((caption, y.kind, WIDTH - 16), (below, kind, 280.0))
     )
     frame = axes(canvas, x, y, caption, below, flip)
     where = [(frame.across(size), scales.size(size, max(sizes))) for size in sorted(set(sizes))]

@@ -75,7 +75,7 @@ def residuals(found: Along) -> tuple[Canvas, str] | None:
     reach = max(1.08 * largest, 2.6)
     scale = scales.choose([-reach, reach], kind="linear")
     sizes = sorted({size for _, size in values})
-    drawn = frame.framed(canvas, sizes, scale, "(measured \u2212 fit) / standard error", found.base)
+    drawn = frame.framed(canvas, sizes, scale, "(measured \u2212 fit) / standard error", found.base, linear=found.linear)
     drawn.level("tk-a", 0.0)
     for trace in shown:
         spots = [(mark, value, value, value) for mark in trace.marks for value in (mark.residual or 0.0,)]
@@ -117,7 +117,7 @@ def _growth(
     soft = [values for _, values in (*claimed, *rivals)] + [column for columns in curves for column in columns]
     scale = _scale(marks, [value for column in soft for value in column], flip, ratio)
     caption = caption if flip > 0 else f"{scales.MINUS} {caption}"
-    drawn = frame.framed(canvas, found.sizes, scale, caption, words.below(found, result), flip)
+    drawn = frame.framed(canvas, found.sizes, scale, caption, words.below(found, result), flip, linear=found.linear)
     if scale.kind == "symlog" or (scale.kind == "linear" and scale.low < 0 < scale.high):
         drawn.level("tk-a", 0.0)
     for _, low, high in curves if found.trusted else ():

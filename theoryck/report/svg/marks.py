@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation, localcontext
 from fractions import Fraction
-from functools import partial
 
 from theoryck.records import Interval, Kind, Point, Prediction, Result, Size, Toward
-from theoryck.records.results import Curve, interpolated
+from theoryck.records.results import Curve
 from theoryck.records.values import size_text
 
 ROUTES = ("exact", "montecarlo", "bracket-low", "bracket-high")
@@ -182,6 +181,11 @@ class Along:
     rivals: tuple[Line, ...] = ()
 
     @property
+    def linear(self) -> bool:
+        """Whether the sizes lie on a linear axis: those of a geometric rate, along which it is a straight line."""
+        return any(curve.linear for curve in self.curves) or min(self.sizes) <= 0
+
+    @property
     def fitted(self) -> tuple[Curve, ...]:
         """The curves that could be fitted."""
         return tuple(curve for curve in self.curves if curve.centre)
@@ -197,12 +201,17 @@ class Along:
         return all(curve.trusted for curve in self.fitted)
 
     @property
+    def banded(self) -> bool:
+        """Whether the curves have bands that mean something: a law that was fitted to a whole table has none along its lines."""
+        return self.trusted and any(any(curve.spread) or curve.sign for curve in self.fitted)
+
+    @property
     def grid(self) -> tuple[float, ...]:
-        """The sizes measured, and STEPS sizes between them, evenly on the logarithm."""
-        logs = [math.log(size) for size in self.sizes]
-        step = (logs[-1] - logs[0]) / (STEPS - 1)
-        inner = [logs[0] + step * index for index in range(1, STEPS - 1)]
-        apart = [math.exp(log) for log in inner if all(abs(log - known) > 1e-6 for known in logs)]
+        """The sizes measured, and STEPS sizes between them, evenly on their axis."""
+        places = [float(size) if self.linear else math.log(size) for size in self.sizes]
+        step = (places[-1] - places[0]) / (STEPS - 1)
+        inner = [places[0] + step * index for index in range(1, STEPS - 1)]
+        apart = [at if self.linear else math.exp(at) for at in inner if all(abs(at - known) > 1e-6 for known in places)]
         return tuple(sorted([*map(float, self.sizes), *apart])) if step else tuple(map(float, self.sizes))
 
     @property
@@ -245,15 +254,22 @@ def growth(result: Result) -> Along | None:
 
 
 def growths(result: Result) -> list[Along]:
-    """Return the growth along the path or, of a grid, along every line of it that has a curve, the one that decided first."""
+    """Return the growth along the path or, of a grid, along every line of it that has a curve, the one that decided first.
+
+    What is left of a limit grows where both the limit and the rate of the approach are claimed.
+    """
     prediction = result.prediction
-    if prediction is not None and prediction.kind not in GROWING and (prediction.kind is not Kind.LIMIT or prediction.rate is None):
+    both = prediction is None or (prediction.kind is Kind.LIMIT and prediction.rate is not None and prediction.value is not None)
+    if prediction is not None and prediction.kind not in GROWING and not both:
         return []
-    curves = [curve for curve in result.judgement.curves if curve.sign]
+    found = _lines(result, [curve for curve in result.judgement.curves if curve.sign])
+    return [_with_claim(each, result, prediction) for each in found] if prediction is not None else found
+
+
+def _lines(result: Result, curves: Sequence[Curve]) -> list[Along]:
     lines = {(curve.base, *sorted(curve.fixed.items())): curve for curve in reversed(curves)}
     groups = [[c for c in curves if (c.base, c.fixed) == (one.base, one.fixed)] for one in reversed(lines.values())] or [[]]
-    found = [replace(each, of=len(groups)) for group in groups if (each := _along(result, group)) is not None]
-    return [_with_claim(each, result, prediction) for each in found] if prediction is not None else found
+    return [replace(each, of=len(groups)) for group in groups if (each := _along(result, group)) is not None]
 
 
 def _with_claim(found: Along, result: Result, prediction: Prediction) -> Along:
@@ -267,13 +283,22 @@ def _with_claim(found: Along, result: Result, prediction: Prediction) -> Along:
 
 
 def approach(result: Result) -> Along | None:
-    """Return how the values of a LIMIT approach it, as differences; None for anything else, or where nothing was measured."""
+    """Return how the values of a LIMIT approach it; None for anything else, or where nothing was measured."""
+    return next(iter(approaches(result)), None)
+
+
+def approaches(result: Result) -> list[Along]:
+    """Return how the values of a LIMIT approach it, along every line of a grid: as differences, or themselves if it is unknown."""
     prediction = result.prediction
-    if prediction is None or prediction.kind is not Kind.LIMIT or prediction.value is None or not within(prediction.value.midpoint):
-        return None
-    found = _along(result, [curve for curve in result.judgement.curves if not curve.sign])
+    if prediction is None or prediction.kind is not Kind.LIMIT:
+        return []
+    found = _lines(result, [curve for curve in result.judgement.curves if not curve.sign])
+    if prediction.value is None:
+        return found
     value = prediction.value.midpoint
-    return found and replace(found, subtracted=value, traces=tuple(trace.minus(value) for trace in found.traces))
+    if not within(value):
+        return []
+    return [replace(each, subtracted=value, traces=tuple(trace.minus(value) for trace in each.traces)) for each in found]
 
 
 def _along(result: Result, curves: Sequence[Curve]) -> Along | None:
@@ -287,8 +312,6 @@ def _along(result: Result, curves: Sequence[Curve]) -> Along | None:
     if not curves and len({point.sizes[base] for point in points}) < len(points):  # a grid: one of its lines
         fixed = {name: size for name, size in points[0].sizes.items() if name != base}
     here = {i: p for i, p in enumerate(points) if all(p.sizes.get(name) == size for name, size in fixed.items())}
-    if min(point.sizes[base] for point in here.values()) <= 0:  # of a geometric rate: the axes are logarithmic
-        return None
     traces, missing = read(here, base)
     residuals = {route: column for curve in curves for route, column in curve.residuals.items()}
     traces = tuple(trace.beside(residuals.get(trace.route, ())) for trace in traces)
@@ -316,12 +339,13 @@ def _with_lines(found: Along, result: Result, prediction: Prediction) -> Along:
     claimed = Line(label, (1 if (constant or 0.0) > 0 else -1) if own else sign, (level,) * len(found.grid))
     rivals = []
     for rival in result.rivals if prediction.kind in GROWING else ():  # those of a limit are values
-        column = found.curves[0].rivals.get(rival.rate)
-        if column is not None:
-            ratio = partial(interpolated, sizes=found.sizes, column=column)
+        if rival.rate in (first := found.curves[0]).rivals:
+            last = first.log_rival(rival.rate, size)
             power = prediction.kind is Kind.SCALING and number(rival.rate) is not None
             name = f"{found.base}^{rival.rate.removesuffix('.0')}" if power else rival.rate
-            rivals.append(Line(name, sign, tuple(height + ratio(x) - ratio(size) for x in found.grid), rival.rejected))
+            rivals.append(
+                Line(name, sign, tuple(height + first.log_rival(rival.rate, x) - last for x in found.grid), rival.rejected)
+            )
     return replace(found, claimed=claimed, rivals=tuple(rivals))
 
 

@@ -186,7 +186,7 @@ FITTED = path("tk-f", "M7-6h8m-4 0V6m-4 0h8")
 
 
 def limit(result: Result, found: Along) -> tuple[Canvas, str]:
-    """Draw the values with their errors and the fitted curve as they approach the claimed limit."""
+    """Draw the values with their errors and the fitted curve as they approach the limit, claimed or only measured."""
     marks = [mark for trace in found.traces for mark in trace.marks]
     claimed = found.subtracted or Decimal(0)
     shift = _shift(claimed, marks)
@@ -199,30 +199,35 @@ def limit(result: Result, found: Along) -> tuple[Canvas, str]:
     columns = zip(*(curve.heights(size) for size in found.grid)) if curve is not None else ()
     drawn_curve = [[placed(height) for height in column] for column in columns]  # centre, lower and upper end
     rivals = [placed(gap) for _, gap, _ in known]
-    target, tolerance = placed(0.0), found.curves[0].tolerance if found.curves else None
+    tolerance = found.curves[0].tolerance if found.curves and found.subtracted is not None else None
     band = [] if tolerance is None else [placed(tolerance), placed(-tolerance)]
+    level = curve.limit if curve is not None else None
+    target = [placed(0.0)] if found.subtracted is not None else [placed(level.estimate)] if level is not None else []
     ends = [placed(end) for mark in marks for end in mark.ends]
     soft = [value for column in drawn_curve for value in column]
-    scale = scales.choose([*(placed(mark.value) for mark in marks), target], ends, [*soft, *rivals, *band], kind="linear")
+    scale = scales.choose([*(placed(mark.value) for mark in marks), *target], ends, [*soft, *rivals, *band], kind="linear")
     name, claim = words.quantity(result), f"{claimed:.6g}"
     caption = name if shift or claimed == 0 else with_tail(name, f" \u2212 claimed limit {claim}")
     canvas = Canvas(0.0)
-    drawn = frame.framed(canvas, found.sizes, scale, caption, words.below(found, result), limit=found.toward)
-    _claim(drawn, target, band, claim)
+    drawn = frame.framed(canvas, found.sizes, scale, caption, words.below(found, result), limit=found.toward, linear=found.linear)
+    if found.subtracted is not None:
+        _claim(drawn, target[0], band, claim)
     for index, (value, (text, _, rejected)) in enumerate(zip(rivals, known), 1):
         _rival(drawn, value, f"r{index}" if len(rivals) > 1 else "", words.plain(text), rejected)
     if drawn_curve:
         centre, low, high = drawn_curve
-        if found.trusted:
+        if found.banded:
             frame.draw_band(drawn, found.grid, low, high)
         frame.draw_curve(drawn, "tk-f", found.grid, centre)
     for trace in found.traces:
         shown = [(mark, placed(mark.value), placed(mark.ends[0]), placed(mark.ends[1])) for mark in trace.marks]
         frame.draw_marks(drawn, trace, shown, noise=False)
     if drawn_curve:
-        canvas.entry(SAMPLES["fit" if found.trusted else "bare"], f"fit, {words.band(found, result)}")
-    if curve is not None and curve.limit is not None:
-        _fitted(drawn, [placed(end) for end in (curve.limit.estimate, curve.limit.low, curve.limit.high)])
+        canvas.entry(SAMPLES["fit" if found.banded else "bare"], f"fit, {words.band(found, result)}")
+    if level is not None:
+        if found.subtracted is None:
+            drawn.level("tk-a", target[0])
+        _fitted(drawn, [placed(end) for end in (level.estimate, level.low, level.high)])
     return canvas, _alt(result, found, claim)
 
 
@@ -272,9 +277,13 @@ def _alt(result: Result, found: Along, claim: str) -> str:
     tail = f"No limit is fitted: {found.reason}." if found.reason else ""
     curve = found.fitted[0] if found.fitted else None
     if curve is not None and curve.limit is not None:
-        gap, most = words.interval(curve.limit), numbers.plain(curve.tolerance)
-        tail = f"The fitted limit minus the claimed one is {gap}; the tolerance is {most}."
+        gap = words.interval(curve.limit)
+        tail = f"The fitted limit is {gap}."
+        if found.subtracted is not None:
+            tail = f"The fitted limit minus the claimed one is {gap}; the tolerance is {numbers.plain(curve.tolerance)}."
     rivals = [words.rival(words.plain(text), rejected) for text, _, rejected in rival_gaps(result, claimed)]
     shown = words.traces([trace.minus(-claimed) for trace in found.traces], found.base)
-    first = f"{words.quantity(result)} against {found.base}, claimed limit {claim} (dashed): {shown}."
-    return words.sentence(first, tail, *rivals, words.missing(found.missing))
+    aim = "no limit claimed" if found.subtracted is None else f"claimed limit {claim} (dashed)"
+    axis = frame.AXES_IN_WORDS["linear" if found.linear else "log"]
+    first = f"{words.quantity(result)} against {found.base}{axis}, {aim}: {shown}."
+    return words.sentence(first, words.line(found), tail, *rivals, words.missing(found.missing))

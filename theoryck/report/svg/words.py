@@ -85,7 +85,9 @@ def measured(found: Along, result: Result) -> str:
 
 def band(found: Along, result: Result) -> str:
     """Return what the band of a fit is, or that there is none."""
-    return f"{level(result.contract.level)} band" if found.trusted else "no band: its error bars cannot be trusted"
+    if not found.trusted:
+        return "no band: its error bars cannot be trusted"
+    return f"{level(result.contract.level)} band" if found.banded else "of all sizes at once"
 
 
 def below(found: Along, result: Result) -> str:
