@@ -295,7 +295,9 @@ def test_a_loss_law_has_a_curve_for_each_line_of_the_table():
     curves = result.judgement.curves
     assert [(curve.base, curve.fixed, curve.sizes) for curve in curves] == [("N", {"D": d}, (1, 2, 4, 8)) for d in (1, 4, 16, 64)]
     for curve in curves:
-        assert curve.value(3) + 1.5 == pytest.approx(1.7 + 3**-0.5 + 2 * curve.fixed["D"] ** -0.4, abs=5e-3)  # chords are within RESOLVED of its height
+        assert curve.value(3) + 1.5 == pytest.approx(
+            1.7 + 3**-0.5 + 2 * curve.fixed["D"] ** -0.4, abs=5e-3
+        )  # chords are within RESOLVED of its height
         assert curve.limit.estimate + 1.5 == pytest.approx(result.judgement.limit.estimate)
         assert curve.tolerance == pytest.approx(0.05 * 1.5)
         assert max(map(abs, curve.residuals["montecarlo"])) < 0.01

@@ -94,7 +94,7 @@ if TYPE_CHECKING:
 @click.option("--format", "format_", type=Choice(["csv", "tsv", "jsonl"]), help="Format of DATA.  [default: by its ending]")
 @click.option("--strict", is_flag=True, help="Exit with 1 where a verdict is INCONCLUSIVE; needs a claim.")
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the report to FILE; - prints it and nothing else.")
-@click.option("--plot", metavar="FILE", help="Draw a log-log picture of the first verdict into FILE (.png, .svg or .pdf).")
+@click.option("--plot", metavar="FILE", help="Draw a picture of the first verdict into FILE (.png, .svg or .pdf).")
 def command(
     data: str, rate: str | None, format_: str | None, json_path: str | None, plot: str | None, strict: bool, **options: Any
 ) -> None:

@@ -213,9 +213,9 @@ def _large(case: Case, grid: Array) -> Array:
 
 def grid_of(sizes: Sequence[Size], linear: bool) -> Array:
     """Return the measured sizes and STEPS sizes between them, evenly on the logarithm or, where ``linear``, on the sizes."""
-    ends = np.array([sizes[0], sizes[-1]], dtype=float)
-    between = np.linspace(*ends, STEPS) if linear else np.exp(np.linspace(*np.log(ends), STEPS))
-    near = 1e-3 * (ends[1] - ends[0]) / STEPS if linear else 1e-3
+    first, last = float(sizes[0]), float(sizes[-1])
+    between = np.linspace(first, last, STEPS) if linear else np.exp(np.linspace(math.log(first), math.log(last), STEPS))
+    near = 1e-3 * (last - first) / STEPS if linear else 1e-3
     known = np.array(sizes, dtype=float) if linear else np.log(np.array(sizes, dtype=float))
     apart = [size for size in between[1:-1] if np.abs((size if linear else math.log(size)) - known).min() > near]
     return np.array(sorted([*map(float, sizes), *(float(f"{size:.6g}") for size in apart)]))

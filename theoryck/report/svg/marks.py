@@ -284,7 +284,7 @@ def _with_claim(found: Along, result: Result, prediction: Prediction) -> Along:
 
 def approach(result: Result) -> Along | None:
     """Return how the values of a LIMIT approach it; None for anything else, or where nothing was measured."""
-    return next(iter(approaches(result)), None)
+    return next((line for line in approaches(result) if line.of == 1 or len(line.sizes) > 1), None)  # one value approaches nothing
 
 
 def approaches(result: Result) -> list[Along]:
