@@ -186,3 +186,31 @@ def test_few_values_without_errors_show_no_limit():
         assert found.verdict is Verdict.INCONCLUSIVE
         assert found.limit is None
         assert f"{count} sizes without standard errors" in found.reason
+
+
+LOSSES = [0.665, 0.56988, 0.50551, 0.46133, 0.42719, 0.40565, 0.38906, 0.3782, 0.36836, 0.36314, 0.35965, 0.3573]
+TOKENS = [2.0**j for j in range(6, 18)]
+
+
+@pytest.mark.parametrize("rate", ["1/n", "n**(-3/4)", "n**(-2)"])
+@pytest.mark.parametrize("limit", ["unknown", "0.35"])
+def test_a_false_rate_does_not_enlarge_errors_that_hold(rate, limit):
+    """0.35 + 2.5 n^-1/2 at errors of 0.2%, which scatter as stated about that: 9 to 79 times as much about these rates."""
+    errors = [0.002 * value for value in LOSSES]
+    found = tc.audit({"n": TOKENS}, LOSSES, errors, rate=rate, limit=limit)
+    assert found.verdict is Verdict.REFUTED
+    # Errors that hold are taken at most 1.5 times as large (7 sizes: 1.1, 5 sizes: 1.4, at the error rates of a verdict).
+    assert all(point.estimate.stderr <= 1.5 * error for point, error in zip(found.points, errors))
+    assert tc.audit({"n": TOKENS}, LOSSES, rate=rate, limit="unknown").verdict is Verdict.REFUTED  # as without errors
+    assert "Monte Carlo" not in str(found)
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0])
+def test_errors_stated_too_small_refute_no_true_rate(power):
+    """Noise of 1% said to be 0.3%: no other approach is so much likelier than the true one, and the errors are enlarged."""
+    rng, sizes = np.random.default_rng(3), 2.0 ** np.arange(5, 13)
+    for _ in range(5):
+        values = (1 + sizes**-power) * (1 + 0.01 * rng.standard_normal(len(sizes)))
+        found = tc.audit({"n": sizes}, values, 0.003 * values, rate=f"n**(-{power})", limit="unknown")
+        assert found.verdict is not Verdict.REFUTED
+        assert any(flag.startswith("stated errors enlarged") for flag in found.judgement.flags) or found.judgement.limit is None

@@ -381,3 +381,20 @@ def test_a_limit_that_is_approached_is_no_plateau():
     n = [2**k for k in range(2, 11)]
     assert tc.audit({"n": n}, [1 + 2 / x**2 for x in n], 0.0, rate="n**(-1)").verdict is Verdict.REFUTED
     assert tc.audit({"n": n}, [3.0] * 9, 0.0, rate="n**(-1)").verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("count", [5, 8, 10, 14])
+def test_more_sizes_of_an_exact_power_never_let_a_logarithm_fit_as_well(count):
+    """h^2 log(1/h) takes corrections 8 times as large as h^2 does, whose interval holds everything."""
+    h = [2.0**-j for j in range(2, 2 + count)]
+    found = tc.audit({"h": h}, [x**2 for x in h], rate="2", kind="order")
+    assert found.verdict is Verdict.SUPPORTED
+    assert not any("log(" in flag for flag in found.judgement.flags)
+
+
+def test_the_steps_of_the_method_of_heun_show_no_logarithm():
+    """y' = y to 7 digits, h = 1/4..1/512."""
+    errors = [2.342614e-02, 6.440590e-03, 1.688306e-03, 4.321545e-04, 1.093169e-04, 2.749014e-05, 6.892718e-06, 1.725707e-06]
+    found = tc.audit({"h": [2.0**-j for j in range(2, 10)]}, errors, rate="2", kind="order", digits=7)
+    assert found.verdict is Verdict.SUPPORTED
+    assert not any("log(" in flag for flag in found.judgement.flags)

@@ -138,7 +138,7 @@ def test_a_logarithm_is_told_from_a_power_beside_stated_errors() -> None:
 
 def test_flags_of_logarithms_are_worked_out_where_they_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(growth, "_hidden_log", lambda case, series: asked.append(series) or ())
+    monkeypatch.setattr(growth, "_hidden_log", lambda case, series, growth: asked.append(series) or ())
     points = [Point({"n": n}, Estimate(n**0.9, 1e-3 * n**0.9, 10**6)) for n in SCALED]
     claim = Prediction(Kind.SCALING, "q", base="n", exponent=0.9, rivals=("0.9001",))  # not told from the claim: looks follow
     assert not judge(claim, points, Contract(within=0.05), final=False).settled

@@ -93,13 +93,32 @@ def judge_limit(gathered: Gathered, template: Prediction, contract: Contract, ta
 def _enlarged(
     points: Sequence[Point], prediction: Prediction, axis: Axis, tail: float
 ) -> tuple[tuple[Point, ...], tuple[str, ...]]:
-    """Return the points with stated errors as large as their scatter about the approach allows, and what has to be said."""
+    """Return the points with stated errors as large as their scatter about the approach allows, and what has to be said.
+
+    It is that about the declared approach or, where any other makes the values far likelier, growth included, about that: a misfit
+    that another approach explains is evidence against the one declared, and no noise.
+    """
     estimates = [point.estimate for point in points if point.estimate is not None]
     sizes, values, told, approach = _approach(points, prediction, axis)
-    factor = enlargement_about_approach(sizes, values, [estimate.stderr for estimate in estimates], tail, **told, **approach)
+    errors, rest = [estimate.stderr for estimate in estimates], len(set(sizes)) - APPROACH
+    found = enlargement_about_approach(sizes, values, errors, **told, **approach)
+    factor = found.at(tail)
+    if approach and rest > 0 and factor >= WORTH_SAYING:
+        about_any = enlargement_about_approach(sizes, values, errors, slow=True, **told)
+        # Of noise of unknown size the likelihood is the power -(rest + 2)/2 of what is left, and this share has the chance below.
+        if about_any.evidence - found.evidence > -0.5 * (rest + 2) * math.log(_by_chance(rest)):
+            factor = about_any.at(tail)
     larger = [replace(estimate, stderr=factor * estimate.stderr) for estimate in estimates]
     flags = (enlarged_flag(factor),) if factor >= WORTH_SAYING else ()
     return tuple(replace(point, estimate=estimate) for point, estimate in zip(points, larger, strict=True)), flags
+
+
+def _by_chance(rest: int) -> float:
+    """Return the share of chi2 that an approach of any shape, two more numbers, leaves of noise with probability BY_CHANCE.
+
+    That is ``P**(2/rest)``, by the F distribution of 2 and ``rest`` degrees of freedom.
+    """
+    return float(BY_CHANCE ** (2 / rest))
 
 
 def _with_scatter(points: Sequence[Point], prediction: Prediction, axis: Axis, tail: float) -> tuple[Point, ...]:
@@ -113,8 +132,7 @@ def _with_scatter(points: Sequence[Point], prediction: Prediction, axis: Axis, t
     rest = len(set(sizes)) - APPROACH  # degrees of freedom about L + A r(d), and those that the shape of r takes: two or so
     if rest >= LEAST_REST:
         about_any = scatter_about_approach(sizes, values, slow=True, **told)
-        # Of noise, two more degrees of freedom leave less than a share P^(2/rest) with probability P (the F distribution).
-        least = max(REGULAR, BY_CHANCE ** (-1 / rest) * math.sqrt(rest / (rest + 2)))
+        least = max(REGULAR, math.sqrt(rest / (rest + 2) / _by_chance(rest)))
         error = about_any if least * about_any < error else error
     error *= student_factor(len(points) - APPROACH, tail)
     return tuple(replace(p, estimate=replace(p.estimate, stderr=error)) for p in points if p.estimate is not None)

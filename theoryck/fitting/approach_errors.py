@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import scipy.special
 
 from theoryck.fitting.approach import fit_approach
 from theoryck.fitting.scan import RESOLVED, Scan
@@ -66,28 +67,30 @@ def enlargement_about_approach(
     sizes: Sequence[float],
     values: Sequence[float],
     stderrs: Sequence[float],
-    error_rate: float,
     *,
     log_rates: Sequence[float] | None = None,
     logs: bool = False,
     correction: float | None = None,
     amplitude: float | None = None,
-) -> float:
-    """Return how many times larger than stated errors must be for limits at ``error_rate``, by their scatter about the approach.
+    slow: bool = False,
+) -> Enlargement:
+    """Return how many times larger than stated errors may be, by their scatter about the approach, and how likely that makes it.
 
     The factors and their prior are those of :class:`theoryck.fitting.scatter.Enlargement`; given one, the limit has the interval
-    of :func:`fit_approach`, and the data the density of its best fit.  Arguments and errors are those of :func:`fit_approach`.
+    of :func:`fit_approach`, and the data the density of its best fit.  With ``slow`` there need be no limit: what is in question
+    then is known to the errors of the values.  Arguments and errors are those of :func:`fit_approach`.
 
     >>> sizes, scatter = [16, 32, 64, 128, 256, 512, 1024], [0.02, 0.01, -0.02, 0.03, -0.01, -0.02, 0.02]
     >>> noisy = [2 + 1 / d + error for d, error in zip(sizes, scatter)]
-    >>> right, small = (enlargement_about_approach(sizes, noisy, [stderr] * 7, 0.025) for stderr in (0.02, 0.008))
+    >>> right, small = (enlargement_about_approach(sizes, noisy, [stderr] * 7).at(0.025) for stderr in (0.02, 0.008))
     >>> right < 2 < small
     True
     """
-    options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude}
+    options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude, "slow": slow}
     fit = fit_approach(sizes, values, stderrs, **options)  # type: ignore[arg-type]
     if fit.setting is None or fit.scan is None:
-        return 1.0
+        one = np.ones(1)
+        return Enlargement(one, one, one, one)
     order = np.argsort(np.asarray(sizes, dtype=float), kind="stable")
     scale = float(np.abs(fit.setting.values).max())
     errors = np.maximum(np.asarray(stderrs, dtype=float)[order], RESOLVED * scale)
@@ -95,10 +98,10 @@ def enlargement_about_approach(
     found = []
     for factor in factors:
         scan = Scan.of(replace(fit.setting, errors=factor * errors), fit.scan.cells)
-        low, high = scan.ends(1.0)
+        low, high = (-factor, factor) if slow else scan.ends(1.0)
         # The charge is log det of what corrections add to the noise; L and A are free, and the noise is that of the other values.
         likelihood = -0.5 * float((scan.chi2 + scan.charge).min()) - fit.dof * math.log(factor)
         found.append((0.5 * (low + high), 0.5 * (high - low), likelihood))
     centres, reaches, likelihoods = np.array(found).T
-    weights = prior * np.exp(likelihoods - likelihoods.max())
-    return Enlargement(factors, centres, reaches, weights / weights.sum()).at(error_rate)
+    weights, evidence = prior * np.exp(likelihoods - likelihoods.max()), float(scipy.special.logsumexp(likelihoods, b=prior))
+    return Enlargement(factors, centres, reaches, weights / weights.sum(), evidence)

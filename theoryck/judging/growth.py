@@ -179,7 +179,7 @@ def _log_flags(case: Case, series: Series, decision: Decision, growth: Growth, b
     claims_growth = case.rate is not None or case.prediction.kind is Kind.SCALING
     if decision.verdict not in INSIDE or not claims_growth or min(series.base(case.base)) < 2:
         return ()
-    return (*_hidden_log(case, series), *_likelier_log(case, series, growth))
+    return (*_hidden_log(case, series, growth), *_likelier_log(case, series, growth))
 
 
 LOG_POWERS = ((1.0, ""), (0.5, "^(1/2)"), (-1.0, "^(-1)"), (-0.5, "^(-1/2)"))
@@ -191,12 +191,26 @@ def _with_log(case: Case, series: Series, power: float) -> Growth:
     return case.fit(series, [rate + power * math.log(math.log(size)) for rate, size in zip(rates, series.base(case.base))])
 
 
-def _hidden_log(case: Case, series: Series) -> tuple[str, ...]:
+def _hidden_log(case: Case, series: Series, growth: Growth) -> tuple[str, ...]:
+    """Say that the claim with a logarithm fits as well: with its exponent, and no larger corrections or errors than without."""
     both_ways = case.prediction.kind is Kind.SCALING  # a bound holds all the more with a factor that falls
     for power, shown in LOG_POWERS[: 4 if both_ways else 2]:
-        if _with_log(case, series, power).fit.interval(case.contract.level).contains(0.0):
+        other = _with_log(case, series, power)
+        if other.fit.interval(case.contract.level).contains(0.0) and not _needs_more(series, growth, other):
             return (f"a factor {_log(case)}{shown} would fit as well",)
     return ()
+
+
+def _needs_more(series: Series, growth: Growth, other: Growth) -> bool:
+    """Whether the other fit needs larger corrections or errors: then its interval is wide, and holds 0 for explaining badly."""
+    if _largest(other.fit) > WIDENED * _largest(growth.fit) or other.fit.p_value < POOR_FIT <= growth.fit.p_value:
+        return True
+    return series.stated and other.fit.factor >= ENLARGED and _gain(series, growth, other) < -TOLD
+
+
+def _largest(fit: RateFit) -> float:
+    """Return how large the corrections of a fit may be, in units of the leading term at the first size."""
+    return max(each.family.size for each in fit.explanations or (fit,))
 
 
 def _likelier_log(case: Case, series: Series, growth: Growth) -> tuple[str, ...]:

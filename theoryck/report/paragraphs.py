@@ -184,9 +184,9 @@ def _measured(result: Result) -> str:
         levels = sorted({interval.level for _, interval in intervals})
         text += f" (at level {' and '.join(f'{100 * level:g}%' for level in levels)})"
     if len(result.points) == 1 and judgement.exponent is None:
-        text = ", ".join(part for part in (text, point_text(result.points[0])) if part)
+        text = ", ".join(part for part in (text, _at(result, result.points[0])) if part)
     elif result.points and judgement.limit is None and result.prediction is not None and result.prediction.kind is Kind.LIMIT:
-        text = ", ".join(part for part in (text, f"at {_far(result)} {point_text(result.points[-1])}") if part)
+        text = ", ".join(part for part in (text, f"at {_far(result)} {_at(result, result.points[-1])}") if part)
     return text
 
 
@@ -220,13 +220,14 @@ def _jointly(result: Result) -> str:
     return f"{shown} (all sizes fitted at once, at level {level})" if found else ""
 
 
-def point_text(point: Point) -> str:
-    """Write what was measured at one point, by each route that was taken."""
+def _at(result: Result, point: Point) -> str:
+    """Write what was measured, or given, at one point, by each route that was taken."""
     routes = []
     if point.exact is not None:
         routes.append(("" if point.exact.rigorous else "not proved: ") + numbers.enclosed(point.exact, 15))
     if point.estimate is not None:
-        routes.append(f"Monte Carlo {numbers.uncertain(point.estimate.value, point.estimate.stderr)} (one standard error)")
+        route = "the given value" if result.given else "Monte Carlo"
+        routes.append(f"{route} {numbers.uncertain(point.estimate.value, point.estimate.stderr)} (one standard error)")
     if point.bracket is not None:
         routes.append(f"between {point.bracket.low:.6g} and {point.bracket.high:.6g}")
     return ", ".join(routes)
