@@ -30,7 +30,7 @@ LABELS = (
     *("Measured", "Source", "Columns", "Drawn", "Constants", "Limits", "Level", "Leap", "Depth", "Learning", "Slips", "Method"),
     *("Note", "UNDETERMINED"),
 )
-_LABEL = re.compile(rf"(?:{'|'.join(LABELS)})\.(?: {{2,}}| )(?=\S)")
+_LABEL = re.compile(rf"(?:{'|'.join(LABELS)})\.(?: {{2,}}(?=\S)| (?=\S)|$)")
 _PUNCTUATED = re.compile(r"<math[^>]*>(?:(?!</math>).)*</math>[,.;:)]+", re.DOTALL)
 _SPECIAL = re.compile(r"([\\*`|_<>\[\]@])")
 
@@ -136,6 +136,8 @@ def _block(block: str, module: str) -> list[str]:
     written = textwrap.dedent(block).splitlines()
     if written[0].startswith(">>>") or block.startswith("Traceback"):
         return [".. code-block:: pycon", "", *(f"   {line}" for line in written)]
+    if len(written) > 1 and re.fullmatch(r"[|: -]+", written[1]) and all(line.startswith("|") for line in written):
+        return _table(written, module)
     lines: list[str] = []
     prose: list[str] = []
 
@@ -159,7 +161,7 @@ def _block(block: str, module: str) -> list[str]:
             item = running(" ".join([_ITEM.sub("", line, count=1), *hanging]), module)
             lines += [f"* {item}"]
             at = deeper
-        elif (label := _LABEL.match(line)) and (label.group().endswith("  ") or _hangs(hanging, label.end())):
+        elif (label := _LABEL.match(line)) and (label.group().endswith(("  ", ".")) or _hangs(hanging, label.end())):
             finish()
             column = label.end()
             lines += ["", f"**{escaped(label.group().strip())}**", ""]
@@ -178,6 +180,15 @@ def _block(block: str, module: str) -> list[str]:
             at = deeper
     finish()
     return lines
+
+
+def _table(written: list[str], module: str) -> list[str]:
+    """Return a table whose rows are lines between bars, the second of them a rule below the heads."""
+    lines = ["", ".. list-table::", "   :header-rows: 1", ""]
+    for row in (line for line in written if line.strip("|-: ")):
+        cells = [running(cell, module) for cell in row.strip().strip("|").split("|")]
+        lines += [f"   {'* -' if at == 0 else '  -'} {cell}" for at, cell in enumerate(cells)]
+    return [*lines, ""]
 
 
 def _hangs(lines: list[str], column: int) -> bool:

@@ -201,6 +201,7 @@ STATEMENTS_READ = {
     "1e-3d, 1e-3*d and 2e-3 /d": r"$10^{-3}d$, $10^{-3} \cdot d$ and $2\times 10^{-3}/d$",
     "3/2 d and 1/2 (a+b)": r"$\frac{3}{2}d$ and $\frac{1}{2}(a + b)$",
     "1/log d and x/E y^2": r"$1/\log d$ and $x/\operatorname{\mathbb{E}}y^{2}$",
+    "kappa_star^2 = kappa_*^2": r"$\kappa_{*}^{2} = \kappa_{*}^{2}$",
     "K_** - k_*^T A^(-1) k_*, x** 2": r"$K_{**} - k_{*}^{\top}A^{-1}k_{*}$, $x^{2}$",
     "z_-, |z_-|^2 and (z_+ + |z_-|)/sqrt 2": r"$z_{-}$, $|z_{-}|^{2}$ and $\frac{z_{+} + |z_{-}|}{\sqrt{2}}$",
     "z_+- = z1 +- z2, |x - |y||": r"$z_{\pm} = z_{1} \pm z_{2}$, $|x - |y||$",

@@ -53,6 +53,12 @@ def test_a_label_is_one_of_the_known_ones(docstrings):
 def test_a_label_heads_its_paragraph_and_other_words_stay_in_theirs(docstrings):
     read = [line for line in docstrings.convert("Setting.  It is one\nparagraph.\n\nNothing is said.  It goes on.") if line]
     assert read == ["**Setting.**", "It is one paragraph.", "Nothing is said. It goes on."]
+    assert [line for line in docstrings.convert("Claim.\n    It is\n    below.") if line] == ["**Claim.**", "It is below."]
+
+
+def test_a_table_in_a_docstring_is_a_table(docstrings):
+    read = [line.strip() for line in docstrings.convert("| what | how |\n|------|-----|\n| 1    |     |") if line]
+    assert read == [".. list-table::", ":header-rows: 1", "* - what", "- how", "* - 1", "-"]
 
 
 def test_code_is_code_and_no_address_of_a_mail(docstrings):

@@ -502,6 +502,8 @@ class _Parser:
             return Fence(item.left, item.right, body) if keep else body
         if item.kind == "number":
             return _number(item)
+        if item.text == "star":
+            return Operator("star")
         if above and item.text == "T":
             return Operator("transpose")
         return named("oo" if item.text == "inf" else item.text)

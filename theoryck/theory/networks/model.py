@@ -189,7 +189,7 @@ class DeepNetwork:
 
     @property
     def pattern(self) -> tuple[str, ...]:
-        """The widths as texts, input first: ('d', '2*d').
+        """The widths as texts, input first: "d", "2*d".
 
         >>> DeepNetwork("tanh", depth=2, widths=(8, "d", "2*d")).pattern
         ('8', 'd', '2*d')
