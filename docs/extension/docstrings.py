@@ -28,7 +28,7 @@ LABELS = (
     *("One step", "Two steps on the same batch", "Base", "Scalar mode", "Selection", "Bayes", "Scale", "Spectrum", "Steps"),
     *("Errors", "Standard error", "Bins", "Error of the bins", "Scaling", "Merging", "Notation"),
     *("Measured", "Source", "Columns", "Drawn", "Constants", "Limits", "Level", "Leap", "Depth", "Learning", "Slips", "Method"),
-    *("Note", "UNDETERMINED"),
+    *("Note", "UNDETERMINED", "Best algorithm", "Directions"),
 )
 _LABEL = re.compile(rf"(?:{'|'.join(LABELS)})\.(?: {{2,}}(?=\S)| (?=\S)|$)")
 _PUNCTUATED = re.compile(r"<math[^>]*>(?:(?!</math>).)*</math>[,.;:)]+", re.DOTALL)

@@ -211,7 +211,7 @@ STATEMENTS_READ = {
     "[0, oo), (-oo, 0] and [0, 1": r"$[0, \infty)$, $(-\infty , 0]$ and [0, 1",
     "no interval: [see (a, b], the [first, second)": r"no interval: [see $(a, b]$, the [first, second)",
     "N -> infinity, N = oo, x_inf, \u221e": r"$N \to \infty$, $N = \infty$, $x_{\infty}$, $\infty$",
-    "at infinity, -> inf_q f(q)": r"at infinity, $\to \inf_{q}f(q)$",
+    "at infinity, d to infinity, -> inf_q f(q)": r"at infinity, $d$ to $\infty$, $\to \inf_{q}f(q)$",
     "x in R^d, a sphere of R^D, a sum of R^2": r"$x$ in $\mathbb{R}^{d}$, a sphere of $\mathbb{R}^{D}$, a sum of $R^{2}$",
     "layers 1..L, l = 1..L": r"layers 1, ..., $L$, $l = 1$, ..., $L$",
     "of Omega (p of them": r"of $\Omega$ ($p$ of them",

@@ -37,6 +37,8 @@ def torn(lines, known):
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
         match = re.match(r"([A-Za-z][A-Za-z ]{0,28}?)(\.?) {2,}(?=\S)", line)
         hangs = match is not None and len(below) - len(below.lstrip()) == match.end() and bool(below.strip())
+        alone = re.fullmatch(r"([A-Z][A-Za-z ]{0,28})\.", line)
+        found += [line] if alone and below.startswith(" ") and alone.group(1) not in known else []
         stands_off = match is not None and (hangs or not match.group(2)) and match.group(1)[0].isupper()
         if stands_off and (match.group(1) not in known or not match.group(2)):
             found.append(line)
@@ -47,6 +49,7 @@ def test_a_label_is_one_of_the_known_ones(docstrings):
     assert [line for block in blocks() for line in torn(block, docstrings.LABELS)] == []
     assert torn(["Order      V = 1,", "parameters q = 2"], ["Order"])
     assert torn(["Strange.   V = 1,", "           q = 2"], ["Setting"])
+    assert torn(["Strange.", "    q = 2"], ["Setting"])
     assert not torn(["Setting.   V = 1,", "           q = 2"], ["Setting"])
 
 

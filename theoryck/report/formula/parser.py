@@ -108,7 +108,8 @@ def symbols_named(found: list[Token]) -> list[Token]:
     for at, token in enumerate(found[1:], start=1):
         before, after = found[at - 1].text, found[at + 1 : at + 3]
         acts = bool(after) and (after[0].text in ("_", "(") or is_letter(after[0].text))  # an infimum, no infinity
-        limits = {"infinity": before != "in" and before in (*RELATIONS, *_SIGNS), "inf": before == "->" and not acts}
+        tends = before == "to" and at > 1 and is_letter(found[at - 2].text)  # as d to infinity
+        limits = {"infinity": tends or (before != "in" and before in (*RELATIONS, *_SIGNS)), "inf": before == "->" and not acts}
         if limits.get(token.text):
             done[at] = replace(token, text="oo")
         elif token.text == "R" and [item.text for item in after[:1]] == ["^"] and len(after) > 1:

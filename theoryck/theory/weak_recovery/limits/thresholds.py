@@ -59,9 +59,9 @@ def weak_recovery_threshold(link: Link | str, *, noise: float = 0.0, flips: floa
     """Return alpha_c, from which on the best algorithm has an overlap with n = alpha d samples y = f(z) + sqrt(noise) N(0, 1).
 
     ``link`` is a text in ``z`` (one index) or ``z1``, ``z2``, ...: numbers, ``+ - * / **``, abs, sign, max, exp, tanh, ...;
-    ``flips`` is the probability with which the sign of a label is flipped.  Monomials, functions of one index or of the length of z, and
-    homogeneous links of two indices are known to about 12 digits, what else there is to ``digits``.  Raises QuantityError for a
-    text that is no such function, for labels that are not real, and where lambda is not told from 0: below 1e-18 for one index,
+    ``flips`` is the probability with which the sign of a label is flipped.  Monomials, functions of one index or of the length of
+    z, and homogeneous links of two indices are known to about 12 digits, what else there is to ``digits``.  Raises QuantityError for
+    a text that is no such function, for labels that are not real, and where lambda is not told from 0: below 1e-18 for one index,
     1e-2 for bins.
 
     >>> found = weak_recovery_threshold("z1*z2")
