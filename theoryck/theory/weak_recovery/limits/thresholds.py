@@ -60,9 +60,9 @@ def weak_recovery_threshold(link: Link | str, *, noise: float = 0.0, flips: floa
 
     ``link`` is a text in ``z`` (one index) or ``z1``, ``z2``, ...: numbers, ``+ - * / **``, abs, sign, max, exp, tanh, ...;
     ``flips`` is the probability with which the sign of a label is flipped.  Monomials, functions of one index or of the length of
-    z, and homogeneous links of two indices are known to about 12 digits, what else there is to ``digits``.  Raises QuantityError for
-    a text that is no such function, for labels that are not real, and where lambda is not told from 0: below 1e-18 for one index,
-    1e-2 for bins.
+    z, and homogeneous links of two indices are known to about 12 digits, what else there is to ``digits``.  Raises QuantityError
+    for a text that is no such function, for labels that are not real, and where lambda is not told from 0: below 1e-18 for one
+    index, 1e-2 for bins.
 
     >>> found = weak_recovery_threshold("z1*z2")
     >>> round(found.alpha, 12), found.digits, weak_recovery_threshold("z**2").alpha, weak_recovery_threshold("sign(z1*z2*z3)").alpha
