@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import math
 import platform
 import queue
 import time
@@ -20,12 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from theoryck.montecarlo.jobs import Job, JobExecutor, WorkerDied
+from theoryck.montecarlo.jobs import Job, JobExecutor, WorkerDied, kind_of
 from theoryck.montecarlo.notices import Notices, forwarding_quietly, listen, warnings_taken
 from theoryck.montecarlo.payload import read_once
 from theoryck.montecarlo.worker import answer
 
 COUNT_EVERY = 5.0  # seconds between two looks at how many workers there are
+SPAN = 0.5  # seconds of work in a message, where there are few workers
+MESSAGE = 0.005  # seconds of the client's and the scheduler's processor that a message costs
+SHORTEST = 0.001  # seconds that an item takes at least, with what it costs beside its run
 LARGE = 2**15  # bytes of a function that is given to the cluster once, rather than with every item
 
 PATIENCE = 30.0  # seconds to wait for a scheduler and its first worker
@@ -33,6 +37,9 @@ DIED = (
     "several workers of the cluster died in the middle of the same block: lower the draws per block, or give workers more memory; "
     "to see an error of the sampler itself run with one worker"
 )
+
+
+Answer = tuple[bool, Any, float]  # what :func:`~theoryck.montecarlo.worker.answer` returns
 
 
 class ClusterError(RuntimeError):
@@ -52,8 +59,10 @@ class ClusterLost(KeyboardInterrupt):
 class DaskExecutor(JobExecutor):
     """Runs items on a Dask cluster through a ``distributed.Client`` (the optional extra ``theoryck[cluster]``).
 
-    theoryck must be installed on the cluster; the user's own modules travel.  At most ``ahead`` items a thread are in flight.
+    theoryck must be installed on the cluster; the user's own modules travel.  At most ``ahead`` messages a thread are in flight;
+    one holds items of one job, about ``SPAN`` seconds of them (:func:`bundled`).
     Raises what ``function`` raised, WorkerDied for an item that several workers died of, and ClusterLost with the scheduler.
+    A message of several items that lost a worker blames none: its items are sent again one by one.
     Dask counts every item that a lost worker held, begun or not, and gives one up after three; here only those that it may have
     begun count, and one that Dask gave up is sent again unless it is to blame.
     Dask starts its workers with one BLAS thread unless told otherwise; leave it so, or the last bits of matrix products may differ.
@@ -116,24 +125,32 @@ class DaskExecutor(JobExecutor):
     def _room(self) -> bool:
         return len(self._flying) < self.ahead * self.workers
 
+    def _together(self, job: Job) -> int:
+        length = job.account.lengths.get(kind_of(job.function))
+        if length is None:
+            return 1  # it may be long: the first ones tell
+        waiting = sum(each.left * self.typical(each) for each in self.jobs.values())
+        return bundled(length, waiting, self.workers)
+
     def _busy(self) -> bool:
         return bool(self._flying)
 
-    def _send(self, job: Job, place: int, item: Any) -> None:
+    def _send(self, job: Job, bundle: list[tuple[int, Any]]) -> None:
         payload: Any = job.payload
         if len(payload) > LARGE:
             if job.ticket not in self._sent:
                 # A task, not scattered data: when the only worker that holds it is lost, the scheduler makes it again.
                 with warnings_taken(self.notices):
-                    key = (self._name, job.ticket, next(self._numbers))
-                    self._sent[job.ticket] = self.client.submit(_itself, payload, key=key)
+                    name = (self._name, job.ticket, next(self._numbers))
+                    self._sent[job.ticket] = self.client.submit(_itself, payload, key=name)
             payload = self._sent[job.ticket]
         number = next(self._numbers)
-        rank = job.account.rank
-        future = self.client.submit(_answer, payload, item, key=(self._name, job.ticket, place, number), priority=-rank)
-        self._flying[job.ticket, place] = _Flying(job, item, future, (rank, number))
+        rank, key = job.account.rank, (job.ticket, number)
+        items, most = [item for _, item in bundle], 2 * span(self.workers)
+        future = self.client.submit(_answer, payload, items, most, key=(self._name, *key), priority=-rank)
+        self._flying[key] = _Flying(job, bundle, future, (rank, number))
         # Fetching waits where the worker that had the value is lost by now: in a thread of Dask's, not in that of the run.
-        future.add_done_callback(lambda done: self._outbox.put((job.ticket, place, done, _outcome(done))))
+        future.add_done_callback(lambda done: self._outbox.put((key, done, _outcome(done))))
 
     def _receive(self, block: bool) -> bool:
         while True:
@@ -154,48 +171,61 @@ class DaskExecutor(JobExecutor):
         if message[0] is _LOST:
             self._lost(*message[1:])
             return True
-        ticket, place, future, found = message
-        flying = self._flying.get((ticket, place))
+        key, future, found = message
+        flying = self._flying.get(key)
         if flying is None or flying.future is not future:
             return True  # of a job that has ended, or of a try that is over
         if future.cancelled():
             raise self._gone()
-        del self._flying[ticket, place]
+        del self._flying[key]
         if found is None:
-            self._again(flying, place)
+            self._again(flying)
             return True
-        fine, value, seconds = found
-        self.took(flying.job, seconds)
-        flying.job.arrived[place] = (fine, value)
+        job, bundle = flying.job, flying.bundle
+        if isinstance(found, Exception):
+            if len(bundle) > 1:
+                job.part(bundle)
+                return True
+            found = [(False, (found, ""), 0.0)]
+        for (place, _), (fine, value, seconds) in zip(bundle, found, strict=False):
+            self.took(job, seconds)
+            job.arrived[place] = (fine, value)
+        job.again.extend(bundle[len(found) :])
         return True
 
-    def _again(self, flying: _Flying, place: int) -> None:
-        """Send an item again that Dask gave up."""
+    def _again(self, flying: _Flying) -> None:
+        """Send again what Dask gave up."""
         sent = self._sent.get(flying.job.ticket)
         if sent is not None and sent.status == "error":
             del self._sent[flying.job.ticket]
-        flying.job.lost(place, flying.item, DIED)
+        if len(flying.bundle) > 1:
+            flying.job.part(flying.bundle)
+        else:
+            flying.job.lost(*flying.bundle[0], DIED)
 
     def _lost(self, worker: str, keys: list[Any]) -> None:
-        """Take in that a worker was lost: as many items as it had threads may have been begun, those that were to go first."""
+        """Take in that a worker was lost: as many messages as it had threads may have been begun, those that were to go first."""
         self.notices.lost()
-        ours = [tuple(key) for key in keys if key[0] == self._name and len(key) == 4]
-        held = [key[1:3] for key in ours if key[1:3] in self._flying]
+        held = [key[1:] for key in map(tuple, keys) if key[0] == self._name and key[1:] in self._flying]
         held.sort(key=lambda each: self._flying[each].turn)
-        for ticket, place in held[: self._of_worker.get(worker, 1)]:
-            flying = self._flying[ticket, place]
-            if self.blamed(flying.job, place):
-                del self._flying[ticket, place]
-                flying.future.cancel()
-                flying.job.fail(place, WorkerDied(DIED))
+        for key in held[: self._of_worker.get(worker, 1)]:
+            flying = self._flying[key]
+            if len(flying.bundle) > 1:
+                flying.job.part(flying.bundle)
+            elif self.blamed(flying.job, flying.bundle[0][0]):
+                flying.job.fail(flying.bundle[0][0], WorkerDied(DIED))
+            else:
+                continue  # Dask sends it again
+            del self._flying[key]
+            flying.future.cancel()
 
 
 @dataclass(frozen=True, slots=True)
 class _Flying:
-    """An item that the cluster has, the future of its value, and when its turn is among others."""
+    """Items that the cluster has, each with its place, the future of their values, and when their turn is among others."""
 
     job: Job
-    item: Any
+    bundle: list[tuple[int, Any]]
     future: Any
     turn: tuple[int, int]
 
@@ -217,6 +247,33 @@ def _listen_for_losses(client: Any) -> weakref.WeakSet[DaskExecutor]:
 
         client.subscribe_topic("all", heard)
     return _listening[client]
+
+
+def span(workers: int) -> float:
+    """Return the seconds of work that a message holds at most: ``SPAN``, and enough that one client can feed all workers.
+
+    They send ``workers / span`` messages a second, which cost the client and the scheduler ``MESSAGE`` seconds each: half of their
+    time at most.
+
+    >>> span(2), span(1000)
+    (0.5, 10.0)
+    """
+    return max(SPAN, 2 * MESSAGE * workers)
+
+
+def bundled(length: float, waiting: float, workers: int) -> int:
+    """Return how many items of ``length`` seconds go in one message, where ``waiting`` seconds of work are not sent yet.
+
+    As many as take :func:`span` seconds, but no more than half a worker's share of what waits, so that the last messages are short
+    and no worker is without one.  Where that is little, cutting it finer takes longer than it saves: k messages of W seconds of
+    work are over after about ``k MESSAGE + W / k``, which is least at ``W / k = sqrt(W MESSAGE)``.
+
+    >>> bundled(0.007, 100.0, 2), bundled(0.007, 2.0, 2), bundled(0.007, 2.0, 1000), bundled(1.0, 100.0, 2)
+    (71, 71, 14, 1)
+    """
+    least = math.sqrt(waiting * MESSAGE)
+    seconds = min(span(workers), max(waiting / (2 * workers), least))
+    return max(1, int(seconds / max(length, SHORTEST)))
 
 
 def connect(where: str, any_versions: bool = False) -> DaskExecutor:
@@ -307,17 +364,22 @@ def _itself(payload: bytes) -> bytes:
     return payload
 
 
-def _answer(payload: bytes, item: Any) -> tuple[bool, Any, float]:
-    """What runs on the cluster, beside other threads of the same process."""
-    return answer(lambda each: read_once(payload)(each), item, time.thread_time)
+def _answer(payload: bytes, items: list[Any], most: float) -> list[Answer]:
+    """What runs on the cluster, beside other threads there: items until ``most`` seconds have passed, at least one."""
+    began, found = time.perf_counter(), []
+    for item in items:
+        found.append(answer(lambda each: read_once(payload)(each), item, time.thread_time))
+        if time.perf_counter() - began > most:
+            break
+    return found
 
 
-def _outcome(future: Any) -> tuple[bool, Any, float] | None:
-    """Return what :func:`_answer` gave, or None for an item that Dask gave up or that was cancelled."""
+def _outcome(future: Any) -> list[Answer] | Exception | None:
+    """Return what :func:`_answer` gave, why it gave nothing, or None for what Dask gave up or was cancelled."""
     try:
-        found: tuple[bool, Any, float] = future.result()
+        found: list[Answer] = future.result()
         return found
     except asyncio.CancelledError:
         return None
     except Exception as error:
-        return None if type(error).__name__ == "KilledWorker" else (False, (error, ""), 0.0)
+        return None if type(error).__name__ == "KilledWorker" else error

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import os
 import types
 from collections import deque
@@ -26,7 +27,7 @@ from theoryck.montecarlo.timing import Timed
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
-AHEAD = 4  # results of a job, per worker, that may wait for an earlier one: bounds the memory of the parent
+AHEAD = 4  # messages of results of a job, per worker, that may wait for an earlier one: bounds the memory of the parent
 DEPTH = 0.5  # seconds of work that a worker holds, so that it does not wait while the parent judges
 MOST_HELD = 16  # items that a worker holds
 TRIES, MOST_TRIES = 3, 12  # workers that an item may cost: where no other item has cost one, and at most
@@ -57,10 +58,14 @@ class RemoteTraceback(Exception):
 
 @dataclass
 class Account:
-    """On whose account jobs run: their ``rank`` (lowest first), and the ``seconds`` that they have taken in workers so far."""
+    """On whose account jobs run: their ``rank`` (lowest first), and the ``seconds`` that they have taken in workers so far.
+
+    ``lengths`` are about how many seconds one item takes, by the kind of function.
+    """
 
     rank: int = 0
     seconds: float = 0.0
+    lengths: dict[Any, float] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -76,6 +81,7 @@ class Job(Iterator[Any]):
     sent: int = 0
     given: int = 0
     again: deque[tuple[int, Any]] = field(default_factory=deque)
+    alone: set[int] = field(default_factory=set)
     arrived: dict[int, tuple[bool, Any]] = field(default_factory=dict)
     over: bool = False
     why: str = ""
@@ -137,6 +143,30 @@ class Job(Iterator[Any]):
         self.sent += 1
         return self.sent - 1, item
 
+    def next_items(self, ahead: int, count: int) -> list[tuple[int, Any]]:
+        """Return up to ``count`` items for one message, each with its place; one that is to go alone does."""
+        found: list[tuple[int, Any]] = []
+        while len(found) < count and not (found and self.again and self.again[0][0] in self.alone):
+            one = self.next_item(ahead)
+            if one is None:
+                break
+            found.append(one)
+            if one[0] in self.alone:
+                break
+        return found
+
+    @property
+    def left(self) -> int:
+        """About how many items are not sent; of an iterator that does not say it, as many as results may wait."""
+        known = operator.length_hint(self.items, AHEAD * self.executor.workers) if self.more else 0
+        return len(self.again) + known
+
+    def part(self, bundle: Iterable[tuple[int, Any]]) -> None:
+        """Send items of one message again, each alone: one of them may have cost the worker."""
+        for place, item in bundle:
+            self.alone.add(place)
+            self.again.append((place, item))
+
     def fail(self, place: int, error: BaseException) -> None:
         """Let an error come at its place."""
         self.arrived[place] = (False, (error, ""))
@@ -146,14 +176,14 @@ class Job(Iterator[Any]):
         if self.executor.blamed(self, place):
             self.fail(place, WorkerDied(how))
         else:
-            self.again.append((place, item))
+            self.part([(place, item)])
 
 
 class JobExecutor(_Closing):
     """What executors share whose workers are elsewhere; ``account`` is that of the jobs which start next.
 
-    A subclass has ``workers`` and says how an item is sent (``_send``), where there is room (``_room``), and how messages come in
-    (``_receive``).
+    A subclass has ``workers`` and says how items are sent (``_send``), how many in one message (``_together``), where there is room
+    (``_room``), and how messages come in (``_receive``).
 
     >>> from theoryck.montecarlo import ProcessExecutor, SerialExecutor
     >>> isinstance(ProcessExecutor(2), JobExecutor), isinstance(SerialExecutor(), JobExecutor)
@@ -186,15 +216,17 @@ class JobExecutor(_Closing):
             job.close()
 
     def typical(self, job: Job) -> float:
-        """Return about how many seconds an item of the job takes, by those of its kind."""
-        return self._typical.get(_kind(job.function), DEPTH)
+        """Return about how many seconds an item of the job takes, by those of its kind, on its account where there were any."""
+        kind = kind_of(job.function)
+        return job.account.lengths.get(kind, self._typical.get(kind, DEPTH))
 
     def took(self, job: Job, seconds: float) -> None:
         """Take in how long an item took."""
         job.account.seconds += seconds
-        kind = _kind(job.function)
-        known = self._typical.get(kind)
-        self._typical[kind] = seconds if known is None else known + (seconds - known) / 8
+        kind = kind_of(job.function)
+        for lengths in (self._typical, job.account.lengths):
+            known = lengths.get(kind)
+            lengths[kind] = seconds if known is None else known + (seconds - known) / 8
 
     def blamed(self, job: Job, place: int) -> bool:
         """Take in that a worker was lost while it ran an item, and return whether the item is to blame.
@@ -216,15 +248,16 @@ class JobExecutor(_Closing):
         """Send items to workers that have room, those of the lowest rank first."""
         for job in sorted(self.jobs.values(), key=lambda job: (job.account.rank, job.ticket)):
             while self._room():
-                found = job.next_item(AHEAD * self.workers)
-                if found is None:
+                count = self._together(job)
+                found = job.next_items(AHEAD * self.workers * count, count)
+                if not found:
                     break
                 try:
                     job.payload  # noqa: B018 (made now, so that what cannot travel is an error of this job)
                 except PayloadError as error:
-                    job.fail(found[0], error)
+                    job.fail(found[0][0], error)
                     break
-                self._send(job, *found)
+                self._send(job, found)
 
     def wait(self) -> None:
         """Feed the workers and take in one message at least, unless nothing is under way."""
@@ -253,7 +286,11 @@ class JobExecutor(_Closing):
     def _busy(self) -> bool:
         raise NotImplementedError
 
-    def _send(self, job: Job, place: int, item: Any) -> None:
+    def _together(self, job: Job) -> int:
+        """Return how many items of a job the next message may hold."""
+        return 1
+
+    def _send(self, job: Job, bundle: list[tuple[int, Any]]) -> None:
         raise NotImplementedError
 
     def _receive(self, block: bool) -> bool:
@@ -269,7 +306,8 @@ def _raise_remote(error: BaseException | None, text: str) -> None:
     raise error
 
 
-def _kind(function: Any) -> Any:
+def kind_of(function: Any) -> Any:
+    """Return what functions have in common whose items take about as long."""
     return type(function.function if isinstance(function, Timed) else function)
 
 

@@ -166,8 +166,9 @@ class ProcessExecutor(JobExecutor):
     def _busy(self) -> bool:
         return any(worker.held for worker in self._pool)
 
-    def _send(self, job: Job, place: int, item: Any) -> None:
-        """Give an item to the least busy worker, starting another process while there are fewer than wanted."""
+    def _send(self, job: Job, bundle: list[tuple[int, Any]]) -> None:
+        """Give one item to the least busy worker, starting another process while there are fewer than wanted."""
+        [(place, item)] = bundle  # a message on a pipe costs too little for more
         worker = min(self._pool, key=lambda one: (bool(one.held), one.load), default=None)
         if worker is None or (worker.held and len(self._pool) < self.workers):
             worker = _Worker(self._outbox)
