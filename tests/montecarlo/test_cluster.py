@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 import os
 import random
 import re
@@ -20,6 +21,7 @@ from theoryck.checking.profiles import Profile
 from theoryck.claims.collecting import collect
 from theoryck.montecarlo import ClusterError, DaskExecutor, Key, SamplerError, WorkerDied, cluster, connect, sample
 from theoryck.montecarlo.notices import LOST
+from theoryck.montecarlo.payload import encode
 
 distributed = pytest.importorskip("distributed")
 
@@ -51,6 +53,7 @@ def test_the_bits_are_those_of_one_process(executor):
     run = functools.partial(sample, sampler, KEY, draws=2050, block_draws=100)
     assert run(executor=executor) == run()
     assert executor.workers == 2
+    assert next(executor._numbers) < 21  # messages, of which some hold several blocks
 
 
 def test_what_is_left_is_cancelled_and_several_maps_are_under_way(executor):
@@ -181,6 +184,126 @@ def test_a_block_that_workers_die_of_is_named(executor):
 def test_a_client_is_needed():
     with pytest.raises(TypeError, match=r"distributed\.Client"):
         DaskExecutor("tcp://localhost")
+
+
+class Future:
+    """What a client gives for what it was sent; it comes back when it is told to."""
+
+    status = "pending"
+
+    def __init__(self, arguments):
+        self.arguments, self.is_cancelled = arguments, False
+
+    def add_done_callback(self, call):
+        self.call = call
+
+    def cancel(self):
+        self.is_cancelled = True
+
+    def cancelled(self):
+        return self.is_cancelled
+
+    def come(self, found):
+        self.result = lambda: found
+        self.call(self)
+
+
+class Client:
+    """A client of one worker that takes in what it is sent, and runs nothing by itself."""
+
+    status = "running"
+
+    def __init__(self):
+        self.sent = []
+
+    def nthreads(self):
+        return {"one": 1}
+
+    def subscribe_topic(self, topic, heard):
+        self.heard = heard
+
+    def submit(self, function, payload, items, most, *, key, priority):
+        future = Future((payload, items, most))
+        future.key, future.items = key, items
+        self.sent.append(future)
+        return future
+
+    def lose(self, *futures):
+        keys = [future.key for future in futures]
+        self.heard((0.0, {"action": "remove-worker", "worker": "one", "expected": False, "processing-tasks": keys}))
+
+
+@pytest.fixture
+def begun():
+    """A client, its executor with short messages in flight one by one, and a job whose items are known to take 10 ms."""
+    client = Client()
+    executor = DaskExecutor(client, ahead=1)
+    job = executor.start(abs, list(range(60)))
+    executor.feed()
+    assert client.sent[0].items == [0]  # it might have been a long one
+    client.sent[0].come([(True, 0, 0.01)])
+    executor.poll()
+    return client, executor, job
+
+
+def test_short_items_share_messages_that_get_shorter_at_the_end(begun):
+    client, executor, job = begun
+    for number in range(1, 60):
+        if len(client.sent) == number:
+            break
+        client.sent[number].come([(True, item, 0.01) for item in client.sent[number].items])
+        executor.poll()
+    assert list(job) == list(range(60))
+    counts = [len(future.items) for future in client.sent]
+    assert sum(counts) == 60
+    assert counts[1] == 29  # half of what one worker has to do
+    assert counts[1:] == sorted(counts[1:], reverse=True)
+    assert counts[-1] <= math.sqrt(2 * cluster.MESSAGE / 0.01) + 1
+
+
+def test_a_message_ends_when_its_time_is_over_and_the_rest_is_sent_again(begun):
+    client, executor, job = begun
+
+    def slept(seconds):
+        time.sleep(seconds)
+        return seconds
+
+    assert len(cluster._answer(encode(slept), [0.0, 0.05, 0.0, 0.0], 0.04)) == 2
+    first = client.sent[1]
+    first.come([(True, item, 1.0) for item in first.items[:3]])
+    executor.poll()
+    assert client.sent[2].items == first.items[3 : 3 + len(client.sent[2].items)]
+    assert len(client.sent[2].items) < len(first.items)  # they take longer than was thought
+    assert [next(job) for _ in range(4)] == [0, 1, 2, 3]
+
+
+def test_a_message_of_several_items_that_lost_its_worker_blames_none_and_goes_item_by_item(begun):
+    client, executor, job = begun
+    lost = client.sent[1]
+    client.lose(lost)
+    executor.poll()
+    assert lost.is_cancelled
+    assert not executor._cost
+    assert client.sent[2].items == [1]
+    for _ in range(2):  # Dask itself sends one item again
+        client.lose(client.sent[2])
+        executor.poll()
+    client.lose(client.sent[2])
+    executor.poll()
+    assert client.sent[2].is_cancelled
+    assert [next(job), client.sent[3].items] == [0, [2]]
+    with pytest.raises(WorkerDied):
+        next(job)
+
+
+def test_what_cannot_be_sent_back_concerns_its_item_only(executor):
+    def locked(item):
+        return threading.Lock() if item == 150 else item
+
+    found = executor.map(locked, range(200))
+    assert [next(found) for _ in range(150)] == list(range(150))
+    with pytest.raises(TypeError, match="pickle"):
+        next(found)
 
 
 def test_versions_that_differ_are_named_and_refused_unless_that_is_accepted(client, monkeypatch):

@@ -82,6 +82,7 @@ class Job(Iterator[Any]):
     given: int = 0
     again: deque[tuple[int, Any]] = field(default_factory=deque)
     alone: set[int] = field(default_factory=set)
+    longest: int = 1
     arrived: dict[int, tuple[bool, Any]] = field(default_factory=dict)
     over: bool = False
     why: str = ""
@@ -144,8 +145,14 @@ class Job(Iterator[Any]):
         return self.sent - 1, item
 
     def next_items(self, ahead: int, count: int) -> list[tuple[int, Any]]:
-        """Return up to ``count`` items for one message, each with its place; one that is to go alone does."""
+        """Return up to ``count`` items for one message, each with its place; one that is to go alone does.
+
+        As many results as ``ahead`` messages hold may wait for an earlier one.
+        """
         found: list[tuple[int, Any]] = []
+        # Messages get shorter at the end, while results wait for a long one: the longest says how many may.
+        self.longest = max(self.longest, count)
+        ahead *= self.longest
         while len(found) < count and not (found and self.again and self.again[0][0] in self.alone):
             one = self.next_item(ahead)
             if one is None:
@@ -249,7 +256,7 @@ class JobExecutor(_Closing):
         for job in sorted(self.jobs.values(), key=lambda job: (job.account.rank, job.ticket)):
             while self._room():
                 count = self._together(job)
-                found = job.next_items(AHEAD * self.workers * count, count)
+                found = job.next_items(AHEAD * self.workers, count)
                 if not found:
                     break
                 try:
