@@ -85,6 +85,7 @@ class DaskExecutor(JobExecutor):
         self._outbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         self._flying: dict[tuple[int, int], _Flying] = {}
         self._sent: dict[int, Any] = {}
+        self._each = 0.0  # about how many seconds of work a message holds
         self._counted, self._threads, self._of_worker, self._heard = -COUNT_EVERY, 1, {}, time.monotonic()  # type: ignore[var-annotated]
         self._own: list[Callable[[], Any]] = []
         self._processes = 0  # of a cluster that was started here
@@ -129,8 +130,12 @@ class DaskExecutor(JobExecutor):
         length = job.account.lengths.get(kind_of(job.function))
         if length is None:
             return 1  # it may be long: the first ones tell
-        waiting = sum(each.left * self.typical(each) for each in self.jobs.values())
-        return bundled(length, waiting, self.workers)
+        waiting, enough = 0.0, 2 * self.workers * span(self.workers)
+        for each in self.jobs.values():
+            waiting += each.left * self.typical(each)
+            if waiting > enough:
+                break
+        return bundled(length, waiting, len(self._flying) * self._each, self.workers)
 
     def _busy(self) -> bool:
         return bool(self._flying)
@@ -190,6 +195,7 @@ class DaskExecutor(JobExecutor):
         for (place, _), (fine, value, seconds) in zip(bundle, found, strict=False):
             self.took(job, seconds)
             job.arrived[place] = (fine, value)
+        self._each += (sum(seconds for *_, seconds in found) - self._each) / 8
         job.again.extend(bundle[len(found) :])
         return True
 
@@ -261,17 +267,17 @@ def span(workers: int) -> float:
     return max(SPAN, 2 * MESSAGE * workers)
 
 
-def bundled(length: float, waiting: float, workers: int) -> int:
-    """Return how many items of ``length`` seconds go in one message, where ``waiting`` seconds of work are not sent yet.
+def bundled(length: float, waiting: float, flying: float, workers: int) -> int:
+    """Return how many items of ``length`` seconds go in one message: ``waiting`` seconds of work are not sent, ``flying`` not back.
 
     As many as take :func:`span` seconds, but no more than half a worker's share of what waits, so that the last messages are short
     and no worker is without one.  Where that is little, cutting it finer takes longer than it saves: k messages of W seconds of
-    work are over after about ``k MESSAGE + W / k``, which is least at ``W / k = sqrt(W MESSAGE)``.
+    work, what flies included, are over after about ``k MESSAGE + W / k``, which is least at ``W / k = sqrt(W MESSAGE)``.
 
-    >>> bundled(0.007, 100.0, 2), bundled(0.007, 2.0, 2), bundled(0.007, 2.0, 1000), bundled(1.0, 100.0, 2)
+    >>> bundled(0.007, 100.0, 2.0, 2), bundled(0.007, 2.0, 0.0, 2), bundled(0.007, 2.0, 0.0, 1000), bundled(1.0, 100.0, 2.0, 2)
     (71, 71, 14, 1)
     """
-    least = math.sqrt(waiting * MESSAGE)
+    least = math.sqrt((waiting + flying) * MESSAGE)
     seconds = min(span(workers), max(waiting / (2 * workers), least))
     return max(1, int(seconds / max(length, SHORTEST)))
 
