@@ -395,6 +395,20 @@ def test_more_sizes_of_an_exact_power_never_let_a_logarithm_fit_as_well(count):
 def test_the_steps_of_the_method_of_heun_show_no_logarithm():
     """y' = y to 7 digits, h = 1/4..1/512."""
     errors = [2.342614e-02, 6.440590e-03, 1.688306e-03, 4.321545e-04, 1.093169e-04, 2.749014e-05, 6.892718e-06, 1.725707e-06]
-    found = tc.audit({"h": [2.0**-j for j in range(2, 10)]}, errors, rate="2", kind="order", digits=7)
+    found = tc.audit({"h": [2.0**-j for j in range(2, 10)]}, errors, rate="h**2", kind="order", digits=7, rivals=["h**2*log(1/h)"])
     assert found.verdict is Verdict.SUPPORTED
+    assert found.rivals[0].rejected
     assert not any("log(" in flag for flag in found.judgement.flags)
+
+
+@pytest.mark.parametrize("power", [1, 0.5, -1])
+@pytest.mark.parametrize("digits", [3, 7])
+def test_a_logarithm_that_the_values_have_is_not_rejected(power, digits):
+    """h^2 log(1/h)^r (1 + b h), whatever is claimed beside it."""
+    for count in (5, 7, 9):
+        for b in (-0.5, 0.0, 0.5):
+            h = [2.0**-j for j in range(2, 2 + count)]
+            values = [float(f"{x**2 * math.log(1 / x) ** power * (1 + b * x):.{digits}g}") for x in h]
+            found = tc.audit({"h": h}, values, rate="h**2", kind="order", digits=digits, rivals=[f"h**2*log(1/h)**({power})"])
+            assert not found.rivals[0].rejected
+            assert found.verdict is not Verdict.SUPPORTED

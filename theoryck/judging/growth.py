@@ -84,7 +84,7 @@ def grown(case: Case, series: Series) -> Outcome:
     if case.computed(series) and (unseen := _unseen(case, growth, decisions[0].verdict)):
         decisions, extrapolated = [Decision(Verdict.INCONCLUSIVE, unseen)], True
     decision = worst_of(decisions)
-    faced = [_faced(case, series, growth, rival) for rival in prediction.rivals]
+    faced = [_faced(case, series, growth, rival, decision.verdict in INSIDE) for rival in prediction.rivals]
     claimed = case.claimed_exponent
     interval = fit.interval(level)
     finite = fit.identifiable and not (case.computed(series) and math.isinf(interval.high - interval.low))
@@ -350,14 +350,20 @@ class Facing:
     left_open: str = ""
 
 
-def _faced(case: Case, series: Series, growth: Growth, rival: str) -> Facing:
-    """Put the same test to a rival: it is rejected if that refutes it, and holds as well if that supports it."""
+def _faced(case: Case, series: Series, growth: Growth, rival: str, supported: bool) -> Facing:
+    """Put the same test to a rival: it is rejected if that refutes it, and holds as well if that supports it.
+
+    Corrections as large as the ratio to a logarithm takes have no end on values without noise, and nothing would refute it.  Where
+    the claim is supported, to at most half of what tells the two apart on these sizes, the rival holds no oftener than claims are
+    supported falsely: it is rejected if it needs larger corrections than the claim does.
+    """
     if case.prediction.kind is Kind.LIMIT or case.coincides(rival):
         return Facing(False)  # the rivals of a limit are values, not rates: they are put to the limit itself
     if case.prediction.kind is Kind.SCALING:
         if case.claimed.by_rate:
             other = _against(case, series, rival)
-            if two_sided(other.fit, case.within, *case.rates) is Verdict.REFUTED:
+            told = supported and case.computed(series) and _needs_more(series, growth, other)
+            if told or two_sided(other.fit, case.within, *case.rates) is Verdict.REFUTED:
                 return Facing(True)
             rates = log_rates(case.claimed.rival_rates[rival], series)
             return Facing(False, _rival_budget(case, series, rates, other.excess, abs(other.excess) - case.within))
