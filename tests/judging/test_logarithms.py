@@ -10,7 +10,7 @@ import pytest
 
 from theoryck.judging import growth, judge
 from theoryck.judging.evidence import Series
-from theoryck.judging.growth import log_resolution, without_logs
+from theoryck.judging.logarithms import log_resolution, without_logs
 from theoryck.rates import Rate, RateError
 from theoryck.records import Contract, Enclosure, Estimate, Judgement, Kind, Point, Prediction, Verdict
 

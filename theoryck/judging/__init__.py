@@ -41,7 +41,8 @@ two routes disagree": it means a bug in one of them, so it must fail the run, an
     case         what is claimed, parsed once, with its evidence and its share of the error rates: what no route changes
     ratios       fits of quantity/rate, and what more draws would do to them
     decisions    the tests: numbers and declared error rates in, the side they fall on out; outcomes of routes, combined
-    growth       one route of a BOUND, LAW or SCALING, and the logarithms of its rate
+    growth       one route of a BOUND, LAW or SCALING, and logarithms that fit as well
+    logarithms   whether the logarithm of a rate can be told from none
     limits       one route of a LIMIT, claimed or measured
     approaches   the fit of an approach to a limit, what else explains the values, and which limits they exclude
     limit_words  sentences about limits
