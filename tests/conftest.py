@@ -5,10 +5,15 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# What stands beside the claims of proofs/ is tested too.  At the end: an installed theoryck is found before this checkout.
+sys.path.append(str(Path(__file__).parents[1]))
 
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
