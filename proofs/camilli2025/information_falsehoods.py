@@ -110,7 +110,7 @@ def linear_model_of_one_layer_less(phi):
 def inverse_square_rate(phi):
     """|I^(1) - I^(0)|/n = O(d^-2) at n = d: the rate of one sample"""
     gap = mutual_information_gap(setting(phi), per_sample=True)
-    return tc.Bound(gap, rate="d**(-2)", along=path(4, 8, 16), correction=1, amplitude=0.5)
+    return tc.Bound(gap, rate="d**(-2)", along=path(4, 8, 16, 32), correction=1, amplitude=0.5)
 
 
 @tc.falsehood("camilli2025/reduction-any-samples", CAMILLI2025)
