@@ -102,7 +102,8 @@ def check_claims(
     >>> [result.verdict.value for result in report.results], report.exit_code
     (['SUPPORTED', 'CERTIFIED'], 0)
     >>> print(report.results[1].reason)
-    exact values on d = 4..16: the quantity is at most 0.666667 times the bound 3 * (d**(-1)), reached at d = 4
+    proved for every d >= 4: the quantity is at most 2 * (d**(-1)) and at least 2 * (d**(-1)); measured: exact values on d = 4..16:
+    the quantity is at most 0.666667 times the bound 3 * (d**(-1)), reached at d = 4
     >>> print(report.results[1].draws, report.seed, report.profile)
     300 0 quick
     >>> check_claims(norm, profile="quik")
