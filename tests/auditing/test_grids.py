@@ -49,6 +49,18 @@ def test_errors_of_a_grid_are_enlarged_by_one_factor():
         assert all(low <= each[0] <= high for each in found)
 
 
+def test_lines_that_meet_in_one_point_scatter_each_by_itself():
+    """Three sizes along each of three axes: 7 points, of which a power law takes 4 numbers and leaves 3, one a line."""
+    rng, moved = np.random.default_rng(0), [(16, 32, 32), (64, 32, 32), (32, 16, 32), (32, 64, 32), (32, 32, 16), (32, 32, 64)]
+    d, n, m = np.array([(32, 32, 32), *moved], dtype=float).T
+    factors = {}
+    for times in (1, 10):
+        values = [(1 + times * 0.01 * rng.standard_normal(7)) / (d * n * m) for _ in range(8)]
+        factors[times] = [_factors(tc.audit({"d": d, "n": n, "m": m}, v, 0.01 * v, rate="1/(d*n*m)"))[0] for v in values]
+    # Errors that hold are enlarged less than those stated a tenth: 3 numbers of scatter tell factors 10 apart in most tables.
+    assert max(factors[1]) < np.median(factors[10])
+
+
 def _noisy(rng: np.random.Generator, d: np.ndarray, n: np.ndarray, times: float) -> list[np.ndarray]:
     return [d**-0.5 / n * (1 + 2 * d**-0.5) * (1 + times * 0.01 * rng.standard_normal(len(d))) for _ in range(8)]
 

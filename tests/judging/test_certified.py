@@ -3,6 +3,7 @@
 from dataclasses import replace
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from theoryck.judging import certified, judge
@@ -57,7 +58,7 @@ def test_two_sides_make_a_bound_tight_also_where_draws_left_that_open():
     assert certified(unsure, GROWTH, evidence, CONTRACT, SCOPE).tightness is Tightness.UNDETERMINED
 
 
-@pytest.mark.parametrize("claimed", [{"exponent": -1.0}, {"rate": "1/d"}])
+@pytest.mark.parametrize("claimed", [{"exponent": -1.0}, {"exponent": np.float64(-1)}, {"rate": "1/d"}])
 def test_a_scaling_without_a_constant_is_certified_by_a_scope_from_both_sides(claimed):
     scaling = replace(GROWTH, kind=Kind.SCALING, rate=None, rivals=("-3/2",) if "exponent" in claimed else ("d**(-3/2)",))
     scaling = replace(scaling, **claimed)

@@ -25,10 +25,9 @@ def enlarged_together(
     """Return the points of a grid with stated errors as large as the scatter about all of its lines allows, and what to say.
 
     Whoever stated errors stated those of all lines: one line of four sizes has a single number of scatter or two, from which
-    nothing follows at the error rates that a grid leaves to each.  Of N points all but what is bilinear in the logarithms of the
-    sizes scatters.
+    nothing follows at the error rates that a grid leaves to each.
     """
-    claimed, found = Claimed.of(template), []
+    claimed, used, found = Claimed.of(template), [], []
     for line in lines:
         values = np.array([point.estimate.value for point in line.points if point.estimate is not None])
         errors = np.array([point.estimate.stderr for point in line.points if point.estimate is not None])
@@ -38,14 +37,31 @@ def enlarged_together(
         logs = np.log(np.abs(values)) - [0.0 if rate is None else rate.log_value(point.sizes) for point in line.points]
         sizes = np.array([float(axis.large(point.sizes[line.base])) for point in line.points])
         found.append(Line(sizes, logs, errors / np.abs(values), axis.amplitude(template.amplitude)))
-    free = len(points) - 2 ** len({line.base for line in lines})
-    factor = common_factor(found, free, tail, correction=template.correction)
+        used.append(line)
+    factor = common_factor(found, _free(used, claimed), tail, correction=template.correction)
     larger = tuple(
         replace(point, estimate=replace(point.estimate, stderr=factor * point.estimate.stderr))
         for point in points
         if point.estimate is not None
     )
     return larger, (enlarged_flag(factor),) if factor >= WORTH_SAYING else ()
+
+
+def _free(lines: Sequence[Direction], claimed: Claimed) -> int:
+    """Return how many independent numbers of scatter the points of lines have: all but what is linear in each log size.
+
+    Of a full grid of k sizes these are 2**k fewer than its points, of lines that meet in one point as many as on each by itself.
+    """
+    axes = {line.base: line.axis(claimed) for line in lines}
+    places = {
+        tuple(point.sizes.values()): [math.log(axis.large(point.sizes[base])) for base, axis in axes.items()]
+        for line in lines
+        for point in line.points
+    }
+    design = np.ones((len(places), 1))
+    for x in np.array(list(places.values())).T:
+        design = np.concatenate([design, design * ((x - x.mean()) / x.std())[:, None]], axis=1)
+    return len(places) - int(np.linalg.matrix_rank(design))
 
 
 def term_by_term(judgement: Judgement, points: Sequence[Point], rate: Rate | None) -> Judgement:
@@ -81,10 +97,9 @@ def _constants(points: Sequence[Point], rate: Rate) -> tuple[float, ...]:
     weights = 1 / np.hypot(errors / size, TERM_TOLERANCE)
     from scipy.optimize import nnls  # half of what it takes to start an audit, which seldom comes here
 
-    # In units of the largest term, of which no power leaves the range of floats.
-    scaled = np.exp(np.minimum(logs - np.log(size)[:, None], 300.0))
-    unit = scaled.max(axis=0)
-    found, misfit = nnls(scaled / unit * weights[:, None], weights)
+    logs -= np.log(size)[:, None]
+    unit = logs.max(axis=0)  # of each term where it is largest beside the value, so that none leaves the range of floats
+    found, misfit = nnls(np.exp(logs - unit) * weights[:, None], weights)
     if float(scipy.special.chdtrc(len(points) - len(found), misfit**2)) < POOR_FIT or not (found > 0).all():
         return ()
-    return tuple((found / unit).tolist())
+    return tuple((found * np.exp(-unit)).tolist())

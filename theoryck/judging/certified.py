@@ -47,7 +47,7 @@ def certified(
         if prediction.constant is not None or scope.least is None:
             return judgement
         if prediction.rate is None:
-            prediction = replace(prediction, rate=f"{prediction.base}**({Fraction(repr(prediction.exponent))})")
+            prediction = replace(prediction, rate=f"{prediction.base}**({Fraction(str(prediction.exponent))})")
     if not _covers(scope, prediction, points):
         return judgement
     scope = replace(scope, largest=_largest(prediction, points))
