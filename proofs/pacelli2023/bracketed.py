@@ -16,7 +16,6 @@ Truth.     Paths that are walked backwards from the exact sample bound log Z fro
 """
 
 import functools
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +27,7 @@ from theoryck.quantities import Quantity, formula
 from theoryck.theory.renormalisation import NetworkTask, action_divergence, predictor_loss
 
 from . import PACELLI2023
+from .nonlinear import chi_squares
 from .nonlinear import divergence as quadrature
 
 HEAT, COUNT, WIDTH = 0.1, 8, 8
@@ -95,11 +95,9 @@ def gain(phi):
 
     @tc.quantity(cost=lambda sizes: 6 * sizes["N"] + 100, name=f"N^2 (KL of the Gaussian process - KL of the action), {phi}")
     def drawn(rng, draws, *, N):
-        # chi^2_N/N by the trapezoidal rule in its logarithm
-        scale = np.exp(np.arange(-100, 101) * 0.35 / math.sqrt(N / 2 + 1))
-        weights = np.exp(N / 2 * (np.log(scale) + 1 - scale))
+        scale, weights = chi_squares(N)
         whole = HEAT + scale[:, None] * values
-        constant = weights / weights.sum() / np.sqrt(whole / (HEAT + values)).prod(axis=1)
+        constant = weights / np.sqrt(whole / (HEAT + values)).prod(axis=1)
         found = []
         for start in range(0, draws, 1024):
             count = min(1024, draws - start)

@@ -33,12 +33,12 @@ def layers(case, N, shift=0):
 
 
 def data(count):
-    """Inputs (P, P), labels (P,), the new input; 1/P stands for lambda_0, so that the kernel has no P."""
+    """Inputs (P, P), labels (P,), the new input; with lambda_0 = 4/P the kernel has no P."""
     return np.diag([2, 1] * (count // 2)).tolist(), [1.5, 0.5] * (count // 2), [[1] * count]
 
 
 def kernel(count):
-    """What the action sees of the data, lambda_0 = 4/P: eigenvalues 1 and 1/4, and the new input's covariances."""
+    """What the action sees of the data: eigenvalues 1 and 1/4, and the new input's covariances."""
     inputs, labels, new = (np.array(part) for part in data(count))
     rows = np.vstack([inputs, new]) / 2
     return rows @ rows.T, labels
@@ -48,7 +48,7 @@ def kernel(count):
 def exact(case, N):
     count = round(case[1] * N)
     inputs, labels, new = data(count)
-    precisions = [f"{4 / count!r}"] + [1] * len(case[0])
+    precisions = [repr(4 / count)] + [1] * len(case[0])
     return linear_posterior(
         inputs, labels, widths=layers(case, N), temperature="1/10", precisions=precisions, new_inputs=new, digits=18
     )

@@ -21,13 +21,11 @@ from theoryck.quantities import formula
 from theoryck.theory.renormalisation import NetworkTask, evidence_ratio, scale_mixture
 
 from . import PACELLI2023
+from .nonlinear import MASS, NODES, chi_squares
 
 HEAT, LABEL = 0.1, 1.5
 TWO_INPUTS, TWO_LABELS = [[1.0, 0.5, -0.8, 0.3], [0.4, -1.1, 0.7, 0.9]], [1.2, -0.7]
 WIDTHS = (128, 256, 512, 1024, 2048)
-NODES = np.arange(-8.5, 8.51, 0.05)
-"""Of a standard Gaussian, whose trapezoidal rule is exact to rounding for analytic activations."""
-MASS = np.exp(-NODES * NODES / 2) / np.exp(-NODES * NODES / 2).sum()
 activations = sampled_from(["erf", "sin", "tanh"])
 
 
@@ -83,10 +81,8 @@ def action(phi, N, form):
     last = float(layer(phi, first)[0])
     if form == "product":
         return math.exp(scale_mixture([[last]], [LABEL], widths=[N, N], temperature=HEAT).log_evidence)
-    u = np.arange(-100, 101) * 1.4 / math.sqrt(N / 2 + 1) / 10
-    weights = np.exp(N / 2 * (u - np.expm1(u)))
-    weights /= weights.sum()
-    return float(weights @ density(np.outer(layer(phi, np.exp(u) * first), np.exp(u))) @ weights)
+    scale, weights = chi_squares(N)
+    return float(weights @ density(np.outer(layer(phi, scale * first), scale)) @ weights)
 
 
 def process(phi):

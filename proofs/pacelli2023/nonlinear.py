@@ -34,6 +34,9 @@ from . import PACELLI2023
 X = [[1.0, 0.5, -0.8, 0.3], [0.4, -1.1, 0.7, 0.9], [0.8, -0.2, -0.3, 1.2]]
 LABELS, NEW_LABEL, HEAT = [1.2, -0.7], 0.2, 0.1
 WIDTHS = (32, 64, 128, 256, 512)
+NODES = np.arange(-8.5, 8.51, 0.05)
+"""Of a standard Gaussian, whose trapezoidal rule is exact to rounding for analytic activations."""
+MASS = np.exp(-NODES * NODES / 2) / np.exp(-NODES * NODES / 2).sum()
 activations = sampled_from(["erf", "sin", "tanh", "gelu"])
 
 
@@ -48,6 +51,14 @@ def saddle(phi, N):
 
 def mixture(phi, N):
     return scale_mixture(phi, LABELS, X[:2], widths=N, temperature=HEAT, new_inputs=X[2:], new_labels=[NEW_LABEL])
+
+
+def chi_squares(N):
+    """Nodes and weights of chi^2_N/N, by the trapezoidal rule in its logarithm."""
+    u = np.arange(-400, 401) * 0.35 / math.sqrt(N / 2 + 1)
+    level = N / 2 * (u - np.expm1(u))
+    weights = np.exp(level[level > -60])
+    return np.exp(u[level > -60]), weights / weights.sum()
 
 
 def limits(phi):
@@ -161,17 +172,14 @@ def divergence(phi, N, process=False):
     """int p log(p/p_action) dy for one input of preactivation variance 1, by the trapezoidal rule in y, in frequencies and in u;
     ``process``: of the Gaussian process.
     """
-    u = np.arange(-8.5, 8.51, 0.05)
-    mass = np.exp(-u * u / 2) / np.exp(-u * u / 2).sum()
-    features = tc.Activation(phi)(u)
+    features = tc.Activation(phi)(NODES)
     w, y = np.arange(0, 120) * 0.25, np.arange(-12, 12.01, 0.05)
-    psi = np.array([mass @ np.exp(-((s * features) ** 2) / (2 * N)) for s in w])
+    psi = np.array([MASS @ np.exp(-((s * features) ** 2) / (2 * N)) for s in w])
     rule = np.where(w == 0, 0.5, 1.0) * 0.25 / math.pi
     p = np.cos(np.outer(y, w)) @ (rule * psi**N * np.exp(-HEAT * w * w / 2))
-    v = np.arange(-400, 401) * 0.35 / math.sqrt(N / 2 + 1)
-    weight = np.exp(N / 2 * (v - np.expm1(v)))
-    spread = HEAT + (np.ones_like(v) if process else np.exp(v)) * (mass @ features**2)
-    action = np.exp(-(y[:, None] ** 2) / (2 * spread)) / np.sqrt(2 * math.pi * spread) @ (weight / weight.sum())
+    scale, weights = (np.ones(1), np.ones(1)) if process else chi_squares(N)
+    spread = HEAT + scale * (MASS @ features**2)
+    action = np.exp(-(y[:, None] ** 2) / (2 * spread)) / np.sqrt(2 * math.pi * spread) @ weights
     inside = p > 1e-12
     # With action - p, of mean 0, every term is of second order in their difference.
     return float(0.05 * (p[inside] * np.log(p[inside] / action[inside]) + action[inside] - p[inside]).sum())
