@@ -109,6 +109,14 @@ def test_recursion_is_the_product_for_homogeneous_activations():
     assert abs(recursion.orders[0] / product.orders[0] - 1) > 0.01
 
 
+@pytest.mark.parametrize("widths", [(math.inf, 4), (math.inf, math.inf)])
+def test_recursion_of_infinite_layers_below_is_that_of_the_last(widths):
+    x, y, _ = problem()
+    one, other = (bayesian_network("tanh", y, x, widths=widths, temperature=0.1, recursion=each) for each in (True, False))
+    assert one.orders == other.orders
+    assert one.one_loop == other.one_loop
+
+
 def test_recursion_is_stationary():
     x, y, _ = problem()
     found = bayesian_network("tanh", y, x, widths=(5, 8), temperature=0.1, recursion=True)

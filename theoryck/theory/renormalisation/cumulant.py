@@ -13,15 +13,23 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-def contraction(kernel: Array, labels: Array, temperature: float, features: Array) -> Array:
-    """Return H for every row of ``features`` (M, P).
+def contraction(kernel: Array, labels: Array, temperature: float, features: Array, covariance: Array | None = None) -> Array:
+    """Return H for every row of ``features`` (M, P); with their ``covariance`` C, less a part of mean 0 that is linear in q - z^2.
+
+    The part is 6 (m - m') (q - z^2 - m + m'), m = E q = tr A C and m' = E z^2 = y^T A C A y: the slopes that E H has in q and z^2.
 
     >>> contraction(np.eye(1), np.array([2.0]), 1.0, np.array([[1.0]])).tolist()  # z = 1, q = 1/2
     [-1.25]
     """
     solved = np.linalg.solve(temperature * np.eye(len(labels)) + kernel, features.T)
     z, q = labels @ solved, np.einsum("mi,im->m", features, solved)
-    return np.asarray(z**4 - 6 * z**2 * q + 3 * q**2)
+    found = z**4 - 6 * z**2 * q + 3 * q**2
+    if covariance is not None:
+        inverse = np.linalg.inv(temperature * np.eye(len(labels)) + kernel)
+        v = inverse @ labels
+        mean = np.sum(inverse * covariance) - v @ covariance @ v
+        found = found - 6 * mean * (q - z**2 - mean)
+    return np.asarray(found)
 
 
 def gaussian_contraction(kernel: Array, labels: Array, temperature: float, covariance: Array | None = None) -> float:

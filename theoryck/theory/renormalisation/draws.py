@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from theoryck.numerics.annealing.paths import log_mean_exp
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.gaussian.kernels import LayerKernel
-from theoryck.theory.renormalisation.cumulant import gaussian_contraction
+from theoryck.theory.renormalisation.cumulant import contraction, gaussian_contraction
 from theoryck.theory.renormalisation.model import NetworkTask
 
 Array = NDArray[np.float64]
@@ -234,18 +234,10 @@ class MissingSampler:
             kernel, heat = layer(gram), self.temperature
             rho = self._slopes(np.diagonal(gram))
             line = rho[:, None] * gram * rho
-            units = self._controlled(kernel, kernel, y, self.activation(fields)) - self._controlled(kernel, line, y, rho * fields)
-            mean = units + 3 * gaussian_contraction(kernel, y, heat, line)
+            units = contraction(kernel, y, heat, self.activation(fields), kernel) - contraction(kernel, y, heat, rho * fields, line)
+            mean = units.mean() + 3 * gaussian_contraction(kernel, y, heat, line)
             result[row] = (mean - 3 * gaussian_contraction(kernel, y, heat)) / 8
         return result
-
-    def _controlled(self, kernel: Array, covariance: Array, y: Array, features: Array) -> float:
-        """Return the mean of H over features of known ``covariance`` C, less what is linear in q and z^2 at their means."""
-        inverse = np.linalg.inv(self.temperature * np.eye(len(y)) + kernel)
-        v, solved = inverse @ y, features @ inverse
-        z, q = features @ v, np.einsum("mi,mi->m", features, solved)
-        trace, square = float(np.sum(inverse * covariance)), float(v @ covariance @ v)
-        return float(np.mean(z**4 - 6 * z**2 * q + 3 * q**2 - 6 * (trace - square) * ((q - z**2) - (trace - square))))
 
     def _slopes(self, variances: Array) -> Array:
         """Return about E phi'(u): any number keeps the mean."""

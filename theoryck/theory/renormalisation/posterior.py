@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from theoryck.numerics.annealing.paths import Schedule, log_weights, move
 from theoryck.numerics.annealing.tuning import ladder
-from theoryck.numerics.gaussian.kernels import LayerKernel
 from theoryck.theory.renormalisation.draws import log_densities, log_sum, root_of, scales
 from theoryck.theory.renormalisation.model import NetworkTask
 
@@ -40,9 +39,8 @@ class Units:
     def __init__(self, task: NetworkTask, width: int, root: Array, labels: Array, offset: Array) -> None:
         self.task, self.width, self.root, self.labels, self.offset = task, width, root, labels, offset
         self.slope, self.scale = task.activation.derivative(), 1 / math.sqrt(task.strengths[1] * width)
-        self.sets, self.dim = len(labels), width * root.shape[1]
-        self.piece = max(2**16 // (width * root.shape[0]), 1)
-        numbers = width * root.shape[0]
+        self.sets, self.dim, numbers = len(labels), width * root.shape[1], width * root.shape[0]
+        self.piece = max(2**16 // numbers, 1)
         self.costs = 300.0 + 15.0 * numbers, 1500.0 + 40.0 * numbers
 
     def fields(self, states: Array) -> Array:
@@ -57,13 +55,12 @@ class Units:
 
     def log_ratio_and_gradient(self, states: Array) -> tuple[Array, Array]:
         """Return l and dl/dU: dl = tr (alpha alpha^T - A^-1) dK/2, K = F^T F."""
-        fields = self.fields(states)
+        fields, count = self.fields(states), self.labels.shape[1]
         features = self.scale * self.task.activation(fields)
-        whole = np.swapaxes(features, -1, -2) @ features + self.task.temperature * np.eye(self.labels.shape[1])
+        whole = np.swapaxes(features, -1, -2) @ features + self.task.temperature * np.eye(count)
         inverse = np.linalg.inv(whole)
         alpha = inverse @ self.labels[:, None, :, None]
         fit = np.einsum("sp,scp->sc", self.labels, alpha[..., 0])
-        count = self.labels.shape[1]
         level = -(fit + np.linalg.slogdet(whole)[1] + count * math.log(2 * math.pi)) / 2 - self.offset[:, None]
         back = features @ (alpha @ np.swapaxes(alpha, -1, -2) - inverse) * self.slope(fields) * self.scale
         return level, (back @ self.root).reshape(states.shape)
@@ -71,58 +68,61 @@ class Units:
 
 @dataclass(frozen=True)
 class Setting:
-    """A task, its width, and how far paths are walked: ``moves`` of each of ``paths``; new inputs (m, N_0) or none."""
+    """A task, its width, and how far paths are walked: ``moves`` of each of ``paths``; new inputs (m, N_0) or none.
+
+    ``process``: the Gaussian process is what the network is compared with, in place of the action.
+    """
 
     task: NetworkTask
     width: int
     paths: int
     moves: int
     new: tuple[tuple[float, ...], ...] = ()
+    process: bool = False
+
+    @property
+    def everywhere(self) -> NetworkTask:
+        """The task at the new inputs too, with labels 0."""
+        task, rows = self.task, [*self.task.inputs, *self.new]
+        return NetworkTask(task.activation, [0.0] * len(rows), rows, temperature=task.temperature, precisions=task.strengths)
+
+    @property
+    def law(self) -> tuple[Array, Array]:
+        """Nodes of t = chi^2_N/N and logarithms of their weights, or 1 alone."""
+        return (np.ones(1), np.zeros(1)) if self.process else scales(self.width)
 
     def draw(self, rng: np.random.Generator, sets: int) -> tuple[Units, Array, Array]:
         """Return data sets of the network as a target, the states (sets, dim) that made them and the root at all inputs."""
         task, count = self.task, len(self.task.labels)
-        whole = np.array([*task.inputs, *self.new])
-        root = root_of(whole @ whole.T / (whole.shape[1] * task.strengths[0]))
+        root = root_of(self.everywhere.gram)
         root = root[:, np.abs(root).max(axis=0) > 1e-9 * np.abs(root).max()]
         states = rng.standard_normal((sets, self.width * root.shape[1]))
         features = task.activation(states.reshape(sets, self.width, -1) @ root[:count].T)
         readouts = rng.standard_normal((sets, 1, self.width)) / math.sqrt(task.strengths[1] * self.width)
         noise = math.sqrt(task.temperature) * rng.standard_normal((sets, count))
         labels = (readouts @ features)[:, 0] + noise
-        return Units(task, self.width, root[:count], labels, self.action(labels)), states, root
+        return Units(task, self.width, root[:count], labels, self.compared(labels)), states, root
 
-    def action(self, labels: Array, width: float | None = None) -> Array:
-        """Return log E_Q N(y; 0, T + Q K) of labels (sets, P), or with another ``width``: inf for the Gaussian process."""
-        t, weights = laws(self.width if width is None else width)
+    def compared(self, labels: Array) -> Array:
+        """Return log E_Q N(y; 0, T + Q K) of labels (sets, P), or log N(y; 0, T + K)."""
+        t, weights = self.law
         values, vectors = np.linalg.eigh(self.task.kernel)
         whole = self.task.temperature + t[:, None] * values
         constant = weights - np.log(2 * math.pi * whole).sum(axis=1) / 2
         return np.array([log_sum(constant - ((vectors.T @ y) ** 2 / whole).sum(axis=1) / 2) for y in labels])
 
 
-def laws(width: float) -> tuple[Array, Array]:
-    """Return nodes of t = chi^2_N/N and logarithms of their weights, 1 alone for infinitely many units."""
-    return (np.ones(1), np.zeros(1)) if width == math.inf else scales(int(width))
-
-
 @dataclass(frozen=True)
 class AnnealedSampler:
-    """Draws log p(y) - log p_action(y): two ends and their middle (draws, 3), with p_action/p - 1, of mean 0, added.
-
-    ``process``: of the Gaussian process in place of the action.
-    """
+    """Draws log p(y) - log p_action(y): two ends and their middle (draws, 3), with p_action/p - 1, of mean 0, added."""
 
     setting: Setting
-    process: bool = False
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
         setting, found = self.setting, []
         schedule = Schedule(setting.paths, ladder(setting.moves + 1), ANGLE)
         for start in range(0, draws, AT_ONCE):
             target, states, _ = setting.draw(rng, min(AT_ONCE, draws - start))
-            if self.process:
-                target.offset = setting.action(target.labels, math.inf)
             weights = log_weights(target, states, schedule, rng)
             control = np.expm1(-weights.high)
             ends = np.stack([weights.low, weights.high], axis=1) + control[:, None]
@@ -133,7 +133,7 @@ class AnnealedSampler:
 @dataclass(frozen=True)
 class LossSampler:
     """Draws of two ends and their middle (draws, 3): the best loss E (f - m)^2 at the new inputs, or with ``excess`` E (m - g)^2 of
-    the action's predictor g, whose loss is larger by that; ``process``: of the Gaussian process's predictor.
+    the predictor g of what the network is compared with, whose loss is larger by that.
 
     Chains from the layer that made the labels have a variance s^2 with E s^2 <= E Var(mu | y); an annealed mean takes the place
     of g in the upper end.  Their mean is mu, and (mean - g)^2 - s^2/chains and (mean - g)^2 - (mean - annealed)^2 are the ends of
@@ -142,7 +142,6 @@ class LossSampler:
 
     setting: Setting
     excess: bool = False
-    process: bool = False
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
         return np.concatenate([self._some(rng, min(AT_ONCE, draws - start)) for start in range(0, draws, AT_ONCE)])
@@ -179,14 +178,11 @@ class LossSampler:
 
     def _guess(self, labels: Array) -> Array:
         """Return the predictor (sets, m) of the action's integral, or of the Gaussian process."""
-        task, setting = self.setting.task, self.setting
-        x = np.array([*task.inputs, *setting.new])
-        gram = LayerKernel(task.activation)(x @ x.T / (x.shape[1] * task.strengths[0])) / task.strengths[1]
-        count = len(task.labels)
-        values, vectors = np.linalg.eigh(gram[:count, :count])
-        turned, cross = labels @ vectors, vectors.T @ gram[:count, count:]
-        t, logs = laws(math.inf if self.process else setting.width)
-        whole = task.temperature + t[:, None] * values
+        kernel, count = self.setting.everywhere.kernel, labels.shape[1]
+        values, vectors = np.linalg.eigh(kernel[:count, :count])
+        turned, cross = labels @ vectors, vectors.T @ kernel[:count, count:]
+        t, logs = self.setting.law
+        whole = self.setting.task.temperature + t[:, None] * values
         level = logs - np.log(whole).sum(axis=1) / 2 - (turned[:, None] ** 2 / whole).sum(axis=2) / 2
         share = np.exp(level - level.max(axis=1, keepdims=True))
         share /= share.sum(axis=1, keepdims=True)

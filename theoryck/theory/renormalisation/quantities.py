@@ -150,7 +150,7 @@ class action_divergence(TaskQuantity):
 
     def sampler(self, sizes: Sizes) -> DivergenceSampler | AnnealedSampler:
         if self.moves or self.process:
-            return AnnealedSampler(Setting(self.task, self.width, self.others + 1, self.moves), self.process)
+            return AnnealedSampler(Setting(self.task, self.width, self.others + 1, self.moves, process=self.process))
         return DivergenceSampler(self.task, self.width, self.others)
 
     def cost(self, sizes: Sizes) -> float:
@@ -213,8 +213,8 @@ class predictor_loss(TaskQuantity):
         return "E (f - m)^2" if self.what == "best" else f"E (m - m_{self.what})^2"
 
     def sampler(self, sizes: Sizes) -> LossSampler:
-        setting = Setting(self.task, self.width, self.chains, self.moves, self.new_inputs)
-        return LossSampler(setting, self.what != "best", self.what == "process")
+        setting = Setting(self.task, self.width, self.chains, self.moves, self.new_inputs, self.what == "process")
+        return LossSampler(setting, self.what != "best")
 
     def cost(self, sizes: Sizes) -> float:
         return 2 * self.chains * (1 + self.moves / 2) * super().cost({"N": self.width}) / 4 + 4000

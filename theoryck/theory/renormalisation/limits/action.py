@@ -105,8 +105,8 @@ class RenormalisedNetwork:
     Q_l))/2 at the saddle and ``one_loop`` with the fluctuations of Q (nan for a recursion of several layers); ``mean`` and
     ``variance`` (m,) of f at new inputs; ``train_loss`` E |y - f|^2/P; ``bias2`` mean (mean - y)^2, ``test_variance`` and their sum
     ``test_loss`` at new inputs, None without labels; ``minima`` all local minima found, the one with the largest ``one_loop``
-    first; ``unique`` whether it is the only one; ``residual`` max |N_l (Q_l - 1) - c|/(P max(1, Q_l)) and ``reached`` whether it
-    is rounding.
+    first; ``unique`` whether it is the only one; ``residual`` by how much max |N_l (Q_l - 1) - c| is beyond the rounding of its
+    terms, over P max(1, Q_l), for a recursion of several layers max |dS/d log Q_l|/P, and ``reached`` whether it is at most 1e-8.
 
     >>> print(bayesian_network([[1.0]], [3.0], widths=4, temperature=1))
     Q = 1.40094; log Z = -3.35873 at the saddle, -3.57883 with its fluctuations; training loss 2.14477
@@ -171,7 +171,8 @@ def bayesian_network(
     (1.921...,)
     """
     task = regression(kernel, labels, inputs, new_inputs, new_labels, widths, temperature, precisions)
-    if recursion and len(task.widths) > 1:
+    # Infinite layers have no order parameter to renormalise the next kernel by.
+    if recursion and any(width < math.inf for width in task.widths[:-1]):
         return _recursion(task)
     spectrum = Spectrum.of(task.kernel, task.cross, task.new, task.labels, task.temperature)
     minima = _minima(spectrum, task.widths)
@@ -329,10 +330,9 @@ def _recursion(task: Regression) -> RenormalisedNetwork:
 
     found = minimize(lambda logs: inner(logs)[0], np.zeros(len(free)), jac=slopes, method="BFGS", options={"gtol": 1e-9})
     # Where the action cannot see a step any more its slopes still can.
-    end = root(slopes, found.x, tol=1e-13).x if free else found.x
-    found.x = end if np.max(np.abs(slopes(end)), initial=0.0) < np.max(np.abs(slopes(found.x)), initial=0.0) else found.x
-    action, spectrum, last, orders = inner(found.x)
-    level = last.log_evidence - sum(task.widths[k] * (math.expm1(log) - log) for k, log in zip(free, found.x.tolist())) / 2
-    residual = float(np.max(np.abs(slopes(found.x)), initial=0.0)) / len(task.labels)
+    ends = found.x, root(slopes, found.x, tol=1e-13).x
+    steepest, logs = min(((float(np.max(np.abs(slopes(end)))), end) for end in ends), key=lambda each: each[0])
+    action, spectrum, last, orders = inner(logs)
+    level = last.log_evidence - sum(task.widths[k] * (math.expm1(log) - log) for k, log in zip(free, logs.tolist())) / 2
     best = Minimum(orders, math.prod(orders), action, level, math.nan)
-    return _report(task, spectrum, last.scale, (best,), residual)
+    return _report(task, spectrum, last.scale, (best,), steepest / len(task.labels))
