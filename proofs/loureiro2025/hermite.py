@@ -127,7 +127,7 @@ def information_exponent(l, constant):  # noqa: E741 - the letter of the source
     """The spherical gradient at m = d^(-1/2) ~ m^(l-1), l = min{k >= 1: g_k != 0}, for g = h_l + constant and s = exp(z/2)"""
     along = tc.ScalingPath(d=tuple(4**j for j in range(4, 9)))
     quantity = gradient_at_start(hermite_polynomial(l) + constant, "exp(x/2)")
-    return tc.Scaling(quantity, along, exponent="-(l-1)/2", rivals=["-l/2", "1/2"], correction=1)
+    return tc.Scaling(quantity, along, exponent="-(l-1)/2", rivals=["-l/2", "-(l-2)/2"], correction=1)
 
 
 def derivatives(g, s):

@@ -114,6 +114,35 @@ def test_what_all_claims_cost(tmp_path, monkeypatch):
     assert (refused.exit_code, "give its id, or --all" in refused.output) == (2, True)
 
 
+def test_a_claim_whose_rival_is_refused_is_refused_by_plan_as_by_check(tmp_path):
+    """Its rival is minus the exponent at k = 1 only, one of the instances: the claim falls, and nothing is drawn."""
+    file = tmp_path / "slip.py"
+    file.write_text(
+        """
+import theoryck as tc
+from hypothesis.strategies import sampled_from
+
+@tc.quantity(cost=1)
+def value(rng, draws, *, d):
+    return rng.exponential(size=draws) / d
+
+@tc.conjecture("toy/slip")
+@tc.for_all(k=sampled_from([1, 2]))
+def slip(k):
+    return tc.Scaling(value, tc.ScalingPath(d=tc.doubling(16, 1024)), exponent="-k", rivals=["1"])
+"""
+    )
+    refused = "rivals: '1' is minus the claimed exponent '-k'"
+    checked = CliRunner().invoke(main, ["check", str(file), "--workers", "1"])
+    assert (checked.exit_code, refused in " ".join(checked.output.split())) == (1, True), checked.output
+    planned = CliRunner().invoke(main, ["plan", "slip", str(file)])
+    assert (planned.exit_code, refused in " ".join(planned.output.split())) == (2, True), planned.output
+    found = CliRunner().invoke(main, ["plan", "--all", str(file), "--json", "-"])
+    assert found.exit_code == 0, found.output
+    (cost,) = json.loads(found.stdout)["claims"]
+    assert cost["least"] == cost["usual"] == cost["most"] == 0
+
+
 def test_a_planned_exponent_costs_less_than_its_budget(tmp_path):
     file = tmp_path / "cheaply_drawn.py"
     file.write_text(

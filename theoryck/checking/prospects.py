@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -16,7 +15,6 @@ from theoryck.checking.ahead import Ahead
 from theoryck.checking.measurement import Measurement
 from theoryck.checking.pilots import find_out
 from theoryck.checking.session import Session
-from theoryck.claims.arguments import ClaimError
 from theoryck.claims.claim import Claim, describe_instance
 from theoryck.claims.statements import Bound, Scaling, Statement
 from theoryck.judging import tolerated
@@ -82,6 +80,15 @@ def plannable(statement: Statement) -> bool:
     """Whether a statement is about an exponent that draws are to show."""
     growth = isinstance(statement, Scaling) or (isinstance(statement, Bound) and statement.constant is None)
     return growth and bool(statement.paths()) and statement.measured().can_draw
+
+
+def predicted(claim: Claim, session: Session) -> list[tuple[dict[str, Any], Statement]]:
+    """Return the claim's instances; raises what check will where one that is :func:`plannable` claims what cannot be judged."""
+    instances = session.instances(claim)
+    for parameters, statement in instances:
+        if plannable(statement):
+            statement.prediction(parameters)
+    return instances
 
 
 def prospect(
@@ -330,7 +337,7 @@ def costs(claims: Iterable[Claim], session: Session) -> Iterator[Cost]:
 def _cost(claim: Claim, session: Session) -> Cost:
     least = usual = most = 0.0
     try:
-        instances = session.instances(claim)
+        instances = predicted(claim, session)
     except (Exception, SystemExit):  # checking the claim tells it in full
         instances = []
     for parameters, statement in instances:
@@ -347,8 +354,6 @@ def _cost(claim: Claim, session: Session) -> Cost:
             first = sum(measurement.budget.spending.per_block) / NUMBERS_PER_SECOND
             whole = likely = max(first, whole)
             if whole > first and plannable(statement):
-                with suppress(ClaimError):  # checking the claim tells it in full
-                    part = _factor(claim, session, parameters, statement, len(instances), first / whole)
-                    likely = max(first, whole * min(1.0, part))
+                likely = max(first, whole * min(1.0, _factor(claim, session, parameters, statement, len(instances), first / whole)))
         least, usual, most = least + first, usual + likely, most + whole
     return Cost(claim.id, claim.file.parent.name, least, usual, most)

@@ -77,7 +77,7 @@ def command(
     Exit status: 0 the budget can settle every instance; 2 wrong usage; 3 it cannot settle some instance.
     """
     from theoryck.checking.profiles import profile_named
-    from theoryck.checking.prospects import plan_claim
+    from theoryck.checking.prospects import plan_claim, predicted
     from theoryck.checking.session import Session
     from theoryck.montecarlo import SamplerError
     from theoryck.quantities import QuantityError
@@ -96,7 +96,7 @@ def command(
     with Session(profile_named(profile), seed, workers=1, claims=sharing) as session:
         with built_or_usage(found):
             build_once(found)
-            session.instances(found)  # made once, and kept
+            predicted(found, session)  # its instances are made once, and kept
         try:
             planned = plan_claim(found, session, power=power, violation=violation, pilot=not no_pilot)
         except (SamplerError, QuantityError) as error:  # as a check would: the claim fails, the call was right
