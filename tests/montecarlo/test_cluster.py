@@ -331,39 +331,46 @@ def test_a_cluster_that_is_not_there_is_said(monkeypatch):
         connect("local:0")
 
 
-@pytest.fixture
-def file(tmp_path):
+TOY = """
+"A toy whose blocks take a while, and say that they are under way."
+import os, pathlib, time
+import theoryck as tc
+
+PATH, FOLDER = tc.ScalingPath(d=tc.doubling(16, 256)), pathlib.Path({folder!r})
+
+@tc.quantity(cost=1024)
+def value(rng, draws, *, d):
+    {block}
+    return (1 + 0.1 * rng.standard_normal(draws)) / d
+
+@tc.theorem("toy/supported")
+def supported():
+    "Q = O(1/d)"
+    return tc.Bound(value, rate="1/d", along=PATH, rivals=["d**-2"])
+
+@tc.falsehood("toy/fallen")
+def fallen():
+    "Q = O(d^-2)"
+    return tc.Bound(value, rate="d**-2", along=PATH)
+"""
+
+
+def toy(tmp_path, block):
+    """Write a file of claims; ``block`` is what a block does before it draws, with ``FOLDER`` for ``tmp_path``."""
     file = tmp_path / "proofs" / "toy.py"
     file.parent.mkdir()
-    file.write_text(
-        textwrap.dedent(
-            f"""
-            "A toy whose blocks take a while, and say that they were begun."
-            import pathlib, time
-            import theoryck as tc
-
-            PATH = tc.ScalingPath(d=tc.doubling(16, 256))
-
-            @tc.quantity(cost=1024)
-            def value(rng, draws, *, d):
-                pathlib.Path({str(tmp_path / "begun")!r}).touch()
-                if draws > 16:
-                    time.sleep(0.05)
-                return (1 + 0.1 * rng.standard_normal(draws)) / d
-
-            @tc.theorem("toy/supported")
-            def supported():
-                "Q = O(1/d)"
-                return tc.Bound(value, rate="1/d", along=PATH, rivals=["d**-2"])
-
-            @tc.falsehood("toy/fallen")
-            def fallen():
-                "Q = O(d^-2)"
-                return tc.Bound(value, rate="d**-2", along=PATH)
-            """
-        )
-    )
+    file.write_text(TOY.format(folder=str(tmp_path), block=textwrap.indent(textwrap.dedent(block), "    ").strip()))
     return file
+
+
+@pytest.fixture
+def file(tmp_path):
+    block = """
+        (FOLDER / "begun").touch()
+        if draws > 16:
+            time.sleep(0.05)
+    """
+    return toy(tmp_path, block)
 
 
 def told_by(*arguments):
@@ -494,38 +501,15 @@ def test_a_worker_killed_every_second_for_a_minute_changes_no_bit(tmp_path):
     So one block in a run is blamed wrongly with probability 0.05^2: when the first three kills hit one block.
     """
     seconds, script, out, running = 60, tmp_path / "chaos.py", tmp_path / "out.json", tmp_path / "running"
-    file = tmp_path / "proofs" / "toy.py"
-    file.parent.mkdir()
+    block = """
+        running = FOLDER / "running" / str(os.getpid())
+        if draws > 16 and running.parent.exists():
+            running.touch()
+            time.sleep(0.05)
+            running.unlink(missing_ok=True)
+    """
+    file = toy(tmp_path, block)
     script.write_text(CHAOS)
-    file.write_text(
-        textwrap.dedent(
-            f"""
-            "A toy whose blocks take a while once they are to be disturbed."
-            import os, pathlib, time
-            import theoryck as tc
-
-            PATH, RUNNING = tc.ScalingPath(d=tc.doubling(16, 256)), pathlib.Path({str(running)!r})
-
-            @tc.quantity(cost=1024)
-            def value(rng, draws, *, d):
-                if draws > 16 and RUNNING.exists():
-                    (RUNNING / str(os.getpid())).touch()
-                    time.sleep(0.05)
-                    (RUNNING / str(os.getpid())).unlink(missing_ok=True)
-                return (1 + 0.1 * rng.standard_normal(draws)) / d
-
-            @tc.theorem("toy/supported")
-            def supported():
-                "Q = O(1/d)"
-                return tc.Bound(value, rate="1/d", along=PATH, rivals=["d**-2"])
-
-            @tc.falsehood("toy/fallen")
-            def fallen():
-                "Q = O(d^-2)"
-                return tc.Bound(value, rate="d**-2", along=PATH)
-            """
-        )
-    )
     ended = subprocess.run(
         [sys.executable, str(script), str(file), str(out), str(running), str(seconds)],
         capture_output=True,
