@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
-from scipy.stats import beta
+
+from tests.calibration.tallies import Tally
 
 _ROW = re.compile(
     r"(?P<part>[a-z]+) +(?P<text>.+?) +(?P<hits>\d+)/(?P<trials>\d+) = \S+ \[\S+, \S+\](?:  declared (?P<sign>..) (?P<rate>\S+))?"
@@ -24,7 +25,6 @@ WHAT = {
     "audit": "tables with and without error bars, replicates",
     "digits": "orders and scalings from printed digits",
     "limits": "limits that are approached slowly and fast",
-    "statistics": "medians, quantiles, variances, probabilities",
     "stats": "medians, quantiles, variances, probabilities",
     "unitless": "step sizes, tokens, operations",
     "misjudged": "stated errors 2 to 10 times too small or too large",
@@ -41,28 +41,18 @@ class Promise:
     part: str
     sign: str
     rate: float
-    rows: int = 0
-    hits: int = 0
-    trials: int = 0
-    outside: int = 0
-    worst: tuple[int, int] | None = None
+    rows: list[Tally] = field(default_factory=list)
 
-    def add(self, hits: int, trials: int) -> None:
-        """Count a row; one whose interval excludes what was declared is outside."""
-        low, high = interval(hits, trials)
-        self.rows, self.hits, self.trials = self.rows + 1, self.hits + hits, self.trials + trials
-        least = self.sign == ">="
-        self.outside += high < self.rate if least else low > self.rate
-        before = self.worst and self.worst[0] / self.worst[1]
-        if before is None or (hits / trials < before if least else hits / trials > before):
-            self.worst = (hits, trials)
+    @property
+    def outside(self) -> int:
+        """How many rows have an interval that excludes what was declared."""
+        ends = [row.limits() for row in self.rows]
+        return sum(high < self.rate if self.sign == ">=" else low > self.rate for low, high in ends)
 
-
-def interval(hits: int, trials: int) -> tuple[float, float]:
-    """Return the 95% interval of Clopper and Pearson for a share."""
-    low = float(beta.ppf(0.025, hits, trials - hits + 1)) if hits else 0.0
-    high = float(beta.ppf(0.975, hits + 1, trials - hits)) if hits < trials else 1.0
-    return low, high
+    @property
+    def worst(self) -> Tally:
+        """The row farthest to the wrong side."""
+        return (min if self.sign == ">=" else max)(self.rows, key=lambda row: row.share)
 
 
 def promises(lines: Iterable[str]) -> list[Promise]:
@@ -73,7 +63,7 @@ def promises(lines: Iterable[str]) -> list[Promise]:
         if match and match["sign"] and int(match["trials"]) and "the worst" not in match["text"]:
             key = (match["part"], match["sign"], match["rate"])
             promise = found.setdefault(key, Promise(match["part"], match["sign"], float(match["rate"])))
-            promise.add(int(match["hits"]), int(match["trials"]))
+            promise.rows.append(Tally(int(match["hits"]), int(match["trials"])))
     return list(found.values())
 
 
@@ -87,12 +77,12 @@ class Calibration(Directive):
         environment.note_dependency(str(file))
         rows = [("what is simulated", "declared", "measured", "cells", "worst cell, 95% interval", "cells outside")]
         for each in promises(file.read_text(encoding="utf-8").splitlines()):
-            assert each.worst is not None
-            low, high = interval(*each.worst)
-            worst = f"{each.worst[0]}/{each.worst[1]}: {low:.3f} to {high:.3f}"
-            share = f"{each.hits}/{each.trials} = {each.hits / each.trials:.4f}"
+            total, worst = sum(each.rows, Tally(0, 0)), each.worst
+            low, high = worst.limits()
             declared = f"at {'least' if each.sign == '>=' else 'most'} {each.rate:g}"
-            rows.append((WHAT[each.part], declared, share, str(each.rows), worst, str(each.outside)))
+            share = f"{total.hits}/{total.trials} = {total.share:.4f}"
+            seen = f"{worst.hits}/{worst.trials}: {low:.3f} to {high:.3f}"
+            rows.append((WHAT[each.part], declared, share, str(len(each.rows)), seen, str(each.outside)))
         return [table(rows)]
 
 

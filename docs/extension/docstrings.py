@@ -10,10 +10,11 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 from docutils import nodes
+from docutils.utils import unescape as without_escapes
 
 from theoryck.report.formula import mathml
 
@@ -106,14 +107,8 @@ def _formulas(text: str) -> str:
     before, after = (text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :])
     html = _PUNCTUATED.sub(r'<span class="whole">\g<0></span>', mathml(text.strip()))
     parts = re.split(r'(<span class="whole">.*?</span>|<math.*?</math>)', html, flags=re.DOTALL)
-    shown = [_raw(part) if at % 2 else escaped(_plain(part)) for at, part in enumerate(parts)]
+    shown = [_raw(part) if at % 2 else escaped(unescape(part)) for at, part in enumerate(parts)]
     return before + "".join(shown) + after
-
-
-def _plain(html: str) -> str:
-    for mark, character in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#x27;", "'"), ("&amp;", "&")):
-        html = html.replace(mark, character)
-    return html
 
 
 def displayed(line: str) -> list[str]:
@@ -221,11 +216,9 @@ def process(app: Any, what: str, name: str, thing: Any, options: Any, lines: lis
 def formula_role(
     name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = ()
 ) -> tuple[list[nodes.Node], list[Any]]:
-    """Pass the HTML of a formula through; what is not HTML has its text."""
+    """Pass the HTML of a formula through; a format other than HTML has no formula there."""
     del name, lineno, inliner, options, content
-    from docutils.utils import unescape
-
-    return [nodes.raw(rawtext, unescape(text), format="html")], []
+    return [nodes.raw(rawtext, without_escapes(text), format="html")], []
 
 
 def plain_types(app: Any, env: Any, node: Any, contnode: Any) -> Any:

@@ -56,6 +56,7 @@ class Run(Directive):
         plot = self.options.get("plot")
         if plot:
             picture.parent.mkdir(parents=True, exist_ok=True)
+            picture.unlink(missing_ok=True)  # of an earlier build
         status, output = ran(line, folder)
         wanted, says = self.options.get("status", 0), self.options.get("says", "")
         if status != wanted or says not in " ".join(output.split()):
@@ -67,8 +68,8 @@ class Run(Directive):
         found: list[nodes.Node] = [block]
         if plot:
             status, output = ran(f"{line} --plot {shlex.quote(str(picture))}", folder)
-            if not picture.is_file():
-                raise self.error(f"{line!r} drew no picture:\n{output}")
+            if status != wanted or not picture.is_file():
+                raise self.error(f"{line!r} ended with {status} and drew no picture, or one beside an error:\n{output}")
             found.append(nodes.image(uri="/" + picture.relative_to(environment.srcdir).as_posix(), alt=plot))
         environment.note_dependency(str(folder))
         return found

@@ -253,11 +253,12 @@ SPOTS = """svg => {
 
 
 def until(page, holds):
-    """Wait for what ``holds`` asks, at most two seconds: the page's policy keeps Playwright's own predicates out of it."""
-    for _ in range(100):
+    """Wait for what ``holds`` asks, at most ten seconds: the page's policy keeps Playwright's own predicates out of it."""
+    for _ in range(500):
         if holds():
             return
         page.wait_for_timeout(20)
+    pytest.fail("it did not happen in ten seconds")
 
 
 def opened_picture(page):

@@ -3,23 +3,38 @@
 import ast
 import importlib.util
 import re
+import sys
 from pathlib import Path
 
 import pytest
+
+from tests.calibration.parts import PARTS, Row
+from tests.calibration.tallies import Tally
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the site is not part of an installed package")
 
 
+def loaded(name):
+    """A module of the site's extension, by itself."""
+    pytest.importorskip("docutils")
+    spec = importlib.util.spec_from_file_location(f"{name}_of_the_site", DOCS / "extension" / f"{name}.py")
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture(scope="module")
 def docstrings():
     """The module that reads docstrings for the site."""
-    pytest.importorskip("docutils")
-    spec = importlib.util.spec_from_file_location("docstrings_of_the_site", DOCS / "extension" / "docstrings.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded("docstrings")
+
+
+@pytest.fixture(scope="module")
+def calibration():
+    """The module that reads the table of error rates for the site."""
+    return loaded("calibration")
 
 
 def blocks():
@@ -67,6 +82,28 @@ def test_a_table_in_a_docstring_is_a_table(docstrings):
 def test_code_is_code_and_no_address_of_a_mail(docstrings):
     assert docstrings.plain("declare it in ``@tc.quantity``.") == "declare it in \\ ``@tc.quantity``\\ ."
     assert docstrings.plain("x@tc.quantity and `one` back-tick") == "x\\@tc.quantity and \\`one\\` back-tick"
+
+
+def test_rows_of_the_table_of_error_rates_are_summed_for_each_promise(calibration):
+    rows = [
+        *(Row("refute", text, tally, 0.01) for text, tally in (("true, within 0.05", Tally(0, 20)), ("others", Tally(1, 2)))),
+        *(Row("power", text, Tally(9, 10), 0.9, least=True) for text in ("wrong", "wrong, the worst again")),
+        Row("power", "wrong by 1 (no promise)", Tally(1, 2)),
+        Row("digits", "nothing was drawn", Tally(0, 0), 0.93, least=True),
+    ]
+    refute, power = calibration.promises(map(str, rows))
+    assert (refute.part, refute.sign, refute.rate, refute.rows) == ("refute", "<=", 0.01, [Tally(0, 20), Tally(1, 2)])
+    assert (refute.worst, refute.outside) == (Tally(1, 2), 1)  # 1 of 2: at least 1 - .975^(1/2) = .0126
+    assert (power.sign, power.rows, power.outside) == (">=", [Tally(9, 10)], 0)
+
+
+def test_every_promise_of_the_printed_table_is_on_the_site(calibration):
+    lines = (DOCS / "calibration.txt").read_text(encoding="utf-8").splitlines()
+    printed = [line for line in lines if re.search(r"  declared [<>]= ", line) and "the worst" not in line]
+    found = calibration.promises(lines)
+    assert sum(len(each.rows) for each in found) == len(printed) > 0
+    assert {each.part for each in found} == calibration.WHAT.keys()
+    assert len(calibration.WHAT) == len(PARTS)
 
 
 def rows_without_head(text):
