@@ -10,9 +10,9 @@ is true; a look is a job whose blocks have the lengths that were measured.  What
 into it (``bundled``); at most four messages a worker are in flight, those of earlier claims first, and an idle worker takes the
 next.  The client does one thing at a time, and what that takes was measured too: messages (with the scheduler's part), blocks that
 are read and merged, looks that are judged.  Printed are the share of the workers' time in which they wait, over the whole run and
-over its first nine tenths (its end is a few long claims), and that of the client's in which it works.  Seen, with the blocks of 43
-claims: 50 workers wait 4% of the time, 100 14%, 200 35%, 1000 83%, where the client works all the time, most of it on single blocks; were
-these for nothing, 1000 workers would still wait half of the time, since early looks are too small for so many.
+over its first nine tenths (its end is a few long claims), and that of the client's in which it works.  Seen, with the blocks of
+43 claims: 50 workers wait 4% of the time, 100 14%, 200 35%, 1000 83%, where the client works all the time, most of it on single
+blocks; were these for nothing, 1000 workers would still wait half of the time, since early looks are too small for so many.
 """
 
 from __future__ import annotations
