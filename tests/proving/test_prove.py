@@ -161,6 +161,12 @@ def test_a_faster_rate_is_refused_with_a_size(rate):
             lambda: tc.Scaling(MOMENT, PLAIN, exponent=-1, constant=1),
             "a Scaling without a constant, along a path, not a scal",
         ),
+        (lambda: tc.Scaling(MOMENT, PLAIN, rate="1/d", constant=5), "not a scaling with a constant"),  # it tends to 0.1636/d
+        (lambda: tc.Scaling(MOMENT, path(width="2*d", input_dim="d"), exponent="-2/3"), r"not d\*\*\(-2/3\) along"),
+        (  # nor has it an exact value that the bound could be held against
+            lambda: bound(tc.norm_deviation(tc.DeepNetwork("exp(x**2)", depth=1), power=2), constant=1),
+            r"^norm_deviation\(exp\(x\*\*2\), depth=1, power=2\) has no proof for every size: phi\(x\)\^2 <= A",
+        ),
         (lambda: tc.Scaling(MOMENT, path(width="2*d", input_dim="d"), exponent=-1), "where all of its sizes are equal"),
         (lambda: tc.Scaling(MOMENT, PLAIN, exponent="-1/2"), "bounded from below at its own rate"),
         (lambda: tc.Scaling(tc.overlap_moment(MOMENT.network), PLAIN, exponent=-1), "has proofs from above only"),
@@ -240,6 +246,17 @@ def test_a_derivation_is_latex_for_an_appendix():
     assert text.count(r"\begin{itemize}") == text.count(r"\end{itemize}") == 3
     assert text.isascii()
     assert r"\le" in text
+
+
+def test_a_derivation_along_a_path_ends_in_both_sides_of_its_title():
+    proof = tc.prove(tc.Scaling(MOMENT, path(width="2*d", input_dim="2*d"), exponent=-1))
+    assert Decimal(proof.certificate.least) / 2 >= proof.scope.least
+    least = f" and at least {proof.scope.least} * (d**(-1))"
+    said = f"at most {proof.scope.constant} * (d**(-1)){least} for every d >= 16"
+    text = " ".join(derivation(proof).split())
+    assert least in text.partition(" x_0 ~ ")[0]
+    assert said in text
+    assert f"is at most ${proof.scope.constant}$ and at least ${proof.scope.least}$ times" in render_latex([proof])
 
 
 def of_certificate(name):

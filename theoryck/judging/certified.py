@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from fractions import Fraction
 
 from theoryck.judging.case import Claimed
 from theoryck.judging.decisions import MANY_RADII, bound_at
@@ -46,8 +45,7 @@ def certified(
     if prediction.kind is Kind.SCALING:
         if prediction.constant is not None or scope.least is None:
             return judgement
-        if prediction.rate is None:
-            prediction = replace(prediction, rate=f"{prediction.base}**({Fraction(str(prediction.exponent))})")
+        prediction = replace(prediction, rate=prediction.rate_text)
     if not _covers(scope, prediction, points):
         return judgement
     scope = replace(scope, largest=_largest(prediction, points))

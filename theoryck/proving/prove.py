@@ -11,6 +11,7 @@ from typing import Any, overload
 
 from theoryck.claims.claim import Claim, describe_instance
 from theoryck.claims.statements import Bound, Scaling, Statement
+from theoryck.numerics.errors import ExactError
 from theoryck.proving import checker
 from theoryck.proving.along import Along, from_which
 from theoryck.quantities import NoCertificate, Quantity
@@ -103,13 +104,16 @@ def proved_or_broken(
 
 
 def _refuse_if_broken(statement: Statement, parameters: Mapping[str, Any], reason: NoCertificate) -> None:
-    """Hold exact values along the path, where there are any, against a bound with a constant that no method proves."""
+    """Hold exact values along the path, as far as there are any, against a bound with a constant that no method proves."""
     path, prediction = statement.path(), statement.prediction(parameters)
     if not isinstance(statement, Bound) or path is None or prediction.rate is None or prediction.constant is None:
         return
     quantity, rate = statement.measured(), Rate.parse(prediction.rate, **prediction.parameters)
     for point in path.points:
-        value = quantity.exact(point)
+        try:
+            value = quantity.exact(point)
+        except ExactError:  # what cannot be enclosed exceeds nothing: the reason for which there is no proof stands
+            return
         if value is None:
             return
         allowed = prediction.constant * float(rate(point))
@@ -150,11 +154,10 @@ def _proved(
     prediction = prediction or statement.prediction(parameters)
     path = statement.path()
     both = isinstance(statement, Scaling)
-    rate = prediction.rate
-    if both and prediction.constant is None and path is not None and rate is None:
-        rate = f"{path.base}**({Fraction(repr(prediction.exponent))})"
-    if not (both or isinstance(statement, Bound)) or rate is None or path is None:
-        what = f"{_article(prediction.kind)}{' with a constant' if both and path is not None else ''}"
+    rate = prediction.rate_text
+    constant = both and prediction.constant is not None  # which it tends to, and no bound says that
+    if constant or not (both or isinstance(statement, Bound)) or rate is None or path is None:
+        what = f"{_article(prediction.kind)}{' with a constant' if constant else ''}"
         raise NoCertificate(
             f"a certificate proves a Bound, or a Scaling without a constant, along a path, not {what}: theoryck check measures it"
         )

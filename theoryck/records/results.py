@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from theoryck._renderers import show
@@ -167,6 +168,18 @@ class Prediction(Record):
     tolerance: str | None = None
     toward: Toward = field(default=Toward.INFINITY, metadata=SPARE)
     statistic: str = field(default="mean", metadata=SPARE)
+
+    @property
+    def rate_text(self) -> str | None:
+        """The claimed rate as it is written; where an exponent is claimed instead the base to that power.
+
+        >>> Prediction(Kind.SCALING, "q", base="d", exponent=-2 / 3).rate_text
+        'd**(-2/3)'
+        """
+        if self.rate is not None or self.exponent is None:
+            return self.rate
+        near = Fraction(self.exponent).limit_denominator(1000)  # the exponent is the float of a quotient that was written
+        return f"{self.base}**({near if float(near) == self.exponent else Fraction(str(self.exponent))})"
 
 
 @dataclass(frozen=True, slots=True)

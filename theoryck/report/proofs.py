@@ -111,7 +111,9 @@ def _latex_of(proof: Proof) -> str:
     scope = proof.scope
     sizes = latex(f"for every {clean(scope.base)} >= {size_text(scope.start)}")
     rate = latex(clean(proof.rate))
-    lines = [rf"\paragraph{{{name}.}} {escape(clean(proof.quantity))} is at most ${scope.constant}$ times {rate}, {sizes}."]
+    least = "" if scope.least is None else f" and at least ${scope.least}$"
+    bound = f"is at most ${scope.constant}${least} times {rate}, {sizes}"
+    lines = [rf"\paragraph{{{name}.}} {escape(clean(proof.quantity))} {bound}."]
     lines.append(r"\begin{itemize}\setlength{\itemsep}{0pt}" + _LOOSE)
     lines += [rf"  \item[{f'({line.step})' if line.step else ''}] {latex(line.text)}" for line in lines_of(proof)]
     lines += [r"\end{itemize}", "Each line was verified in ball arithmetic by a program that shares no code with the finder.", ""]
@@ -136,7 +138,8 @@ def _path_lines(proof: Proof) -> Iterator[Text]:
     found, scope = proof.certificate, proof.scope
     if proof.path and (f"{scope.constant}" != found.constant or scope.start != found.start):
         along = ", ".join(f"{clean(name)} = {clean(size)}" for name, size in proof.path.items() if name != scope.base)
-        bound = f"{_times(scope.constant, proof)} for every {clean(scope.base)} >= {size_text(scope.start)}"
+        least = "" if scope.least is None else f" and at least {_times(scope.least, proof)}"
+        bound = f"{_times(scope.constant, proof)}{least} for every {clean(scope.base)} >= {size_text(scope.start)}"
         yield f"Along the path ({along}) the smallest size takes the place of d: at most {bound}.", True
 
 

@@ -241,7 +241,7 @@ class LearningQuantity(Quantity):
         def find(size: int) -> Certificate:
             found = self._certificate(size)
             if both and found.least is None:
-                raise NoCertificate(f"{self.name} has proofs from above only: claim a Bound")
+                raise NoCertificate("no bound from below is proved: claim a Bound")
             return found
 
         return answer(self, None, find, rate, constant, start, own=Fraction(-1))

@@ -45,7 +45,7 @@ def norm_bound(quantity: Any, rate: Fraction | None, constant: Decimal | None, s
             make = two_sided_certificate
         found = make(network.activation, network.depth, power, size)
         if both and found.least is None:
-            raise NoCertificate(f"no bound of {quantity.name} from below is proved")
+            raise NoCertificate("no bound from below is proved: claim a Bound")
         return found
 
     return answer(quantity, why_not(quantity), find, rate, constant, start)
