@@ -61,7 +61,7 @@ def _ratio(name: str, activation: str, width: int, depth: int, scale: float) -> 
 def weights() -> tuple[Evidence, ...]:
     """Ratios of evidences: by chi-squares and by layers of the prior, the last with labels that few networks make.
 
-    There a draw has six standard deviations of its mean, and a sample is trusted where its skewness happens to be small.
+    There the standard deviation of a draw is eight times its mean, and a sample is trusted where its skewness happens to be small.
     """
     return (
         _ratio("two linear layers", "x", 8, 2, 1.0),

@@ -25,7 +25,7 @@ def together(excess: float) -> tuple[Tally, Tally]:
 def test_true_identities_are_not_refuted_and_most_are_supported() -> None:
     refuted, supported = together(0.0)
     assert refuted.hits <= at_most(refuted.trials, CONTRACT.false_refute_rate)
-    # Nothing is supported by weights of skewness 15, a fifth of all trials; the others tolerate five standard errors.
+    # Nothing is supported by samples of skewness 9 and more, a quarter of all trials; the others tolerate five standard errors.
     assert supported.hits > supported.trials // 2
 
 
