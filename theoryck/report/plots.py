@@ -91,10 +91,8 @@ def traces(result: Result) -> list[Trace]:
 def _settling(line: Along) -> Trace:
     """Return the values themselves as they approach a limit: what was subtracted is added."""
     claimed = line.subtracted
-    if claimed is None:
-        found = _along(line)
-    else:
-        found = _along(replace(line, traces=tuple(trace.minus(-claimed) for trace in line.traces), subtracted=None))
+    if claimed is not None:
+        line = replace(line, traces=tuple(trace.minus(-claimed) for trace in line.traces), subtracted=None)
     shift, limit = float(claimed or 0), line.fitted[0].limit if line.fitted else None
     ends = None if limit is None else Interval(limit.estimate + shift, limit.low + shift, limit.high + shift, limit.level)
     centre, low, high = (
@@ -103,7 +101,7 @@ def _settling(line: Along) -> Trace:
         else ((),) * 3
     )
     target = None if claimed is None else shift
-    return replace(found, centre=centre, low=low, high=high, settle=True, target=target, limit=ends)
+    return replace(_along(line), centre=centre, low=low, high=high, settle=True, target=target, limit=ends)
 
 
 def _along(line: Along) -> Trace:
