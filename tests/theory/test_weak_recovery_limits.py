@@ -172,6 +172,10 @@ def test_noise_is_followed_to_the_end():
     assert abs(evolution.fixed_point(1.5) - 0.573841217628287) < 1e-11
     for q in (0.9999, 0.99999):
         assert abs(evolution.information(q)[0] / (1 - q) ** 2 / 8 - 1) < 30 * (1 - q)
+    # alpha(q) = 1/(8 (1 - q)) there, up to a part of 10^-4; between the last two overlaps that are looked at, and beyond them.
+    assert abs((1 - evolution.fixed_point(10_000)) * 80_000 - 1) < 1e-3
+    with pytest.raises(QuantityError, match="within 1e-05 of 1 at alpha = 20000"):
+        evolution.fixed_point(20_000)
     with pytest.raises(QuantityError, match="followed no further"):
         evolution.posterior_variance(1 - 1e-7)
     # z: 1/(1 + noise/V).

@@ -91,7 +91,8 @@ class StateEvolution:
         ends = np.geomspace(0.005, NEAREST_NOISY if self.link.noise else NEAREST, 16)
         grid = [float(q) for q in (*np.geomspace(1e-4, 0.05, 12), *np.linspace(0.07, 0.97, 46), 0.98, 0.99, *(1 - ends))]
         stride = 3 if self.link.noise else 1  # noise smooths the curve
-        first = next((place for place in range(stride - 1, len(grid), stride) if self.curve(grid[place]) >= alpha), None)
+        looked = (*range(stride - 1, len(grid) - 1, stride), len(grid) - 1)
+        first = next((place for place in looked if self.curve(grid[place]) >= alpha), None)
         if first is not None:
             place = next(place for place in range(first - stride + 1, first + 1) if self.curve(grid[place]) >= alpha)
             low = grid[place - 1] if place else low
