@@ -320,7 +320,8 @@ def jump_order(expression: Expr, highest: int = 2) -> tuple[int, Any] | None:
 def check_slope(phi: Any, name: str, error: type[ValueError] = ValueError) -> None:
     """Raise ``error``, naming the argument, where an activation jumps: its derivative is a distribution there, and has no mean.
 
-    A jump at a kink that is not known exactly is seen in floating point: by 1e-9 to its sides, values differ as much as by 1e-6.
+    A jump at a kink that is not known exactly is seen in floating point: values 1e-9 to its two sides differ by more than half as
+    much as those 1e-6 to them.
 
     >>> from theoryck.numerics.functions import Activation
     >>> check_slope(Activation("sign(x)"), "student")
@@ -333,7 +334,7 @@ def check_slope(phi: Any, name: str, error: type[ValueError] = ValueError) -> No
         where = [] if jump is None else [jump[1]]
     except (ArithmeticError, ExactError):
         near, far = (
-            np.abs([float(np.ptp(phi(float(point) + side * np.array([-1.0, 1.0])))) for point in phi.kinks])
+            np.array([float(np.ptp(phi(float(point) + side * np.array([-1.0, 1.0])))) for point in phi.kinks])
             for side in (1e-9, 1e-6)
         )
         # What is continuous with a slope, or with that of a root, differs by 1e-3 as much at most, or by 3%.

@@ -71,6 +71,22 @@ def enclosure(expression: Any, variance: Any, what: str, digits: int) -> tuple[F
     return found
 
 
+def check_mean_square(expression: Any, what: str, name: str, text: str, error: type[ValueError] = ValueError) -> None:
+    """Raise ``error``, naming the argument and its text, where E f(Z)^2 = E ``what`` is infinite, f(x) the expression.
+
+    >>> check_mean_square(Activation("exp(x**2/4)").expression, "g(z)^2", "link", "exp(x**2/4)")
+    Traceback (most recent call last):
+        ...
+    ValueError: link must have a finite mean square, got 'exp(x**2/4)': E g(z)^2 is infinite or has no value: ...
+    """
+    try:
+        enclosure(Activation(expression).expression ** 2, Fraction(1), what, 10)
+    except NotConverged:
+        pass  # finite, as its growth shows, though it is not enclosed
+    except ValueError as found:
+        raise error(f"{name} must have a finite mean square, got {text!r}: {found}") from None
+
+
 @functools.lru_cache(maxsize=2048)
 def _attempt(expression: Any, variance: Any, digits: int) -> tuple[Fraction, Fraction] | str:
     """The enclosure, or why there is none: that may take seconds to find out, and is kept as well."""

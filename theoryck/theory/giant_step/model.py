@@ -8,14 +8,12 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import x
 from theoryck.numerics.functions.pieces import check_slope
-from theoryck.numerics.gaussian.means import enclosed, enclosure
+from theoryck.numerics.gaussian.means import check_mean_square, enclosed
 from theoryck.quantities.arguments import positive, real
 from theoryck.quantities.base import QuantityError
 
@@ -45,12 +43,7 @@ def read_target(value: Any, name: str = "link") -> Activation:
     value: E of exp(x**2/2) does not converge...
     """
     found = read_link(value, name)
-    try:
-        enclosure(found.expression**2, Fraction(1), "g(z)^2", 10)
-    except NotConverged:
-        pass  # finite, as its growth shows, though it is not enclosed
-    except ValueError as error:
-        raise QuantityError(f"{name} must have a finite mean square, got {found.text!r}: {error}") from None
+    check_mean_square(found.expression, "g(z)^2", name, found.text, QuantityError)
     return found
 
 

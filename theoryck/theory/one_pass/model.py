@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from theoryck.numerics.errors import NotConverged
-from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.expression import ExpressionError, read_text, x
-from theoryck.numerics.gaussian.means import enclosure
+from theoryck.numerics.gaussian.means import check_mean_square
 from theoryck.quantities.arguments import real
 from theoryck.quantities.base import QuantityError
-from theoryck.theory.weak_recovery.model import MOST_INDICES, Link, as_link, evaluate
+from theoryck.theory.weak_recovery.model import Link, as_link, evaluate, not_real_at
 
 Array = NDArray[np.float64]
 
 STARTS = ("uniform", "positive")
-
-_PROBES = np.random.default_rng(0).standard_normal((256, MOST_INDICES))
-"""Where a target and a slope must be real numbers: roots and logarithms of what changes sign are not."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +52,12 @@ class OnePass:
         self.step_at(64)
         if _text(self.slope, "slope", "z") == 0:
             raise QuantityError(f"slope must not be 0, got {self.slope!r}: such a neuron never moves")
-        with np.errstate(all="ignore"):
-            target, slope = self.link.values(_PROBES[:, : self.link.indices]), self.slopes(_PROBES[:, 0].copy())
-        for name, text, values in (("target", str(self.link), target), ("slope", self.slope, slope)):
-            if np.isnan(values).any():
-                point = _PROBES[np.isnan(values)][0, : self.link.indices if name == "target" else 1]
+        for name, text, function, indices in (
+            ("target", str(self.link), self.link.values, self.link.indices),
+            ("slope", self.slope, lambda z: self.slopes(z[:, 0]), 1),
+        ):
+            point = not_real_at(function, indices)
+            if point is not None:
                 raise QuantityError(
                     f"{name} must be real on the whole line, got {text!r}, which is not at {point.round(3).tolist()}"
                 )
@@ -142,12 +137,7 @@ def check_mean_squares(sgd: OnePass) -> None:
         ("slope", sgd.slope, [_text(sgd.slope, "slope", "z").xreplace({_symbol("z"): x})]),
     ):
         for section in found:
-            try:
-                enclosure(Activation(section).expression ** 2, Fraction(1), "of its square", 10)
-            except NotConverged:
-                pass  # finite, as its growth shows, though it is not enclosed
-            except ValueError as error:
-                raise QuantityError(f"{name} must have a finite mean square, got {text!r}: {error}") from None
+            check_mean_square(section, "of its square", name, text, QuantityError)
 
 
 def _symbol(name: str) -> Any:

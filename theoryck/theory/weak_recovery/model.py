@@ -106,12 +106,22 @@ def check_real(link: Link) -> None:
 
     >>> check_real(Link("log(abs(z))"))
     """
-    z = np.random.default_rng(0).standard_normal((512, link.indices))
-    with np.errstate(all="ignore"):
-        wrong = np.flatnonzero(np.isnan(link.values(z)))
-    if len(wrong):
-        place = ", ".join(f"{symbol} = {value:.4g}" for symbol, value in zip(link.symbols, z[wrong[0]], strict=True))
+    point = not_real_at(link.values, link.indices)
+    if point is not None:
+        place = ", ".join(f"{symbol} = {value:.4g}" for symbol, value in zip(link.symbols, point, strict=True))
         raise QuantityError(f"link {link.text} is not a finite number at {place}: labels must be real for every z")
+
+
+def not_real_at(function: Callable[[Array], Array], indices: int) -> Array | None:
+    """Return one of 512 points at which a function of (m, indices) is no real number, None if it is one at all of them.
+
+    >>> not_real_at(lambda z: z[:, 0], 2), bool(not_real_at(lambda z: np.sqrt(z[:, 1]), 2)[1] < 0)
+    (None, True)
+    """
+    z = np.random.default_rng(0).standard_normal((512, indices))
+    with np.errstate(all="ignore"):
+        wrong = z[np.isnan(function(z))]
+    return wrong[0] if len(wrong) else None
 
 
 @functools.lru_cache(maxsize=256)
@@ -213,7 +223,7 @@ def core(e: Any, *, odd: bool = False) -> Any:
         return core(rest, odd=odd)
     if e.is_Pow and e.exp.is_Integer and e.base.free_symbols:  # 1/u tells as much as u
         return core(e.base, odd=True) if e.exp % 2 else sympy.Abs(core(e.base, odd=True))
-    if isinstance(e, sympy.Abs | sympy.cosh | sympy.sech | sympy.cos) and not isinstance(e, sympy.cos):
+    if isinstance(e, sympy.Abs | sympy.cosh | sympy.sech):
         return sympy.Abs(core(e.args[0], odd=True))
     if isinstance(e, _ODD if odd else _INJECTIVE):
         return core(e.args[0], odd=odd)
