@@ -12,6 +12,7 @@ import sys
 import textwrap
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -261,14 +262,12 @@ def test_short_items_share_messages_that_get_shorter_at_the_end(begun):
     assert counts[-1] <= math.sqrt(2 * cluster.MESSAGE / 0.01) + 1
 
 
-def test_a_message_ends_when_its_time_is_over_and_the_rest_is_sent_again(begun):
+def test_a_message_ends_when_its_time_is_over_and_the_rest_is_sent_again(begun, monkeypatch):
     client, executor, job = begun
-
-    def slept(seconds):
-        time.sleep(seconds)
-        return seconds
-
-    assert len(cluster._answer(encode(slept), [0.0, 0.05, 0.0, 0.0], 0.04)) == 2
+    clock = iter([0.0, 0.01, 0.06])  # at the beginning, and after each of two items
+    with monkeypatch.context() as patched:
+        patched.setattr(cluster, "time", SimpleNamespace(perf_counter=lambda: next(clock), thread_time=time.thread_time))
+        assert [value for _, value, _ in cluster._answer(encode(abs), [0, -1, -2, -3], 0.04)] == [0, 1]
     first = client.sent[1]
     first.come([(True, item, 1.0) for item in first.items[:3]])
     executor.poll()
