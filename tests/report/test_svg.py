@@ -29,6 +29,7 @@ from theoryck.records import (
 from theoryck.report import numbers
 from theoryck.report.svg import pictures
 from theoryck.report.svg.canvas import STYLE, clipped
+from theoryck.report.svg.marks import growth
 from theoryck.report.svg.scales import Scale, ticks
 
 SIZES = (16, 32, 64, 128, 256, 512)
@@ -424,3 +425,26 @@ def test_values_that_were_given_are_not_called_monte_carlo():
     for stderr in (0.01, 0.0):
         for picture in pictures(audit({"d": [16, 32, 64, 128]}, [0.9, 0.6, 0.45, 0.3], stderr, rate="d**(-1/2)")):
             assert "Monte Carlo" not in picture.alt + picture.svg
+
+
+def rows_of_spots(svg):
+    """The rows of the record that the marks of a picture name, as the page reads them: left out is the one after the last."""
+    rows = []
+    for spot in re.search(r'data-spots="([^"]*)"', svg).group(1).split(" "):
+        _, _, *own = map(int, spot.split(","))
+        rows += own or [rows[-1] + 1 if rows else 0]
+    return rows
+
+
+def test_a_mark_names_the_row_of_its_point_in_the_record():
+    pairs = [(n, d) for n in (16, 32, 64, 128) for d in (2, 4, 8)]
+    values, errors = ([size * n**-0.5 / d for n, d in pairs] for size in (3, 0.01))
+    found = audit({"n": [n for n, _ in pairs], "d": [d for _, d in pairs]}, values, errors, rate="n**(-1/2)/d")
+    [(name, size)] = growth(found).fixed.items()
+    assert name == "n"
+    for points in (found.points, found.points[::-1], found.points[::2] + found.points[1::2]):
+        made = pictures(replace(found, points=points))
+        assert [picture.name for picture in made] == ["scaling", "ratio", "residuals"]
+        line = [row for row, point in enumerate(points) if point.sizes["n"] == size]
+        for picture in made:  # from left to right
+            assert rows_of_spots(picture.svg) == sorted(line, key=lambda row: points[row].sizes["d"])
