@@ -53,6 +53,7 @@ def test_no_number_of_a_polynomial_can_be_made_better_or_worse(text, power):
         ({"activation": "1/x"}, "divided by what is no number"),
         ({"activation": "x/0"}, "divided by what is no number"),
         ({"activation": "((x**16)**16)**16"}, "degree is above 150"),
+        ({"activation": "x*" + "(" * 9 + "2" + "**16)" * 9}, "powers in each other are above 4096"),  # a number of 2**36 bits
         ({"activation": "0*x"}, "is 0"),
         ({"activation": "x**3 + x"}, "constant"),
         ({"activation": "x**16", "depth": 8}, "moments .* above 150"),

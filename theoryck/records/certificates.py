@@ -18,7 +18,7 @@ of the program that found it.  Every number is a decimal string (exact as writte
     widths      "all widths >= d"
     from        N >= 1
     constant    C
-    method      "comparison", which is section 2
+    method      "comparison", which is section 2 (with section 7 where phi is not bounded); others are in sections 5, 6 and 8
     proof       an object whose keys the method defines
     least       absent, but for bounds from both sides: the quantity is at least this times d^(-k/2) where all sizes are equal to d
 
@@ -30,7 +30,7 @@ copies of Y, so that
 
 2. Method "comparison"
 ----------------------
-``proof`` has exactly the keys "range", "top", "layers", "moments".
+phi is bounded, or else as in section 7.  ``proof`` has exactly the keys "range", "top", "layers", "moments".
 
 2.1 ``range``: a number R > 0 with  phi(x)^2 <= R  for every real x.
 

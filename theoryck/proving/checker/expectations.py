@@ -40,6 +40,7 @@ EVEN = (2, 4, 8)  # the powers of an activation whose expectations are taken
 CUT = 12  # normal variables are integrated over |z| <= CUT: √(2n) < CUT for all He_n in use
 INCREASING = ("tanh", "erf", "atan", "asinh", "exp", "log", "sqrt")
 FUNCTIONS = (*INCREASING, "sin", "cos", "sech")
+LARGEST_POWER = 16**3  # of powers in each other: rational numbers to larger ones take minutes, and memory
 KINKS = {"relu": 1, "abs": 1, "max": 2, "min": 2}  # with their numbers of arguments
 
 
@@ -80,9 +81,19 @@ def parse(text: Any, kinks: bool = False) -> Any:
     fits = isinstance(text, str) and re.fullmatch(r"[0-9A-Za-z.+*/(), -]{1,1000}", text) is not None
     need(fits, "activation", "it is no formula of at most 1000 characters")  # nor has it a comment that it would be stated with
     try:
-        return tree(ast.parse(text, mode="eval").body)
+        found = tree(ast.parse(text, mode="eval").body)
+        need(highest_power(found) <= LARGEST_POWER, "activation", f"powers in each other are above {LARGEST_POWER}")
     except (SyntaxError, RecursionError, MemoryError):
         raise Refused(f"activation: {text[:80]!r} is no formula") from None
+    return found
+
+
+def highest_power(tree: Any) -> int:
+    """The largest product of the exponents of powers in each other."""
+    if not isinstance(tree, tuple):
+        return 1
+    inner = max((highest_power(part) for part in tree[1:] if not isinstance(part, int)), default=1)
+    return inner * abs(tree[2]) if tree[0] == "power" else inner
 
 
 def value(tree: Any, z: Any) -> Any:
