@@ -164,7 +164,7 @@ def first_order_exactly(phi):
 @tc.theorem("pacelli2023/deep-missing", PACELLI2023)
 @tc.for_all(phi=activations, form=sampled_from(["product", "recursion"]))
 def missing_of_two_layers(phi, form):
-    """log Z - log Z of either action's integral ~ 1/N on one input, two layers: no nearer than the Gaussian process"""
+    """log Z - log Z of either action's integral ~ 1/N on one input, two layers: the rate of the Gaussian process"""
     found, product, recursion = first_order(phi)
     value = found - (product if form == "product" else recursion)
     measured = formula(

@@ -3,8 +3,8 @@
 Setting.   As in the folder.  Two training points and a new one in 4 dimensions, T = 1/10; or P = alpha N orthogonal inputs with
            |y| = 3/2; or inputs N(0, 1) in N_0 dimensions and labels 0.
 Claim.     The action, a scalar Q for each layer (Pacelli et al. 2023).
-Truth.     Exact by quadrature on two points: log Z, predictor and losses are at 1/N from the action, no nearer than the Gaussian
-           process is; N (log Z - log Z_GP) -> (E H - W)/8, of which the action has W/4.  Orthogonal inputs: Z/Z_action -> exp(alpha
+Truth.     Exact by quadrature on two points: log Z, predictor and losses are at 1/N from the action, the rate of the Gaussian
+           process; N (log Z - log Z_GP) -> (E H - W)/8, of which the action has W/4.  Orthogonal inputs: Z/Z_action -> exp(alpha
            kappa_4 Q^2/(8 V^2) mean He_4).  The missing part (E H - 3 W)/8 of N log Z grows as d at P = N_0 = d, and tends to 3 P
            kappa_4/(8 (T + sigma)^2) as N_0 -> infinity: it is not O(P^2/N_0).
 """
