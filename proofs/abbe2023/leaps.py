@@ -7,8 +7,8 @@ Limits.    With a step c/d distances d^(-1/2) from a fixed point grow like exp(r
            n/d^2, d mu = c grad phi(mu) dt - (c^2/2) E y^2 E s'^2 mu dt + noise, mu(0) ~ N(0, I), which blows up.
 Level.     Late in the run the overlaps are alike, and a level l is reached (1/l - sqrt 3 artanh(sqrt 3 l))/(c sqrt 6 kappa sqrt d)
            before the blow-up in n/d^2, kappa the tensor's entry and artanh from the factor 1 - 3 m^2 of the sphere.  That is 16% of
-           the limit at l = .35 and d = 24 for the sign, 7% at l = .42, which other terms of order d^(-1/2) make up for: there n/d^2
-           is within 3% of its limit from d = 16 on.
+           the limit at l = .35 and d = 24 for the sign, 7% at l = .42, a part of which other terms of order d^(-1/2) make up for:
+           there n/d^2 is 5% below its limit at d = 16, 4% at d = 24.
 Note.      With steps of another order there is no such n: the normalisation costs (step^2 d/2) E y^2 s'^2 m a step, and from a
            step on that is too large nothing grows (.142/d for z1 + z1 z2 z3).
 """
