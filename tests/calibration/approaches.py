@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tests.calibration.tallies import Tally
 from theoryck.auditing import audit
-from theoryck.fitting.approach import ApproachFit, fit_approach
+from theoryck.fitting.approach import Approach, ApproachFit, fit_approach
 from theoryck.records import Verdict
 
 Array = NDArray[np.float64]
@@ -48,7 +48,8 @@ def sample(power: float | None, sizes: Array, rng: np.random.Generator) -> tuple
 def fitted(values: Array, errors: Array, sizes: Array, rate: Array | None, logs: bool) -> ApproachFit:
     """The fit with the rate, if it is told one."""
     logarithms = None if rate is None else np.log(rate).tolist()
-    return fit_approach(sizes.tolist(), values.tolist(), errors.tolist(), log_rates=logarithms, logs=logs and rate is not None)
+    declared = Approach(logarithms, logs and rate is not None)
+    return fit_approach(sizes.tolist(), values.tolist(), errors.tolist(), declared)
 
 
 def count(power: float | None, noise: float, declared: bool, repeats: int, seed: int) -> Found:

@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from theoryck.fitting.approach import fit_approach
+from theoryck.fitting.approach import Approach, fit_approach
 from theoryck.fitting.slower import slower_approaches
 from theoryck.judging import judge
 from theoryck.records import Contract, Enclosure, Estimate, Judgement, Kind, Point, Prediction, Verdict
@@ -117,11 +117,11 @@ def test_the_true_rate_is_told_from_slower_ones() -> None:
 
 def test_slower_approaches_and_growth_are_named() -> None:
     sizes = [2.0**j for j in range(2, 16)]
-    options = {"within": 0.05, "log_rates": [-0.2 * math.log(n) for n in sizes]}
-    grows = slower_approaches(sizes, [math.log(n) + 1 / n for n in sizes], [1e-6] * 14, 2.0, **options)
+    declared = Approach([-0.2 * math.log(n) for n in sizes])
+    grows = slower_approaches(sizes, [math.log(n) + 1 / n for n in sizes], [1e-6] * 14, 2.0, declared, within=0.05)
     assert grows.grows
-    assert not slower_approaches(sizes, [1 + 3 * n**-0.2 for n in sizes], [1e-6] * 14, 2.0, **options)
-    coarse = slower_approaches(sizes, [1 + 3 * n**-0.2 for n in sizes], [1e-2] * 14, 2.0, **options)
+    assert not slower_approaches(sizes, [1 + 3 * n**-0.2 for n in sizes], [1e-6] * 14, 2.0, declared, within=0.05)
+    coarse = slower_approaches(sizes, [1 + 3 * n**-0.2 for n in sizes], [1e-2] * 14, 2.0, declared, within=0.05)
     assert coarse
     assert coarse.low <= 1.0
     # An exponent that may be as slow as the family has it is open on that side, down to 0.

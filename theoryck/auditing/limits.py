@@ -12,6 +12,7 @@ import numpy as np
 
 from theoryck.auditing.directions import as_path, coarsest_first
 from theoryck.auditing.points import Gathered, student_factor
+from theoryck.fitting.approach import Approach
 from theoryck.fitting.approach_errors import enlargement_about_approach, scatter_about_approach
 from theoryck.fitting.fit import WORTH_SAYING, enlarged_flag
 from theoryck.fitting.loss import LossFit, fit_loss_law
@@ -99,12 +100,12 @@ def _enlarged(
     that another approach explains is evidence against the one declared, and no noise.
     """
     estimates = [point.estimate for point in points if point.estimate is not None]
-    sizes, values, told, approach = _approach(points, prediction, axis)
+    sizes, values, approach = _approach(points, prediction, axis)
     errors, rest = [estimate.stderr for estimate in estimates], len(set(sizes)) - APPROACH
-    found = enlargement_about_approach(sizes, values, errors, **told, **approach)
+    found = enlargement_about_approach(sizes, values, errors, approach)
     factor = found.at(tail)
-    if approach and rest > 0 and factor >= WORTH_SAYING:
-        about_any = enlargement_about_approach(sizes, values, errors, slow=True, **told)
+    if approach.log_rates is not None and rest > 0 and factor >= WORTH_SAYING:
+        about_any = enlargement_about_approach(sizes, values, errors, approach.of_any_rate, slow=True)
         # Of noise of unknown size the likelihood is the power -(rest + 2)/2 of what is left, and this share has the chance below.
         if about_any.evidence - found.evidence > -0.5 * (rest + 2) * math.log(_by_chance(rest)):
             factor = about_any.at(tail)
@@ -127,28 +128,27 @@ def _with_scatter(points: Sequence[Point], prediction: Prediction, axis: Axis, t
     It is that about the declared approach or, where that is mostly a curve, about any, growth included: a misfit that another
     approach explains is evidence against the one declared, and no noise.
     """
-    sizes, values, told, approach = _approach(points, prediction, axis)
-    error = scatter_about_approach(sizes, values, **told, **approach)
+    sizes, values, approach = _approach(points, prediction, axis)
+    error = scatter_about_approach(sizes, values, approach)
     rest = len(set(sizes)) - APPROACH  # degrees of freedom about L + A r(d), and those that the shape of r takes: two or so
     if rest >= LEAST_REST:
-        about_any = scatter_about_approach(sizes, values, slow=True, **told)
+        about_any = scatter_about_approach(sizes, values, approach.of_any_rate, slow=True)
         least = max(REGULAR, math.sqrt(rest / (rest + 2) / _by_chance(rest)))
         error = about_any if least * about_any < error else error
     error *= student_factor(len(points) - APPROACH, tail)
     return tuple(replace(p, estimate=replace(p.estimate, stderr=error)) for p in points if p.estimate is not None)
 
 
-def _approach(
-    points: Sequence[Point], prediction: Prediction, axis: Axis
-) -> tuple[list[float], list[float], dict[str, Any], dict[str, Any]]:
-    """Return sizes and values, what is declared of corrections, and of the rate of the approach."""
+def _approach(points: Sequence[Point], prediction: Prediction, axis: Axis) -> tuple[list[float], list[float], Approach]:
+    """Return sizes and values, and what is declared of the approach."""
     rate = None if prediction.rate is None else Rate.parse(prediction.rate)
     sizes = [float(axis.large(point.sizes[prediction.base or ""])) for point in points]
     values = [point.estimate.value for point in points if point.estimate is not None]
-    told: dict[str, Any] = {"correction": prediction.correction, "amplitude": axis.amplitude(prediction.amplitude)}
+    approach = Approach(correction=prediction.correction, amplitude=axis.amplitude(prediction.amplitude))
     along = [point.sizes for point in points]
-    approach = {} if rate is None else {"log_rates": [rate.log_value(at) for at in along], "logs": rate.logs_along(along)}
-    return sizes, values, told, approach
+    if rate is not None:
+        approach = replace(approach, log_rates=[rate.log_value(at) for at in along], logs=rate.logs_along(along))
+    return sizes, values, approach
 
 
 def judge_loss_law(gathered: Gathered, template: Prediction, contract: Contract) -> Judged:

@@ -27,6 +27,25 @@ LEAST_DECAY = 0.05  # of the logarithm of a rate over the window
 
 
 @dataclass(frozen=True)
+class Approach:
+    """What is declared of an approach: its rate by logarithms, one a size, or any if there are none, and its corrections.
+
+    ``logs`` says that the rate has a logarithm of a size, whose corrections are powers of ``1/log d``; ``correction`` and
+    ``amplitude`` are of the corrections relative to the approach.
+    """
+
+    log_rates: Sequence[float] | None = None
+    logs: bool = False
+    correction: float | None = None
+    amplitude: float | None = None
+
+    @property
+    def of_any_rate(self) -> Approach:
+        """The same corrections of any rate."""
+        return replace(self, log_rates=None, logs=False)
+
+
+@dataclass(frozen=True)
 class ApproachFit:
     """The limit of ``Q_i = L + A r(d_i) (1 + corrections) + noise``; ``reason`` is empty if it is identifiable.
 
@@ -46,6 +65,8 @@ class ApproachFit:
     moving: float = 0.0  # how far the values still move over the larger half of the sizes, in standard errors
     setting: Setting | None = field(default=None, repr=False, compare=False)
     scan: Scan | None = field(default=None, repr=False, compare=False)
+    setting_as_stated: Setting | None = field(default=None, repr=False, compare=False)  # with no misfit taken for noise
+    scan_as_stated: Scan | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def stderr(self) -> float:
@@ -156,30 +177,28 @@ class ApproachFit:
         return Interval(centre, 0.0 if edge is not None and low <= edge else low, high, level), log
 
 
+ANY = Approach()
+
+
 def fit_approach(
     sizes: Sequence[float],
     values: Sequence[float],
     stderrs: Sequence[float],
+    approach: Approach = ANY,
     *,
-    log_rates: Sequence[float] | None = None,
-    logs: bool = False,
-    correction: float | None = None,
-    amplitude: float | None = None,
     slow: bool = False,
 ) -> ApproachFit:
-    """Fit the limit of values that approach it at a rate given by its logarithms, or as slowly as ``d**-1/10`` without one.
+    """Fit the limit of values that approach it at the rate declared, or as slowly as ``d**-1/10`` without one.
 
     ``slow`` adds slower approaches and growth without limit, of which the curve has a meaning and the limit has none.
 
-    ``logs`` says that the rate has a logarithm of a size, whose corrections are powers of ``1/log d``; ``correction`` and
-    ``amplitude`` are of the corrections relative to the approach.  Values of any sign are allowed.  Values that alternate beyond
-    their errors, and a rate that does not fall, have no fit and a ``reason``.  Raises ValueError as
-    :func:`theoryck.fitting.fit.fit_rate` does.
+    Values of any sign are allowed.  Values that alternate beyond their errors, and a rate that does not fall, have no fit and a
+    ``reason``.  Raises ValueError as :func:`theoryck.fitting.fit.fit_rate` does.
 
     >>> sizes = [16, 32, 64, 128, 256, 512, 1024, 2048]
     >>> values = [2 - 1.7 * n ** (-1 / 6) for n in sizes]
-    >>> told = fit_approach(sizes, values, [0.0] * 8, log_rates=[-math.log(n) / 6 for n in sizes])
-    >>> abs(told.estimate - 2) < told.stderr < 1e-3
+    >>> declared = fit_approach(sizes, values, [0.0] * 8, Approach([-math.log(n) / 6 for n in sizes]))
+    >>> abs(declared.estimate - 2) < declared.stderr < 1e-3
     True
     >>> open_minded = fit_approach(sizes, values, [0.0] * 8)
     >>> open_minded.interval().contains(2.0), 1e-3 < open_minded.stderr < 0.1
@@ -190,7 +209,8 @@ def fit_approach(
         raise ValueError(f"sizes, values and stderrs must have the same positive length, got {len(d)}, {len(v)} and {len(e)}")
     require(d > 0, "sizes", d, "must be positive")
     require(e >= 0, "stderrs", e, "must not be negative")
-    rates = np.zeros_like(d) if log_rates is None else vector("log_rates", log_rates)
+    declared = approach.log_rates is not None
+    rates = np.zeros_like(d) if approach.log_rates is None else vector("log_rates", approach.log_rates)
     order = np.argsort(d, kind="stable")
     rate_first = float(rates[order[0]])
     d, v, e, rates = d[order], v[order], e[order], rates[order] - rate_first
@@ -198,14 +218,14 @@ def fit_approach(
     e = np.maximum(e, RESOLVED * scale)
     noise = min(float(e.min() / max(np.ptp(v), e.min())), 1.0)
     first = float(d[0])
-    family = CorrectionFamily.choose(first, correction, amplitude, noise)
+    family = CorrectionFamily.choose(first, approach.correction, approach.amplitude, noise)
     window = (whole(first), whole(float(d[-1])))
-    nothing = ApproachFit(math.nan, math.nan, 0, math.nan, window, family, log_rates is not None)
-    reason = _unfit(d, v, e, rates, log_rates is not None)
+    nothing = ApproachFit(math.nan, math.nan, 0, math.nan, window, family, declared)
+    reason = _unfit(d, v, e, rates, declared)
     if reason:
         return replace(nothing, reason=reason)
-    cells = [*cells_of(first, log_rates is not None), *(slow_cells() if slow else [])]
-    setting = Setting(np.log(d), v, e, rates, logs and first >= 2, family)
+    cells = [*cells_of(first, declared), *(slow_cells() if slow else [])]
+    setting = first_setting = Setting(np.log(d), v, e, rates, approach.logs and first >= 2, family)
     dof = max(len(d) - 2, 1)
     scan = first_scan = Scan.of(setting, cells)
     while scipy.special.chdtrc(dof, scan.chi2[scan.best]) < POOR_FIT:  # what no approach explains is taken for noise
@@ -222,12 +242,14 @@ def fit_approach(
         p_value=float(scipy.special.chdtrc(dof, chi2)),
         window=window,
         family=family,
-        declared=log_rates is not None,
+        declared=declared,
         flags=() if scan is first_scan else ("poor-fit",),
         rate_first=rate_first,
         moving=abs(float(v[-1] - v[half - 1])) / gap,
         setting=setting,
         scan=scan,
+        setting_as_stated=first_setting,
+        scan_as_stated=first_scan,
     )
 
 

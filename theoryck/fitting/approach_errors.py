@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.special
 
-from theoryck.fitting.approach import fit_approach
+from theoryck.fitting.approach import ANY, Approach, fit_approach
 from theoryck.fitting.scan import RESOLVED, Scan
 from theoryck.fitting.scatter import Enlargement, factors_of_errors
 
@@ -20,11 +20,8 @@ LEAST_SWINGS = 4  # differences that alternate and shrink, all of them
 def scatter_about_approach(
     sizes: Sequence[float],
     values: Sequence[float],
+    approach: Approach = ANY,
     *,
-    log_rates: Sequence[float] | None = None,
-    logs: bool = False,
-    correction: float | None = None,
-    amplitude: float | None = None,
     slow: bool = False,
 ) -> float:
     """Return the standard error of each value, one for all, that makes chi2 of :func:`fit_approach` its degrees of freedom.
@@ -33,15 +30,13 @@ def scatter_about_approach(
     :func:`fit_approach`.
 
     >>> values = [1.502, 1.199, 1.108, 1.051, 1.023, 1.016, 1.004]  # 1 + 1/n, at errors of about 0.005
-    >>> 0.001 < scatter_about_approach([2, 5, 10, 20, 40, 80, 160], values, correction=1) < 0.01
+    >>> 0.001 < scatter_about_approach([2, 5, 10, 20, 40, 80, 160], values, Approach(correction=1)) < 0.01
     True
     """
 
     def misfit(error: float) -> float:
         """Return chi2 over its degrees of freedom if all errors were this: infinite where values turn by more than that."""
-        errors = [error] * len(values)
-        options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude, "slow": slow}
-        fit = fit_approach(sizes, values, errors, **options)  # type: ignore[arg-type]
+        fit = fit_approach(sizes, values, [error] * len(values), approach, slow=slow)
         return math.inf if fit.reason else fit.chi2 / fit.dof
 
     steps = np.diff(np.asarray(values, dtype=float)[np.argsort(np.asarray(sizes, dtype=float), kind="stable")])
@@ -67,11 +62,8 @@ def enlargement_about_approach(
     sizes: Sequence[float],
     values: Sequence[float],
     stderrs: Sequence[float],
+    approach: Approach = ANY,
     *,
-    log_rates: Sequence[float] | None = None,
-    logs: bool = False,
-    correction: float | None = None,
-    amplitude: float | None = None,
     slow: bool = False,
 ) -> Enlargement:
     """Return how many times larger than stated errors may be, by their scatter about the approach, and how likely that makes it.
@@ -86,18 +78,16 @@ def enlargement_about_approach(
     >>> right < 2 < small
     True
     """
-    options = {"log_rates": log_rates, "logs": logs, "correction": correction, "amplitude": amplitude, "slow": slow}
-    fit = fit_approach(sizes, values, stderrs, **options)  # type: ignore[arg-type]
-    if fit.setting is None or fit.scan is None:
+    fit = fit_approach(sizes, values, stderrs, approach, slow=slow)
+    if fit.setting_as_stated is None or fit.scan_as_stated is None:
         one = np.ones(1)
         return Enlargement(one, one, one, one)
-    order = np.argsort(np.asarray(sizes, dtype=float), kind="stable")
-    scale = float(np.abs(fit.setting.values).max())
-    errors = np.maximum(np.asarray(stderrs, dtype=float)[order], RESOLVED * scale)
+    errors = fit.setting_as_stated.errors
+    scale = float(np.abs(fit.setting_as_stated.values).max())
     factors, prior = factors_of_errors(max(10 * scale / float(errors.min()), 20.0), FACTOR_STEP)
     found = []
     for factor in factors:
-        scan = Scan.of(replace(fit.setting, errors=factor * errors), fit.scan.cells)
+        scan = Scan.of(replace(fit.setting_as_stated, errors=factor * errors), fit.scan_as_stated.cells)
         low, high = (-factor, factor) if slow else scan.ends(1.0)
         # The charge is log det of what corrections add to the noise; L and A are free, and the noise is that of the other values.
         likelihood = -0.5 * float((scan.chi2 + scan.charge).min()) - fit.dof * math.log(factor)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from theoryck.fitting.approach import fit_approach
-from theoryck.fitting.scan import ALLOWANCE, RESOLVED, SLOWEST, Scan
+from theoryck.fitting.approach import ANY, Approach, fit_approach
+from theoryck.fitting.scan import ALLOWANCE, RESOLVED, SLOWEST
 
 SLOWER = 0.75  # times a declared exponent: what is called slower where the tolerance of the exponent is no less
 
@@ -42,12 +41,9 @@ def slower_approaches(
     values: Sequence[float],
     stderrs: Sequence[float],
     z: float,
+    approach: Approach = ANY,
     *,
     within: float,
-    log_rates: Sequence[float] | None = None,
-    logs: bool = False,
-    correction: float | None = None,
-    amplitude: float | None = None,
     better: bool = False,
     beyond: float = 0.0,
 ) -> Slower:
@@ -65,27 +61,22 @@ def slower_approaches(
     >>> bool(slower_approaches(sizes, [1 + 1 / n for n in sizes], [1e-6] * 12, 2.0, within=0.05))
     False
     """
-    told: dict[str, Any] = {"correction": correction, "amplitude": amplitude}
-    free = fit_approach(sizes, values, stderrs, slow=True, **told)
-    declared = fit_approach(sizes, values, stderrs, log_rates=log_rates, logs=logs, **told)
-    if free.setting is None or free.scan is None:
+    free = fit_approach(sizes, values, stderrs, approach.of_any_rate, slow=True)
+    if free.setting is None or free.scan_as_stated is None:
         return Slower()
-    order = np.argsort(np.asarray(sizes, dtype=float), kind="stable")
-    scale = max(float(np.abs(free.setting.values).max()), float(np.ptp(free.setting.values))) or 1.0
-    errors = np.maximum(np.asarray(stderrs, dtype=float)[order], RESOLVED * scale)
-    scan = Scan.of(replace(free.setting, errors=errors), free.scan.cells)
+    scan = free.scan_as_stated
     than, log_power = SLOWEST, 1.0
-    if log_rates is not None:
-        rates = np.asarray(log_rates, dtype=float)[order]
+    if approach.log_rates is not None:
+        rates = np.asarray(approach.log_rates, dtype=float)[np.argsort(np.asarray(sizes, dtype=float), kind="stable")]
         x = free.setting.x
         exponent = -float((rates[-1] - rates[-2]) / (x[-1] - x[-2])) if x[-1] > x[-2] else SLOWEST
         than = slower_than(exponent, within)
-        log_power = exponent * float(x[-1]) if logs else math.inf
+        log_power = exponent * float(x[-1]) if approach.logs else math.inf
     rooms = scan.room(z)
     if better or beyond:
-        if declared.setting is None or declared.scan is None:
+        other = fit_approach(sizes, values, stderrs, approach).scan_as_stated
+        if other is None:
             return Slower()
-        other = Scan.of(replace(declared.setting, errors=errors), declared.scan.cells)
         rooms = float((other.chi2 + other.charge).min()) + (-z * z if better else z * z + ALLOWANCE) - scan.charge
     kept = scan.chi2 <= rooms
     if beyond:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from statistics import NormalDist
-from typing import Any
 
-from theoryck.fitting.approach import ApproachFit, fit_approach
+from theoryck.fitting.approach import Approach, ApproachFit, fit_approach
 from theoryck.fitting.limit import LimitFit, fit_limit
 from theoryck.fitting.scan import STANDS_OUT
 from theoryck.fitting.slower import Slower, slower_approaches
@@ -40,20 +39,19 @@ def fit_gaps(case: Case, series: Series, gaps: Series) -> LimitFit | ApproachFit
     """
     prediction, columns = case.prediction, columns_of(case, gaps)
     correction, amplitude = prediction.correction, prediction.amplitude
-    if case.rate is not None:
-        return fit_approach(*columns, **_declared(case, series), correction=correction, amplitude=amplitude)
-    if correction is None or prediction.value is None:
-        return fit_approach(*columns, correction=correction, amplitude=amplitude)
+    if case.rate is not None or correction is None or prediction.value is None:
+        return fit_approach(*columns, declared(case, series))
     value, first = abs(float(prediction.value)), abs(float(series.values[0]))
     scale = max(value, first, abs(float(gaps.values[0]))) or 1.0
     return fit_limit(*columns, scale=scale, correction=correction, amplitude=amplitude)
 
 
-def _declared(case: Case, series: Series) -> dict[str, Any]:
-    """What is declared of the approach: the logarithms of its rate, and whether a logarithm in it moves along the series."""
+def declared(case: Case, series: Series) -> Approach:
+    """Return what is declared of the approach along the series."""
+    corrections = Approach(correction=case.prediction.correction, amplitude=case.prediction.amplitude)
     if case.rate is None:
-        return {}
-    return {"log_rates": case.log_rates(series), "logs": case.rate.logs_along(series.sizes)}
+        return corrections
+    return replace(corrections, log_rates=case.log_rates(series), logs=case.rate.logs_along(series.sizes))
 
 
 def gaps_of(case: Case, series: Series) -> Series:
@@ -142,10 +140,8 @@ def slower(case: Case, series: Series, gaps: Series, *, better: bool = False, be
     return slower_approaches(
         *columns_of(case, gaps),
         NormalDist().inv_cdf(1 - case.rates[1]),
+        declared(case, series),
         within=case.within,
-        **_declared(case, series),
-        correction=case.prediction.correction,
-        amplitude=case.prediction.amplitude,
         better=better,
         beyond=beyond,
     )

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
 
 from theoryck.fitting.approach import ApproachFit, fit_approach
 from theoryck.fitting.limit import LimitFit
@@ -15,6 +14,7 @@ from theoryck.fitting.slower import Slower, slower_than
 from theoryck.judging.approaches import (
     NOTHING,
     columns_of,
+    declared,
     difference_established,
     excluded_rivals,
     fit_gaps,
@@ -136,7 +136,7 @@ def _measured(case: Case, series: Series) -> Outcome:
     The exponent of the approach is measured without the rate, the limit with it.  SUPPORTED if the values approach their limit as
     fast as that, up to ``within``, and the limit is known to the tolerance and excludes every rival.
     """
-    free = fit_approach(*columns_of(case, series), **_corrections(case))
+    free = fit_approach(*columns_of(case, series), declared(case, series).of_any_rate)
     fit = free if case.rate is None else fit_gaps(case, series, series)
     outcome = Outcome(
         series.route,
@@ -183,13 +183,9 @@ def _measured(case: Case, series: Series) -> Outcome:
     )
 
 
-def _corrections(case: Case) -> dict[str, Any]:
-    return {"correction": case.prediction.correction, "amplitude": case.prediction.amplitude}
-
-
 def _speed(case: Case, series: Series, others: Slower) -> _Speed:
     """Compare the exponent of the approach with that of the rate, if it has one."""
-    wide = fit_approach(*columns_of(case, series), **_corrections(case), slow=True)
+    wide = fit_approach(*columns_of(case, series), declared(case, series).of_any_rate, slow=True)
     powers = wide.exponents(case.contract.level)[0]
     if case.rate is None or case.claimed_exponent is None or not math.isfinite(powers.half_width):
         return _Speed(Verdict.SUPPORTED, "", powers)
