@@ -242,7 +242,7 @@ def test_search_works_from_a_file(look, words):
     page, complaints = look("index.html")
     page.fill("input[name=q]", words)
     page.press("input[name=q]", "Enter")
-    page.wait_for_selector("#search-results li a")
+    page.locator("p.search-summary", has_text="Search finished").wait_for()  # pages come one by one
     assert complaints == []
     wanted = {"covariate_limit": "covariates", "LOOSE": "start", "step sizes": "gallery", "--rival": "audit"}[words]
     assert wanted in " ".join(page.eval_on_selector_all("#search-results li a", "all => all.map(each => each.href)"))
