@@ -348,31 +348,33 @@ result excepted, ``least``, and two more keys of the statement, ``limit`` [v_-, 
 U is "0" for k = 2.  ``constant`` and ``least`` are those right sides at d = N, and ``least`` is positive.  Each of "layers" has the
 keys of 2.2 and four more, with the rules of 2.2; x = s - sigma_l, mu = mu_2:
 
-    bend      beta:  |f''(sigma_l)| <= beta                                                        natural size u/sigma_l
-    third     T:     |f(s) - f(sigma_l) - f'(sigma_l) x - f''(sigma_l) x^2/2| <= T |x|^3, s >= 0   natural size u/sigma_l^2
-    tilt      eta:   |mu'(sigma_l)| <= eta                                                         natural size sigma_(l+1)^2/sigma_l
-    sway      P:     |mu(s) - mu(sigma_l) - mu'(sigma_l) x| <= P x^2, s >= 0                       natural size (sigma_(l+1)/sigma_l)^2
+    bend      beta:  |f''(sigma_l)| <= beta
+    third     T:     |f(s) - f(sigma_l) - f'(sigma_l) x - f''(sigma_l) x^2/2| <= T |x|^3   for every real s >= 0
+    tilt      eta:   |mu'(sigma_l)| <= eta
+    sway      P:     |mu(s) - mu(sigma_l) - mu'(sigma_l) x| <= P x^2                        for every real s >= 0
+
+Natural sizes: of beta u/sigma_l, of T u/sigma_l^2, of eta sigma_(l+1)^2/sigma_l, of P (sigma_(l+1)/sigma_l)^2.
 
 v_0 = 2, v_(l+1) = f'(sigma_l)^2 v_l + mu(sigma_l), exactly; v_- <= v_L <= v_+ <= 1.000001 v_-.
 
-``proof`` has the keys of section 2 (or 7), its "moments" having L lists (l < L; there is none for l = L), and "odd" and "even": L + 1
-lists each.  For l < L and j = 1, 3, ..., k+1 list l of "odd" has the numbers K_(l,j), and for j = 2, 4, ..., k list l of "even" has
-the pairs [U_(l,j), K_(l,j)]; list L of "odd" is empty and list L of "even" has the one pair [U_(L,k), K_(L,k)], which is
-``remainder``.  For every d >= N and all widths >= d
+``proof`` has the keys of section 2 (or 7), its "moments" having L lists (l < L; there is none for l = L), and "odd" and "even":
+L + 1 lists each.  For l < L and j = 1, 3, ..., k+1 list l of "odd" has the numbers K_(l,j), and for j = 2, 4, ..., k list l of
+"even" has the pairs [U_(l,j), K_(l,j)]; list L of "odd" is empty and list L of "even" has the one pair [U_(L,k), K_(L,k)], which
+is ``remainder``.  For every d >= N and all widths >= d
 
     |E X_l^j| <= K_(l,j) d^(-(j+1)/2)                                                     for odd j,
     E X_l^j <= (j-1)!! v_l^(j/2) d^(-j/2) + U_(l,j) d^(-(j+1)/2) + K_(l,j) d^(-j/2-1)     for even j,
 
 and at least the same with - U and - K where all widths are equal to d.  K_(l,0) = U_(l,0) = 0.
 
-    Layer 0.   U = 0.  K_(0,j) is the sum over the partitions pi of j into m parts, all >= 2, of c(pi) N^(m-(j-1)/2) prod kappa_a for
-               odd j, and of c(pi) N^(m-(j-2)/2) prod kappa_a over those with m <= (j-2)/2 for even j; kappa_a = 2^(a-1) (a-1)!.
+    Layer 0.   U = 0.  K_(0,j) is the sum over the partitions pi of j into m parts, all >= 2, of c(pi) N^(m-(j-1)/2) prod kappa_a
+               for odd j, and of c(pi) N^(m-(j-2)/2) prod kappa_a over those with m <= (j-2)/2 for even j; kappa_a = 2^(a-1) (a-1)!.
 
     Majorants. With alpha, B, n of 2.2 as polynomials of y = |X_l|:  G_1 = alpha y + B y^2,  G_2 = alpha y + (beta/2) y^2 + T y^3,
                M = n^2 + eta y + P y^2;  Q_pi = R^(i-2m) M^m for a partition pi of i into m parts, or in section 7
                Q_pi = prod_(a in pi) (n_a + delta_a y)^a but M^m where all parts are 2.
-               [F]_q = sum over r >= q of (the coefficient of y^r in F) h_r N^(-(r-q)/2), so that E of the terms of F of degrees >= q
-               is at most [F]_q d^(-q/2).
+               [F]_q = sum over r >= q of (the coefficient of y^r in F) h_r N^(-(r-q)/2), so that E of the terms of F of degrees
+               >= q is at most [F]_q d^(-q/2).
 
     Step.      S(i, m) is the sum of c(pi) over the partitions of i into m parts >= 2 (S(0, 0) = 1, S(2m, m) = (2m-1)!!), p = j - i.
                Odd j:
@@ -386,16 +388,16 @@ and at least the same with - U and - K where all widths are equal to d.  K_(l,0)
                             + sum over odd i = 3..j-1 and pi of i into m = (i-1)/2 parts of C(j,i) c(pi) [G_1^p Q_pi]_p,
                e_(p,m) = the coefficient of y^(p+1) in G_2^p M^m; for p = m = 0 the bracket is 0.
       Lemma.   X_(l+1)^j = sum C(j,i) g^p N^i, and E[N^i | S_l] as in 2.3.  g = f' x + (f''/2) x^2 + e with |e| <= T |x|^3, and
-               |g - f' x| <= B x^2;  mu(S_l) = mu + mu' x + q with |q| <= P x^2.  Where all parts are 2 expand g^p mu(S_l)^m in these:
-               the term of degree p is f'^p mu^m x^p; of degree p + 1 there is one of modulus <= e_(p,m) |x|^(p+1), with x^(p+1)
-               itself, whose mean the bounds of odd order know; the others are at most those of the majorant.  For odd p the terms of
-               degree p + 1 are already of the order of the bound.  n(n-1)...(n-m+1) n^(-m) lies between 1 - C(m,2)/n and 1, and
+               |g - f' x| <= B x^2;  mu(S_l) = mu + mu' x + q with |q| <= P x^2.  Where all parts are 2 expand g^p mu(S_l)^m in
+               these: the term of degree p is f'^p mu^m x^p; of degree p + 1 there is one, at most e_(p,m) times x^(p+1), whose mean
+               the bounds of odd order know; the others are at most those of the majorant.  For odd p the terms of degree p + 1 are
+               already of the order of the bound.  n(n-1)...(n-m+1) n^(-m) lies between 1 - C(m,2)/n and 1, and
                E g^p mu(S_l)^m >= 0 for even p.  The leading terms for even j are
                sum C(j,2m) (2m-1)!! mu^m f'^p (p-1)!! v_l^(p/2) = (j-1)!! (f'^2 v_l + mu)^(j/2).  Partitions with fewer parts
                contribute |E[g^p prod mu_a]| <= E G_1^p Q_pi.
 
-Ways to prove "third" and "sway" for every s, beside 2.4 (or those of section 7): f''(sigma_l) = 2 f_2/sigma_l^2; on the cell i = 0 the
-factors (s - sigma_l)^3 and (s - sigma_l)^2 divide out; near 0 by the enclosures of f and mu there; far out, for x >= x_1, with G as
+Ways to prove "third" and "sway" for every s, beside 2.4 (or those of section 7): f''(sigma_l) = 2 f_2/sigma_l^2; on the cell i = 0
+the factors (s - sigma_l)^3 and (s - sigma_l)^2 divide out; near 0 by the enclosures of f and mu there; far out, for x >= x_1, with G as
 there and 0 <= mu <= R^2/4:  T x_1^3 >= G + alpha x_1 + (beta/2) x_1^2 and P x_1^2 >= R^2/4 + eta x_1, and in section 7 with
 max(sigma_(l+1), G + B_+ x_1) in the place of G, and (|A|_2 + z_2 s |B|_2)^2/2 in that of R^2/4: divided by x_1^2 both sides of the
 latter decrease towards P >= z_2^2 |B|_2^2/2.
