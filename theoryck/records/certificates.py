@@ -396,11 +396,11 @@ and at least the same with - U and - K where all widths are equal to d.  K_(l,0)
                sum C(j,2m) (2m-1)!! mu^m f'^p (p-1)!! v_l^(p/2) = (j-1)!! (f'^2 v_l + mu)^(j/2).  Partitions with fewer parts
                contribute |E[g^p prod mu_a]| <= E G_1^p Q_pi.
 
-Ways to prove "third" and "sway" for every s, beside 2.4 (or those of section 7): f''(sigma_l) = 2 f_2/sigma_l^2; on the cell i = 0
-the factors (s - sigma_l)^3 and (s - sigma_l)^2 divide out; near 0 by the enclosures of f and mu there; far out, for x >= x_1, with G as
-there and 0 <= mu <= R^2/4:  T x_1^3 >= G + alpha x_1 + (beta/2) x_1^2 and P x_1^2 >= R^2/4 + eta x_1, and in section 7 with
-max(sigma_(l+1), G + B_+ x_1) in the place of G, and (|A|_2 + z_2 s |B|_2)^2/2 in that of R^2/4: divided by x_1^2 both sides of the
-latter decrease towards P >= z_2^2 |B|_2^2/2.
+Ways to prove "third" and "sway" for every s, beside 2.4 (or those of section 7): f''(sigma_l) = 2 f_2/sigma_l^2; on the cell
+i = 0 the factors (s - sigma_l)^3 and (s - sigma_l)^2 divide out; near 0 by the enclosures of f and mu there; far out, for every
+x >= x_1, with G as there and 0 <= mu <= R^2/4:  T x_1^3 >= G + alpha x_1 + (beta/2) x_1^2 and P x_1^2 >= R^2/4 + eta x_1; in
+section 7 with max(sigma_(l+1), G + B_+ x_1) in the place of G, and (|A|_2 + z_2 s |B|_2)^2/2 in that of R^2/4: divided by x_1^2
+both sides of the latter decrease, so that P >= z_2^2 |B|_2^2/2 follows.
 
 Derived numbers are as tight as in 2.3 and 5.
 """
