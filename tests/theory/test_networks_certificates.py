@@ -16,8 +16,9 @@ from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
 from theoryck.quantities import NoCertificate
 from theoryck.records import Certificate
-from theoryck.theory.networks.certificates import overlaps, polynomials, products, two_sided
+from theoryck.theory.networks.certificates import expansions, overlaps, polynomials, products, two_sided
 from theoryck.theory.networks.certificates.cells import nonnegative
+from theoryck.theory.networks.certificates.decimals import above
 from theoryck.theory.networks.certificates.envelopes import Bounded, Growing
 from theoryck.theory.networks.certificates.layers import LayerBounds
 from theoryck.theory.networks.certificates.moments import absolute, input_moments, next_moments, partition_count
@@ -25,11 +26,13 @@ from theoryck.theory.networks.certificates.norms import layers, norm_certificate
 from theoryck.theory.networks.certificates.ranges import envelope, largest_square
 from theoryck.theory.networks.limits import norm_moment_limit, overlap_moment_limit
 from theoryck.theory.networks.proved.moments import norm_moment, overlap_moment
+from theoryck.theory.networks.proved.series import evaluate, norm_expansion
 
 SAMPLES = sorted((Path(__file__).parents[1] / "data" / "certificates").glob("*-power*.json"))
 FIND = {
     ("norm-deviation", "comparison"): norm_certificate,
     ("norm-deviation", "two-sided"): two_sided.two_sided_certificate,
+    ("norm-deviation", "expansion"): expansions.expansion_certificate,
     ("norm-deviation", "product"): products.product_certificate,
     ("norm-deviation", "polynomial"): polynomials.polynomial_certificate,
     ("overlap", "comparison"): overlaps.overlap_certificate,
@@ -422,7 +425,7 @@ def test_overlaps_of_a_phi_that_is_not_odd_are_refused():
 @pytest.mark.parametrize("text", BOUNDED)
 def test_the_numbers_of_a_layer_from_below(text):
     phi = Activation(text)
-    for bounds, lower in zip(layers(phi, 2), two_sided._lower(phi, 2)):
+    for bounds, lower in zip(layers(phi, 2), [two_sided._lower(phi, index) for index in range(2)]):
         sigma = float(bounds.centre)
         s = np.concatenate([sigma * np.geomspace(1e-9, 1, 400)[:-1], sigma * (1 + np.geomspace(1e-3, 40 / sigma, 400))])
         s = s[np.abs(s - sigma) > 5e-4 * sigma]
@@ -456,6 +459,181 @@ def test_no_bound_from_below_is_refused_with_the_start_that_would_do():
     with pytest.raises(NoCertificate, match="no bound from below") as refused:
         two_sided.two_sided_certificate(Activation("tanh"), 2, 2, 1)
     assert float(two_sided.two_sided_certificate(Activation("tanh"), 2, 2, refused.value.start).least) > 0
+
+
+# -- to the second order -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [*BOUNDED, *GROWING[:2]])
+def test_the_numbers_of_a_layer_to_the_second_order(text):
+    phi = Activation(text)
+    for bounds in (expansions.bounds_of(phi, index) for index in range(2)):
+        sigma = float(bounds.layer.centre)
+        s = sigma * np.concatenate([np.geomspace(1e-9, 0.9, 400), 1 + np.geomspace(0.1, 2.0 ** bounds.layer.cells[1], 400)])
+        x, step = s - sigma, 0.02 * sigma
+        # Five-point formulas: the terms that they leave are of order 4, some 1e-6 of what is of the order of f.
+        around = [sigma + i * step for i in (-2, -1, 0, 1, 2)]
+        (f, mu), (image, variance) = grid_means(phi, s), grid_means(phi, np.array(around))
+        slope, tilt = (float(np.dot(y, (1, -8, 0, 8, -1))) / (12 * step) for y in (image, variance))
+        bend = float(np.dot(image, (-1, 16, -30, 16, -1))) / (12 * step**2)
+        third = (np.abs(f - image[2] - slope * x - bend / 2 * x**2) / np.abs(x) ** 3).max()
+        sway = (np.abs(mu - variance[2] - tilt * x) / x**2).max()
+        size, quartic = float(image[2]) / sigma, float(image[2]) ** 2 / sigma
+        assert float(bounds.bend) == pytest.approx(abs(bend), rel=1e-4, abs=1e-4 * size / sigma)
+        assert float(bounds.tilt) == pytest.approx(abs(tilt), rel=1e-4, abs=1e-4 * quartic)
+        # Near sigma, where the grid has no point, ratios may be larger; beyond the last cell bounds stand for f and mu.
+        assert third * 0.99 <= float(bounds.third)
+        assert sway * 0.99 <= float(bounds.sway)
+        near = np.abs(x) < 0.3 * sigma
+        inside = np.array([(np.abs(f - image[2] - slope * x - bend / 2 * x**2) / np.abs(x) ** 3)[near].max()])
+        assert float(bounds.third) <= 1.3 * max(third, inside[0]) + 0.05 * size / sigma**2
+        assert float(bounds.sway) <= 1.3 * sway + 0.3 * quartic / sigma
+
+
+def brute_rests(bounds, moments, rests, start, growth, j):
+    """The step of section 9 of the format, in floats and term by term over partitions."""
+    h = [float(value) for value in absolute(moments)]
+    layer, y = bounds.layer, np.poly1d([1.0, 0.0])
+    alpha, bend, n, delta = (float(getattr(layer, key)) for key in ("slope", "curvature", "deviation", "growth"))
+    beta, third, eta, sway = (float(getattr(bounds, key)) for key in ("bend", "third", "tilt", "sway"))
+    first, second, spread = alpha * y + bend * y**2, alpha * y + beta / 2 * y**2 + third * y**3, n**2 + eta * y + sway * y**2
+
+    def bracket(polynomial, q):
+        return sum(c * h[r] * start ** ((q - r) / 2) for r, c in enumerate(polynomial.coeffs[::-1]) if r >= q)
+
+    def line(a):
+        if a == 2:
+            return n + delta * y
+        (a0, b0), (a1, b1) = (map(float, side) for side in (growth.right, growth.left))
+        steep = (math.prod(range(1, 2 * a, 2)) * (b0**a + b1**a)) ** (1 / a)
+        return (a0**a + a1**a) ** (1 / a) + float(above(layer.centre)) * steep + steep * y
+
+    def product(parts):
+        m = len(parts)
+        if isinstance(growth, Bounded):
+            return float(growth.largest) ** (sum(parts) - 2 * m) * spread**m
+        return math.prod((line(a) ** a for a in parts), start=np.poly1d([1.0]))
+
+    half, whole, even = 0.0, 0.0, 1 - j % 2
+    for i in range(0, j + 1, 2):
+        m, p = i // 2, j - i
+        weight, leading = math.comb(j, i) * math.prod(range(1, i, 2)), alpha**p * n**i
+        if j % 2:
+            whole += weight * (leading * float(rests.odd[p]) + bracket(first**p * spread**m, p + 1))
+            continue
+        u, k = map(float, rests.even[p]) if p else (0.0, 0.0)
+        both = second**p * spread**m
+        half += weight * leading * u
+        whole += weight * (leading * k + both[p + 1] * float(rests.odd[p + 1]) + bracket(both, p + 2))
+        whole += weight * math.comb(m, 2) * bracket(first**p * spread**m, p)
+    for i in range(3, j + 1):
+        for parts in partitions(i):
+            m, term = len(parts), math.comb(j, i) * count(parts) * bracket(first ** (j - i) * product(parts), j - i)
+            if 2 * m <= i - 1 - even:
+                whole += term * start ** (m - (i - 1 - even) / 2)
+            elif even and 2 * m == i - 1:
+                half += term
+    return half, whole
+
+
+@pytest.mark.parametrize(
+    "growth", [Bounded(Decimal("1.2")), Growing((Decimal("0.1"), Decimal("0.5")), (Decimal("0.3"), Decimal(0)))]
+)
+@pytest.mark.parametrize("start", [1, 50, 4096])
+def test_the_step_to_the_second_order_term_by_term(start, growth):
+    layer = LayerBounds(*map(Decimal, ("1.00", "0.18", "0.21", "0.39", "0.31", "0.07")), cells=(0, 0))
+    bounds = expansions.CurvedBounds(layer, *map(Decimal, ("0.3", "0.13", "0.22", "0.11")))
+    before = input_moments(start, 18)
+    even = {j: (Decimal(j), Decimal(2 * j + 1)) for j in (2, 4, 6)}
+    rests = expansions.Rests({j: Decimal(j + 2) for j in (1, 3, 5, 7)}, even)
+    with precision(80):
+        step = expansions.Step(bounds, before, rests, start, growth)
+        for j in range(1, 8):
+            half, whole = brute_rests(bounds, before, rests, start, growth, j)
+            if j % 2:
+                assert (float(step.odd(j)), 0.0) == (pytest.approx(whole, rel=1e-6), half)
+            else:
+                assert tuple(map(float, step.even(j))) == pytest.approx((half, whole), rel=1e-6)
+
+
+@pytest.mark.parametrize("start", [1, 2, 7, 1024])
+def test_rests_of_the_input_are_those_of_chi_squares(start):
+    raw = [math.prod((1 + Fraction(2 * i, start) for i in range(n)), start=Fraction(1)) for n in range(10)]
+    rests = expansions.input_rests(start, 8)
+    for j in range(1, 10):
+        central = sum(math.comb(j, n) * raw[n] * (-1) ** (j - n) for n in range(j + 1))
+        if j % 2:
+            rest, found = central * start ** ((j + 1) // 2), rests.odd[j]
+        else:
+            leading = math.prod(range(1, j, 2)) * 2 ** (j // 2)
+            assert rests.even[j][0] == 0
+            rest, found = (central * start ** (j // 2) - leading) * start, rests.even[j][1]
+        assert rest <= Fraction(found) <= rest * Fraction(1000001, 1000000)
+
+
+@pytest.mark.parametrize(("text", "power", "depth"), [("tanh(x)", 4, 3), ("cos(x)", 4, 2), ("sin(2*x)", 2, 3), ("asinh(x)", 2, 2)])
+def test_moments_are_within_what_is_proved_to_the_second_order_layer_by_layer(text, power, depth):
+    """Odd moments with their sign and even ones, from the exact series in 1/d, at sizes from the first to a million times it."""
+    phi, start = Activation(text), 256
+    record = expansions.expansion_certificate(phi, depth, power, start).proof
+    for layer in range(1, depth):
+        odd, even = record["odd"][layer], record["even"][layer]
+        with precision(200):
+            v = expansions.variance(phi, layer)
+            for j in range(1, power + 2):
+                series = norm_expansion(phi.expression, (Fraction(1),) * (layer + 1), j, 100)
+                for size in (start * factor for factor in (1, 2, 10, 1000, 10**6)):
+                    d = arb(size)
+                    scaled = evaluate(series, size) * d ** ((j + 1) // 2)
+                    if j % 2:
+                        assert abs(scaled) <= arb(odd[j // 2])
+                    else:
+                        half, whole = map(arb, even[j // 2 - 1])
+                        assert abs(scaled - math.prod(range(1, j, 2)) * v ** (j // 2)) <= half / d.sqrt() + whole / d
+
+
+@pytest.mark.parametrize(
+    ("text", "depth", "power"),
+    [
+        ("tanh(x)", 1, 2),
+        ("tanh(x)", 3, 4),
+        ("sin(2*x)", 2, 6),
+        ("erf(x + 1/2)", 2, 2),
+        ("cos(x)", 1, 8),
+        ("asinh(x)", 2, 2),
+        ("x*tanh(x)", 1, 4),
+    ],
+)
+def test_exact_values_differ_from_the_limit_by_no_more_than_what_is_proved(text, depth, power):
+    compared = 0
+    for start in (256, 16384):
+        try:
+            found = expansions.expansion_certificate(Activation(text), depth, power, start)
+        except NoCertificate:
+            continue
+        low, high = (math.prod(range(1, power, 2)) * float(end) ** (power // 2) for end in found.limit)
+        half, whole = map(float, found.remainder)
+        limit = float(norm_moment_limit(Activation(text), (1,) * (depth + 1), power))
+        assert low <= limit * (1 + 1e-12)
+        assert limit <= high * (1 + 1e-12)
+        for size in (size for size in (256, 1000, 16384, *SIZES[5:]) if size >= start):
+            value = norm_moment(Activation(text), (size,) * (depth + 1), power, digits=10)
+            scaled = [float(end) * size ** (power / 2) for end in (value.low, value.high)]
+            rest = half / size**0.5 + whole / size
+            assert low - rest <= scaled[0] <= scaled[1] <= high + rest
+            assert float(found.least) <= scaled[0] <= scaled[1] <= float(found.constant)
+            # All widths >= d for the bound from above.
+            wider = norm_moment(Activation(text), (size, *[3 * size] * depth), power, digits=10)
+            assert float(wider.high) * size ** (power / 2) <= high + rest
+            compared += 1
+    assert compared >= 3
+
+
+def test_what_has_no_second_order_is_refused():
+    with pytest.raises(NoCertificate, match="even powers, got 3"):
+        expansions.expansion_certificate(Activation("tanh"), 1, 3, 64)
+    with pytest.raises(NoCertificate, match="no bound from below"):
+        expansions.expansion_certificate(Activation("tanh"), 2, 8, 4)
 
 
 # -- two slopes --------------------------------------------------------------------------------------------------------------------

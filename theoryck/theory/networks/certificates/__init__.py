@@ -6,6 +6,7 @@ bounds       Norm deviations: by which method, from one side or from both
 cells        The variance map of a layer as power series on cells that cover the half-line, and inequalities proved on all of them
 decimals     Decimal numbers of a certificate, rounded up
 envelopes    How fast the square of an activation grows, and what follows
+expansions   Norm deviations to the second order
 layers       The numbers of one layer: searched in floats, proved in balls
 moments      From the numbers of the layers to bounds of moments
 norms        Certificates of norm deviations

@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from flint import arb, arb_poly, fmpq
 from numpy.typing import NDArray
 from sympy import Expr
 
-from theoryck.numerics.balls import plus_minus
+from theoryck.numerics.balls import plus_minus, precision
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.trees import REAL, tree_of
 from theoryck.numerics.proved.hermite import hermite_table
@@ -31,6 +32,7 @@ from theoryck.quantities.base import NoCertificate
 from theoryck.theory.networks.certificates.cells import BITS, EDGE, TERMS, Cell, cell, nonnegative
 from theoryck.theory.networks.certificates.decimals import as_written, ball, plain_text, rounded_up
 from theoryck.theory.networks.certificates.envelopes import Envelope
+from theoryck.theory.networks.certificates.ranges import envelope
 
 _MARGIN = 1.001
 _CLEAR = 1 + 2.0**-30
@@ -175,16 +177,25 @@ class Layer:
         spread = reach * reach - part.variance + 3 * scale * error
         return bend, chord, nonnegative(spread, -EDGE, EDGE)
 
-    def proved_near_zero(self, lowest: int, bounds: _Bounds) -> bool:
-        """Whether all three hold below the cell ``lowest`` < 0: sqrt(s)|Z| <= 12 sqrt(s_0) but for a probability below 1e-32."""
+    def near_zero(self, lowest: int) -> tuple[arb, arb, arb] | None:
+        """Return s_0, where the cell ``lowest`` < 0 begins, an enclosure of f and a bound of nu up to it; None where there is none.
+
+        sqrt(s)|Z| <= 12 sqrt(s_0) but for a probability below 1e-32.
+        """
         edge = self.centre * arb(2) ** (lowest + 1) / 3
         box = tree_of((self.expression**2,)).at(REAL, plus_minus(12 * edge.sqrt()))
         if not box.is_finite():
-            return False
+            return None
         beyond, further = self.envelope.near_zero(edge)
-        f = arb(box) + plus_minus(beyond)
         # Var Y <= E (Y - middle)^2 <= radius^2 + what lies beyond.
-        nu = arb(box.rad()) + further
+        return edge, arb(box) + plus_minus(beyond), arb(box.rad()) + further
+
+    def proved_near_zero(self, lowest: int, bounds: _Bounds) -> bool:
+        """Whether all three hold below the cell ``lowest`` < 0."""
+        near = self.near_zero(lowest)
+        if near is None:
+            return False
+        edge, f, nu = near
         x = arb(0).union(arb(edge.upper())) - self.centre
         distance = self.centre - edge
         return bool(
@@ -212,6 +223,17 @@ class Layer:
 
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(64)
+
+
+@lru_cache(maxsize=256)
+def layer_of(activation: Activation, index: int) -> tuple[Layer, int]:
+    """Return :func:`unit_layer` of the layer after sigma_index: it is kept, for several methods prove inequalities on its cells."""
+    with precision(BITS):
+        centre = arb(1)
+        if index > 0:
+            before, exponent = layer_of(activation, index - 1)
+            centre = before.image * arb(10) ** exponent
+        return unit_layer(activation.expression, centre, envelope(activation.expression))
 
 
 def unit_layer(expression: Expr, centre: arb, envelope: Envelope) -> tuple[Layer, int]:
@@ -277,10 +299,21 @@ def times(bounds: Numbers, exponent: int) -> Numbers:
     return replace(bounds, **changed)
 
 
-def layer_bounds(layer: Layer) -> LayerBounds:
-    """Return proved numbers for a layer, within half a percent of the least; NoCertificate, which names the inequality, else."""
+@lru_cache(maxsize=256)
+def bounds_of(activation: Activation, index: int, furthest: int = 1) -> LayerBounds:
+    """Return :func:`layer_bounds` of the layer after sigma_index of phi."""
+    layer, exponent = layer_of(activation, index)
+    with precision(BITS):
+        return times(layer_bounds(layer, furthest), exponent)
+
+
+def layer_bounds(layer: Layer, furthest: int = 1) -> LayerBounds:
+    """Return proved numbers for a layer, within half a percent of the least; NoCertificate, which names the inequality, else.
+
+    The last cell is ``furthest`` at least.
+    """
     lowest = -6
-    highest, found = _far_enough(layer, np.maximum(layer.suprema(range(lowest, 0)), layer.at_zero()))
+    highest, found = _far_enough(layer, np.maximum(layer.suprema(range(lowest, 0)), layer.at_zero()), furthest)
     sizes = (layer.size / layer.centre, layer.size, layer.size)
     bounds = [rounded_up(_MARGIN * value, size=size) for value, size in zip(found, sizes)]
     for _ in range(_RAISES):
@@ -309,13 +342,13 @@ def _after(centre: arb) -> str:
     return f"the layer after sigma = {float(centre.mid()):.6g}"
 
 
-def _far_enough(layer: Layer, below: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
+def _far_enough(layer: Layer, below: NDArray[np.float64], first: int) -> tuple[int, NDArray[np.float64]]:
     """Return the last cell and (curvature, chord, growth) up to it, ``below`` among them, such that all three hold beyond."""
-    found = np.maximum(below, layer.suprema(range(1)))
+    found = np.maximum(below, layer.suprema(range(first)))
     nu, sigma = float(layer.deviation.mid()), float(layer.centre.mid())
     spread, growth, start, slope = (float(part.upper()) for part in (*layer.envelope.spread, *layer.envelope.mean))
     image, steep = float(layer.image.mid()), abs(float(layer.slope.mid()))
-    for highest in range(1, HIGHEST + 1):
+    for highest in range(first, HIGHEST + 1):
         found = np.maximum(found, layer.suprema(range(highest, highest + 1)))
         x = sigma * (2.0 ** (highest + 2) / 3 - 1)
         # What proved_far asks for: a larger growth costs little, the others are made larger only where no cell is left.

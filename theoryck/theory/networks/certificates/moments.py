@@ -139,11 +139,9 @@ class _GrowingNoise:
     def __init__(self, layer: LayerBounds, h: Sequence[arb], gamma: Sequence[arb], small: arb, envelope: Growing) -> None:
         self.h, self.gamma = h, gamma
         top = len(h) - 1
-        furthest = ball(above(layer.centre))
         cumulants = [arb_poly([0]), arb_poly([0])]
         for a in range(2, top + 1):
-            constant, slope = envelope.norms(a)
-            n, delta = (ball(layer.deviation), ball(layer.growth)) if a == 2 else (constant + furthest * slope, slope)
+            n, delta = central_line(layer, envelope, a)
             cumulants.append(arb_poly([n, delta * small]) ** a * small ** (a - 2))
         # The sum over partitions of c(pi) times a product over their parts: the moments that belong to these cumulants.
         self.moments = [arb_poly([1])]
@@ -158,6 +156,25 @@ class _GrowingNoise:
             for u, weight in enumerate(self.moments[i].coeffs()):
                 total += comb(j, i) * weight * product(self.gamma, self.h, j - i, u)
         return total
+
+
+def central_line(layer: LayerBounds, envelope: Growing, a: int) -> tuple[arb, arb]:
+    """Return n_a and delta_a, |mu_a| <= (n_a + delta_a |X|)^a."""
+    if a == 2:
+        return ball(layer.deviation), ball(layer.growth)
+    constant, slope = envelope.norms(a)
+    return constant + ball(above(layer.centre)) * slope, slope
+
+
+def central_lines(layer: LayerBounds, envelope: Envelope, top: int, spread: arb_poly) -> list[arb_poly]:
+    """Return bounds of |mu_a|, a = 0 to ``top``, as polynomials of |X|: R^(a-2) ``spread``, which bounds mu_2, or as above."""
+    found = [arb_poly([0]), arb_poly([0])]
+    for a in range(2, top + 1):
+        if isinstance(envelope, Bounded):
+            found.append(ball(envelope.largest) ** (a - 2) * spread)
+        else:
+            found.append(arb_poly([*central_line(layer, envelope, a)]) ** a)
+    return found
 
 
 def product(gamma: Sequence[arb], h: Sequence[arb], p: int, u: int) -> arb:

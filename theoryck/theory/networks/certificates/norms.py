@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from functools import lru_cache
-
-from flint import arb
 
 from theoryck.numerics.balls import precision
 from theoryck.numerics.functions.activation import Activation
@@ -14,7 +11,7 @@ from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS
 from theoryck.theory.networks.certificates.decimals import certificate, rounded_up, rows
 from theoryck.theory.networks.certificates.envelopes import Envelope
-from theoryck.theory.networks.certificates.layers import LayerBounds, layer_bounds, times, unit_layer
+from theoryck.theory.networks.certificates.layers import LayerBounds, bounds_of
 from theoryck.theory.networks.certificates.moments import Moments, bound_of_power, input_moments, next_moments
 from theoryck.theory.networks.certificates.ranges import envelope
 
@@ -24,17 +21,9 @@ _WORTH = 1.005
 """Moments up to twice the order are stated where they lower the constant by this factor."""
 
 
-@lru_cache(maxsize=128)
 def layers(activation: Activation, depth: int) -> tuple[LayerBounds, ...]:
     """Return the proved numbers of the layers after sigma_0, ..., sigma_(depth-1); NoCertificate where one has none."""
-    growth = envelope(activation.expression)
-    found, centre = [], arb(1)
-    with precision(BITS):
-        for _ in range(depth):
-            layer, exponent = unit_layer(activation.expression, centre, growth)
-            found.append(times(layer_bounds(layer), exponent))
-            centre = layer.image * arb(10) ** exponent
-    return tuple(found)
+    return tuple(bounds_of(activation, index) for index in range(depth))
 
 
 def norm_certificate(activation: Activation, depth: int, power: int, start: int = 1, *, least_top: int = 2) -> Certificate:

@@ -31,7 +31,7 @@ from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS, EDGE, nonnegative, small_error, squared_mean_error
 from theoryck.theory.networks.certificates.decimals import ball, certificate, plain_text, rounded_up, rows
 from theoryck.theory.networks.certificates.envelopes import Bounded
-from theoryck.theory.networks.certificates.layers import HIGHEST, Layer, LayerBounds, layer_bounds, times, unit_layer
+from theoryck.theory.networks.certificates.layers import HIGHEST, Layer, LayerBounds, layer_bounds, layer_of, times
 from theoryck.theory.networks.certificates.moments import (
     Moments,
     absolute,
@@ -187,17 +187,17 @@ def overlap_bounds(layer: Layer, norms: LayerBounds) -> OverlapBounds:
     return OverlapBounds(replace(norms, cells=(lowest, highest)), image, squared, *numbers)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=256)
+def _bounds_of(activation: Activation, index: int) -> OverlapBounds:
+    layer, exponent = layer_of(activation, index)
+    with precision(BITS):
+        return times(overlap_bounds(layer, layer_bounds(layer)), exponent)
+
+
 def layers(activation: Activation, depth: int) -> tuple[OverlapBounds, ...]:
     """Return the proved numbers of the layers after sigma_0, ..., sigma_(depth-1); NoCertificate where one has none."""
-    largest = largest_square(activation.expression)
-    found, centre = [], arb(1)
-    with precision(BITS):
-        for _ in range(depth):
-            layer, exponent = unit_layer(activation.expression, centre, Bounded(largest))
-            found.append(times(overlap_bounds(layer, layer_bounds(layer)), exponent))
-            centre = layer.image * arb(10) ** exponent
-    return tuple(found)
+    largest_square(activation.expression)  # phi is bounded
+    return tuple(_bounds_of(activation, index) for index in range(depth))
 
 
 def input_overlaps(start: int, top: int) -> Moments:

@@ -21,10 +21,9 @@ from theoryck.quantities.base import NoCertificate
 from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS, EDGE, TERMS, nonnegative
 from theoryck.theory.networks.certificates.decimals import ball, plain_text, rounded_down, rounded_up
-from theoryck.theory.networks.certificates.layers import Layer, LayerBounds, times, unit_layer
+from theoryck.theory.networks.certificates.layers import Layer, LayerBounds, layer_of, times
 from theoryck.theory.networks.certificates.moments import absolute
 from theoryck.theory.networks.certificates.norms import layers, norm_certificate
-from theoryck.theory.networks.certificates.ranges import envelope
 
 _MARGIN, _RAISE, _RAISES = 1.001, 1.0005, 6
 _LOWEST = -40
@@ -101,16 +100,11 @@ def _beyond(end: arb, side: int) -> fmpq:
     return fmpq(mantissa) * fmpq(2) ** exponent + side * fmpq(1, 2**30)
 
 
-@lru_cache(maxsize=128)
-def _lower(activation: Activation, depth: int) -> tuple[LowerBounds, ...]:
-    growth = envelope(activation.expression)
-    found, centre = [], arb(1)
+@lru_cache(maxsize=256)
+def _lower(activation: Activation, index: int) -> LowerBounds:
+    layer, exponent = layer_of(activation, index)
     with precision(BITS):
-        for _ in range(depth):
-            layer, exponent = unit_layer(activation.expression, centre, growth)
-            found.append(times(lower_bounds(layer), exponent))
-            centre = layer.image * arb(10) ** exponent
-    return tuple(found)
+        return times(lower_bounds(layer), exponent)
 
 
 def squares(
@@ -137,7 +131,7 @@ def two_sided_certificate(activation: Activation, depth: int, power: int, start:
     if power < 2:
         raise NoCertificate(f"bounds from below are of powers from 2 on, got {power}")
     upper = norm_certificate(activation, depth, power, start, least_top=4)
-    bounds, lower = layers(activation, depth), _lower(activation, depth)
+    bounds, lower = layers(activation, depth), [_lower(activation, index) for index in range(depth)]
     with precision(BITS):
         found = squares(bounds, lower, upper.proof["moments"], start)
         least = rounded_down(ball(found[-1]).sqrt() ** power, 7)
@@ -152,7 +146,7 @@ def two_sided_certificate(activation: Activation, depth: int, power: int, start:
 
 def _start(activation: Activation, depth: int, start: int) -> int | None:
     """The first start, doubling, from which a bound from below is proved."""
-    bounds, lower = layers(activation, depth), _lower(activation, depth)
+    bounds, lower = layers(activation, depth), [_lower(activation, index) for index in range(depth)]
     for size in (start * 2**n for n in range(1, 31)):
         moments = norm_certificate(activation, depth, 2, size, least_top=4).proof["moments"]
         with precision(BITS):
