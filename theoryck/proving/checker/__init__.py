@@ -6,6 +6,7 @@ balls (Arb), and a comparison of balls holds where it is certain.  Nothing of th
 modules, flint and the standard library, nothing has to be trusted.
 
 envelopes     How large an activation is (2.1, section 7)
+expansion     Norm deviations to the second order (section 9)
 expectations  Gaussian expectations of an activation in proved balls
 fields        The fields of a record, and refusals that name them
 learning      Linear networks that learn (section 3)
@@ -23,7 +24,18 @@ from typing import Any
 
 from flint import ctx
 
-from theoryck.proving.checker.fields import Reader, Refused, as_it_is, fields, integer, need, number, word
+from theoryck.proving.checker.expansion import check_expansion
+from theoryck.proving.checker.fields import (
+    Reader,
+    Refused,
+    as_it_is,
+    fields,
+    integer,
+    items,
+    need,
+    number,
+    word,
+)
 from theoryck.proving.checker.learning import check_free_entropy, check_information_gap, check_linear_model
 from theoryck.proving.checker.norms import check_norms
 from theoryck.proving.checker.overlaps import check_overlaps
@@ -33,6 +45,8 @@ from theoryck.proving.checker.two_sided import check_two_sided
 
 __all__ = ["Refused", "check"]
 
+SECOND: dict[str, Reader] = {"least": number, "limit": items(2, number), "remainder": as_it_is}
+
 # quantity, method, widths, least depth, power, further fields, check; of two with one method the first whose fields are there
 KINDS: tuple[tuple[str, str, str, int, Reader, dict[str, Reader], Callable[[list[Any]], str]], ...] = (
     ("norm-deviation", "comparison", "all widths >= d", 0, integer(1, 16), {}, check_norms),
@@ -41,6 +55,7 @@ KINDS: tuple[tuple[str, str, str, int, Reader, dict[str, Reader], Callable[[list
     ("norm-deviation", "product", "all widths >= d", 0, integer(1, 16), {}, check_products),
     ("norm-deviation", "polynomial", "all widths >= d", 0, integer(2, 16), {"least": number}, check_polynomials),
     ("norm-deviation", "polynomial", "all widths >= d", 0, integer(1, 16), {}, check_polynomials),
+    ("norm-deviation", "expansion", "all widths >= d", 0, integer(2, 12), SECOND, check_expansion),
     ("overlap", "comparison", "all widths >= d", 1, integer(1, 16), {}, check_overlaps),
     ("information-gap", "digamma", "all widths >= d", 1, integer(2, 2), {}, check_information_gap),
     ("free-entropy-variance", "poincare", "samples and all widths >= d", 1, integer(2, 2), {}, check_free_entropy),
@@ -68,5 +83,4 @@ def check(record: Any) -> str:
         first = {"format": integer(1, 1), "quantity": as_it_is, "method": as_it_is, "widths": word(widths)}
         rest = {"activation": as_it_is, "depth": integer(depth, 8), "power": power, "from": integer(1, 10**30)}
         statement = fields(**first, **rest, constant=number, proof=as_it_is, **extra)(record, "")[len(first) :]
-        said = check_kind(statement).format(constant=record["constant"], least=record.get("least"))  # as written, not rounded
-        return f"{said}, phi(x) = {record['activation']}"
+        return f"{check_kind(statement).format(**record)}, phi(x) = {record['activation']}"  # numbers as written, not rounded

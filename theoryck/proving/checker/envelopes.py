@@ -18,6 +18,8 @@ EDGE = 1024  # beyond, phi^2 is known by its behaviour at infinity
 class Range:
     """phi(x)^2 <= top for every x."""
 
+    steep = lean = arb(0)
+
     def __init__(self, top: arb) -> None:
         self.top = top
 
@@ -26,14 +28,17 @@ class Range:
         square = hull(0, self.top)
         return square * tail(0, 11), ((square - start) ** 2).upper() * tail(0, 11)
 
-    def far(self, x: arb, sigma: arb, after: arb, slope: arb, noise: arb, growth: arb) -> tuple[list[arb], list[arb], list[arb]]:
-        """What Lambda, B, delta must be at least for all s >= sigma + x: 0 <= f <= R, nu <= R/2."""
-        most = after.max(self.top - after)
-        return (
-            [most / x],
-            [(most + abs(slope) * x) / x**2],
-            [(self.top**2 / 4 - noise**2) / (2 * noise * x + growth * x**2)],
-        )
+    def mean(self, s: arb) -> arb:
+        """At least f(s), and with the slope ``steep`` where it grows."""
+        return self.top + 0 * s
+
+    def deviation(self, s: arb) -> arb:
+        """At least nu(s), and with the slope ``lean`` where it grows."""
+        return self.top / 2 + 0 * s
+
+    def part(self, a: int, least: arb, two: arb_poly) -> arb_poly:
+        """At least |mu_a(S_l)| as a polynomial in |X_l|, of a bound ``two`` of mu_2."""
+        return self.top ** (a - 2) * two
 
 
 class Growth:
@@ -41,6 +46,8 @@ class Growth:
 
     def __init__(self, pairs: list[tuple[arb, arb]]) -> None:
         self.pairs = pairs
+        self.steep = (pairs[0][1] + pairs[1][1]) / 2
+        self.lean = (arb(3) / 2).sqrt() * self.norm(1, 2)
 
     def norm(self, which: int, a: int) -> arb:
         """|A|_a or |B|_a."""
@@ -53,24 +60,24 @@ class Growth:
         square = a**2 * tail(0, 11) + 2 * a * b * tail(2, 11) + b**2 * tail(4, 11)
         return hull(0, a * tail(0, 11) + b * tail(2, 11)), (square + start**2 * tail(0, 11)).upper()
 
-    def far(self, x: arb, sigma: arb, after: arb, slope: arb, noise: arb, growth: arb) -> tuple[list[arb], list[arb], list[arb]]:
-        """As for a range: f(s) <= A_+ + B_+ s, nu(s) <= (|A|_2 + z_2 s |B|_2)/sqrt(2)."""
-        a, b = ((self.pairs[0][i] + self.pairs[1][i]) / 2 for i in (0, 1))
-        over, root = (a + b * sigma - after).max(arb(0)), arb(3).sqrt()
-        steep = root * self.norm(1, 2) / arb(2).sqrt()
-        there = self.norm(0, 2) / arb(2).sqrt() + steep * (sigma + x)
-        return (
-            [b, after / x, over / x + b],
-            [(after.max(over + b * x) + abs(slope) * x) / x**2],
-            [steep, (there - noise) / x],
-        )
+    def mean(self, s: arb) -> arb:
+        """A_+ + B_+ s."""
+        return (self.pairs[0][0] + self.pairs[1][0]) / 2 + self.steep * s
+
+    def deviation(self, s: arb) -> arb:
+        """(|A|_2 + z_2 s |B|_2)/sqrt(2)."""
+        return self.norm(0, 2) / arb(2).sqrt() + self.lean * s
+
+    def part(self, a: int, least: arb, two: arb_poly) -> arb_poly:
+        """(n_a + delta_a y)^a, but for a = 2; least is sigma+."""
+        if a == 2:
+            return two
+        steep = arb(math.prod(range(1, 2 * a, 2))).root(a) * self.norm(1, a)
+        return arb_poly([self.norm(0, a) + least * steep, steep]) ** a
 
     def mean_powers(self, order: int, root: arb, least: arb, noise: arb, growth: arb) -> list[arb_poly]:
         """The sums over pi of c(pi) N^(m - i/2) prod (n_a + delta_a y)^a, i = 0, ..., order, by the part of the last element."""
-        steps = [arb_poly([noise, growth]) ** 2]  # a = 2
-        for a in range(3, order + 1):
-            steep = arb(math.prod(range(1, 2 * a, 2))).root(a) * self.norm(1, a)
-            steps.append(arb_poly([self.norm(0, a) + least * steep, steep]) ** a)
+        steps = [self.part(a, least, arb_poly([noise, growth]) ** 2) for a in range(2, order + 1)]
         found = [arb_poly([1])]
         for i in range(1, order + 1):
             terms = (math.comb(i - 1, a - 1) * root ** (a - 2) * steps[a - 2] * found[i - a] for a in range(2, i + 1))

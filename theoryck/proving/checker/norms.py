@@ -94,6 +94,21 @@ def cells_of(sigma: arb, cells: list[int], field: str) -> Iterator[tuple[arb, ar
             yield from ((sigma, -reach, arb(0), -1, 1), (sigma, arb(0), reach, 1, 1))
 
 
+def reach_of(sigma: arb, cells: list[int]) -> tuple[arb, arb]:
+    """s0 where the first cell begins, and x_1: the last one ends at sigma + x_1."""
+    reach = exact(REACH)
+    return sigma * arb(2) ** cells[0] * (1 - reach), sigma * (arb(2) ** cells[1] * (1 + reach) - 1)
+
+
+def near(phi: Activation, size: Range | Growth, s0: arb) -> tuple[arb, arb, arb]:
+    """For s <= s0: a ball with f(s), phi(0)^2, and at least E (phi^2 - phi(0)^2)^2 >= mu_2(s), of phi where k <= |Z| < k + 1."""
+    chance = [((k + 1) / arb(2).sqrt()).erf() - (k / arb(2).sqrt()).erf() for k in range(11)]
+    squares, start = [v * v for v in (phi(arb(0, (k * s0.sqrt()).upper())) for k in range(1, 12))], phi(arb(0)) ** 2
+    rest, spread = size.outside(s0, start)
+    spread = sum((p * (w - start) * (w - start) for p, w in zip(chance, squares)), spread)
+    return sum(map(operator.mul, chance, squares), rest), start, spread
+
+
 def check_layer(phi: Activation, sigma: arb, size: Range | Growth, layer: list[Any], field: str) -> tuple[arb, list[arb]]:
     """The next sigma, and alpha, B, Lambda, n, delta after a proof of their inequalities (2.2)."""
     centre, alpha, bend, chord, deviation, growth, cells = layer[:7]
@@ -101,7 +116,7 @@ def check_layer(phi: Activation, sigma: arb, size: Range | Growth, layer: list[A
     close = error <= exact(unit(centre)) and error <= sigma / 1000
     need(close, f"{field}.centre", f"{centre} is not {show(sigma)}, or has too few digits")
     f, fourth, _ = phi.expand(sigma)
-    after, slope, noise, reach = f[0], f[1] / sigma, (fourth[0] - f[0] ** 2).sqrt(), exact(REACH)
+    after, slope, noise = f[0], f[1] / sigma, (fourth[0] - f[0] ** 2).sqrt()
     natural = after / sigma  # the size of alpha, Lambda, delta
     bounds(alpha, abs(slope), f"{field}.slope", TIGHT, natural)
     bounds(deviation, noise, f"{field}.deviation", TIGHT, after)
@@ -117,18 +132,15 @@ def check_layer(phi: Activation, sigma: arb, size: Range | Growth, layer: list[A
             under = [arb_poly([c]), arb_poly([c * c]), arb_poly([2 * noise * c, sign * growth * c * c])]
         for pieces, one, other in zip(found, over, under):
             pieces.append((low, high, one, other))
-    # s <= s0, below the first piece, by the values of phi where k <= |Z| < k + 1; beyond the last one, by the size of phi.
-    s0, x = sigma * arb(2) ** cells[0] * (1 - reach), sigma * (arb(2) ** cells[1] * (1 + reach) - 1)
-    chance = [((k + 1) / arb(2).sqrt()).erf() - (k / arb(2).sqrt()).erf() for k in range(11)]
-    squares, start = [v * v for v in (phi(arb(0, (k * s0.sqrt()).upper())) for k in range(1, 12))], phi(arb(0)) ** 2
-    rest, spread = size.outside(s0, start)
-    f = sum(map(operator.mul, chance, squares)) + rest
-    excess = sum(p * (w - start) * (w - start) for p, w in zip(chance, squares)) + spread - noise**2
-    y, (chords, bends, growths) = sigma - s0, size.far(x, sigma, after, slope, noise, growth)
+    s0, x = reach_of(sigma, cells)
+    (f, start, spread), y = near(phi, size, s0), sigma - s0
+    over = (size.mean(sigma) - after).max(arb(0))
+    chords = [size.steep, after / x, over / x + size.steep]
+    bends = [(after.max(over + size.steep * x) + abs(slope) * x) / x**2]
+    growths = [size.lean, (size.deviation(sigma + x) - noise) / x, (spread - noise**2) / (2 * noise * y + growth * y**2)]
     # The inequalities at s = 0 itself, where f is phi(0)^2, are among those of s <= s0: what is tight there is seen there.
     chords += [abs(f - after) / y, abs(start - after) / sigma]
     bends += [abs(f - after + slope * hull(y, sigma)) / y**2, abs(start - after + slope * sigma) / sigma**2]
-    growths.append(excess / (2 * noise * y + growth * y**2))
     holds(chord, found[0], chords, (1, -1), f"{field}.chord", natural)
     holds(bend, found[1], bends, (1, -1), f"{field}.curvature", natural / sigma)
     holds(growth, found[2], growths, (1,), f"{field}.growth", natural)
@@ -196,7 +208,7 @@ def compare(text: Any, depth: int, start: int, proof: dict[str, Any], counts: li
         true = []
         if i and i < len(counts):
             true = norm_moments(order, counts[i], root, size, layers[i - 1][0], found[-1][1], numbers)
-        if i == 0:
+        if i == 0 and counts:
             true = mean_moments(chi_square_cumulants(2 * counts[0]), root)[2::2]
         stated = [bounds(*pair, f"proof.moments[{i}][{j}]", DERIVED) for j, pair in enumerate(zip(lists[i] if true else [], true))]
         found.append((sigma, [arb(1), *stated]))
