@@ -51,6 +51,12 @@ def test_nothing_is_left_to_fill_in_but_what_is_marked():
     assert files("gap", 2026)["requirements.txt"] == f"theoryck=={theoryck.__version__}\n"
 
 
+def test_another_requirement_is_written_as_it_is_given(here):
+    address = "theoryck @ git+https://host.example/theoryck.git@main"
+    assert call("--paper", "gap", "--theoryck", address).exit_code == 0
+    assert (here / "gap" / "requirements.txt").read_text() == f"{address}\n"
+
+
 @pytest.mark.parametrize(("name", "key"), [("gap", "gap"), ("numpy", "numpy_paper"), ("2026", "paper_2026"), ("\u00e9", "paper")])
 def test_the_folder_of_claims_can_be_imported(name, key):
     assert key_of(name) == key
@@ -79,6 +85,10 @@ def test_a_folder_with_something_else_in_it_is_taken(here):
         (["gap", "--paper", "x"], "leave out NAME"),
         (["--paper", "x", "--kind", "law"], "leave out NAME, --kind"),
         (["--paper", "file/x"], "cannot write file/x: not a directory"),
+        (["--paper", "x", "--theoryck", " "], "--theoryck needs one line as pip reads it"),
+        (["--paper", "x", "--theoryck", "theoryck\nnumpy"], "--theoryck needs one line as pip reads it"),
+        (["--paper", "x", "--theoryck", "--pre"], "--theoryck needs one line as pip reads it"),
+        (["gap", "--theoryck", "theoryck"], "belongs to --paper FOLDER"),
     ],
 )
 def test_what_cannot_be_written_is_refused(here, arguments, message):

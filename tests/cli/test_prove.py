@@ -144,3 +144,30 @@ def test_ctrl_c_keeps_what_was_proved(lemmas, monkeypatch):
     result = run("holds", "lemmas.py", "--json", "proofs.json")
     assert result.exit_code == 130
     assert json.loads((lemmas / "proofs.json").read_text())["proofs"] == []
+
+
+def test_an_error_in_one_claim_is_said_for_it_and_the_others_go_on(lemmas, monkeypatch):
+    from theoryck.proving import prove
+
+    proved = prove.proved
+
+    def with_a_slip(statement, parameters, **options):
+        if options["claim"].id == "lemmas/a-slip":
+            raise ZeroDivisionError("of ours")
+        return proved(statement, parameters, **options)
+
+    monkeypatch.setattr(prove, "proved", with_a_slip)
+    slips = '@tc.conjecture("lemmas/{}")\ndef {}():\n    return {}\n\n'
+    made = slips.format("a-slip", "slip", 'tc.Bound(MOMENT, rate="1/d", along=PATH)') + slips.format("unbuilt", "unbuilt", "1 / 0")
+    (lemmas / "lemmas.py").write_text(FILE.replace("@tc.conjecture", made + "@tc.conjecture", 1))
+    result = run("lemmas.py", "--json", "proofs.json")
+    said = " ".join(result.stdout.split())
+    assert result.exit_code == 1
+    assert "ERROR: lemmas/a-slip: " in said
+    assert "ZeroDivisionError: of ours" in said
+    assert "ERROR: lemmas/unbuilt: it cannot be built: " in said
+    assert "lemmas.py:13: ZeroDivisionError: division by zero" in said
+    assert "PROVED: lemmas/holds" in said
+    assert "1 of 4 instances proved for every size, 1 refuted at a size as declared, 2 ended by an error." in said
+    data = json.loads((lemmas / "proofs.json").read_text())
+    assert [each["failed"] for each in data["refused"]] == [True, True, False]

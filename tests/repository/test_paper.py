@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,24 @@ def test_the_steps_of_a_workflow_run_as_they_are_written(paper, run, name):
     stale = run(audit, paper)
     assert stale.returncode == 1
     assert r"\textbf{refuted}" in stale.stdout
+
+
+def test_a_workflow_installs_the_theoryck_that_was_asked_for(begun, run, tmp_path):
+    """Where no index has theoryck: a wheel in the repository, which pip is asked for and would install."""
+    done = run("theoryck new --paper my_paper --theoryck ./theoryck-9.9-py3-none-any.whl", tmp_path)
+    assert done.returncode == 0, done.stderr
+    paper = tmp_path / "my_paper"
+    about = "theoryck-9.9.dist-info"
+    metadata = "Metadata-Version: 2.1\nName: theoryck\nVersion: 9.9\n"
+    with zipfile.ZipFile(paper / "theoryck-9.9-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{about}/METADATA", metadata)
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{about}/RECORD", f"{about}/METADATA,,\n{about}/WHEEL,,\n{about}/RECORD,,\n")
+    for name in WORKFLOWS:
+        assert steps(paper / name) == steps(begun / name)  # of which those behind the first run in the test above
+        done = run(f"export PIP_DRY_RUN=1; {steps(paper / name)[0]}", paper)
+        assert done.returncode == 0, done.stderr
+        assert "Would install theoryck-9.9" in done.stdout
 
 
 def test_the_ledger_is_what_the_workflows_keep_and_the_page_what_they_give(paper):

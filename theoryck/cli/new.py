@@ -207,8 +207,14 @@ KINDS = tuple(kind for kind in TEMPLATES if kind != "network")
 )  # fmt: skip
 @click.option("--network", is_flag=True, help="A bound on a quantity of a deep network, for all activations and depths.")
 @click.option("--paper", metavar="FOLDER", help="A repository for one paper: claims, LaTeX with marks, workflows that check both.")
+@click.option(
+    "--theoryck", "requirement", metavar="REQUIREMENT",
+    help="With --paper: what pip installs there instead of this version, an address or a path.",
+)
 @click.pass_context
-def command(ctx: click.Context, name: str | None, path: str | None, kind: str, network: bool, paper: str | None) -> None:
+def command(
+    ctx: click.Context, name: str | None, path: str | None, kind: str, network: bool, paper: str | None, requirement: str | None
+) -> None:
     """Write a file with a conjecture of one's own, or a repository for one paper, which runs as it is.
 
     The file measures an example with a sampler of ten lines and is SUPPORTED; comments marked EDIT say which lines to
@@ -222,6 +228,7 @@ def command(ctx: click.Context, name: str | None, path: str | None, kind: str, n
       theoryck new edge-law --kind law my_conjectures/edge.py
       theoryck new norm-of-outputs --network
       theoryck new --paper my_paper
+      theoryck new --paper my_paper --theoryck git+https://HOST/theoryck.git
 
     Exit status: 0 the file is written; 2 wrong usage, or the file exists.
     """
@@ -230,8 +237,10 @@ def command(ctx: click.Context, name: str | None, path: str | None, kind: str, n
             raise Usage("--paper writes a folder with claims of its own: leave out NAME, --kind and --network")
         from theoryck.cli.new_paper import write
 
-        write(paper)
+        write(paper, requirement)
         return
+    if requirement is not None:
+        raise Usage("--theoryck says what a repository installs: it belongs to --paper FOLDER")
     if name is None:
         raise click.MissingParameter(ctx=ctx, param=ctx.command.params[0])
     _check_name(name)

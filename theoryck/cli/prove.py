@@ -16,7 +16,6 @@ from theoryck.cli import INTERRUPTED
 from theoryck.cli.common import (
     Line,
     Usage,
-    built_or_usage,
     check_outputs,
     files_of_claims,
     find_claim,
@@ -83,8 +82,9 @@ def command(
       theoryck prove my_lemma.py --json proofs.json --latex appendix.tex
       theoryck prove --check proofs.json
 
-    Exit status: 0 all proved (a falsehood: not proved, as it must be), 1 a bound is broken at a size, a falsehood was proved, or
-    with --check a certificate is refused, 2 wrong usage, 3 no proof was found for an instance, 130 interrupted.
+    Exit status: 0 all proved (a falsehood: not proved, as it must be), 1 a bound is broken at a size, a falsehood was proved, an
+    error ended a claim (the others go on), or with --check a certificate is refused, 2 wrong usage, 3 no proof was found for an
+    instance, 130 interrupted.
     """
     if check_path is not None:
         if claim is not None or start is not None or json_path is not None or latex_path is not None:
@@ -132,17 +132,19 @@ def _prove(wanted: list[Claim], start: int | None, profile: str, seed: int, quie
 
 
 def _offering(claims: list[Claim], paths: tuple[str, ...]) -> list[Claim]:
-    """Return the claims of which a proof may be found; where there is none the program ends with status 2."""
+    """Return the claims of which a proof may be found, or which cannot be built; without any the program ends with status 2."""
     from theoryck.claims.collecting import build_once
     from theoryck.claims.statements import Bound, Scaling
 
     found: list[Claim] = []
     left: list[Claim] = []
     for claim in claims:
-        with built_or_usage(claim):
-            made = build_once(claim)
-        provable = [each for each in made if isinstance(each, Bound | Scaling) and each.path() is not None]
-        (found if any(each.measured().certified_sizes for each in provable) else left).append(claim)
+        try:
+            provable = [each for each in build_once(claim) if isinstance(each, Bound | Scaling) and each.path() is not None]
+            offers = any(each.measured().certified_sizes for each in provable)
+        except (Exception, SystemExit):  # said in its turn, when its instances are made
+            offers = True
+        (found if offers else left).append(claim)
     if not found:
         shown = ", ".join(paths)
         raise Usage(f"no claim in {shown} is about a quantity that offers a proof for every size: theoryck check measures them")
@@ -159,14 +161,24 @@ def _falsehoods(wanted: list[Claim]) -> set[str]:
 
 
 def _found(wanted: list[Claim], session: Session, start: int | None) -> Iterator[Proof | Refusal]:
+    from theoryck.checking.interrupts import came_from_ctrl_c
     from theoryck.claims.claim import describe_instance
+    from theoryck.claims.collecting import explain
     from theoryck.proving.prove import proved_or_broken
     from theoryck.quantities import NoCertificate
     from theoryck.report.proofs import Refusal
 
+    def failed(claim: Claim, error: BaseException, instance: dict[str, Any], what: str = "") -> Refusal:
+        if came_from_ctrl_c(error):
+            raise KeyboardInterrupt from error
+        return Refusal(claim.id, instance, what + explain(error, claim.file), failed=True)
+
     for claim in wanted:
-        with built_or_usage(claim):
+        try:
             instances = session.instances(claim)
+        except (Exception, SystemExit) as error:
+            yield failed(claim, error, {}, "it cannot be built: ")
+            continue
         for number, (parameters, statement) in enumerate(instances, 1):
             instance = describe_instance(parameters)
             with Line() as line:
@@ -175,6 +187,8 @@ def _found(wanted: list[Claim], session: Session, start: int | None) -> Iterator
                     found: Proof | Refusal = proved_or_broken(statement, parameters, start=start, claim=claim)
                 except NoCertificate as error:
                     found = Refusal(claim.id, instance, str(error), error.breaks)
+                except (Exception, SystemExit) as error:
+                    found = failed(claim, error, instance)
             yield found
 
 
@@ -183,7 +197,10 @@ def _write(proofs: list[Proof], refused: list[Refusal], json_path: str | None, l
     from theoryck.report.proofs import render_latex
 
     if json_path is not None:
-        left = [{"claim": r.claim, "instance": dict(r.instance), "reason": r.reason, "breaks": r.breaks} for r in refused]
+        left = [
+            {"claim": r.claim, "instance": dict(r.instance), "reason": r.reason, "breaks": r.breaks, "failed": r.failed}
+            for r in refused
+        ]
         write_json_data({"theoryck": __version__, "proofs": [proof.to_json() for proof in proofs], "refused": left}, json_path)
     try:
         if latex_path is not None:
@@ -194,9 +211,8 @@ def _write(proofs: list[Proof], refused: list[Refusal], json_path: str | None, l
 
 def _status(wanted: list[Claim], proofs: list[Proof], refused: list[Refusal]) -> int:
     false = _falsehoods(wanted)
-    if any(proof.claim in false for proof in proofs) or any(
-        each.breaks is not None and each.claim not in false for each in refused
-    ):
+    wrong = any(each.failed or (each.breaks is not None and each.claim not in false) for each in refused)
+    if wrong or any(proof.claim in false for proof in proofs):
         return 1
     return UNDECIDED if any(each.claim not in false for each in refused) else 0
 

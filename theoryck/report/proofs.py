@@ -34,12 +34,16 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An instance that has no proof: of which claim, and the sentence that says why and what would do."""
+    """An instance that has no proof: of which claim, and the sentence that says why and what would do.
+
+    ``breaks`` is the size at which the claim is false; ``failed`` says that an error ended the search, which tells nothing of it.
+    """
 
     claim: str
     instance: Mapping[str, Any]
     reason: str
     breaks: int | None = None
+    failed: bool = False
 
 
 @renders("derivation")
@@ -78,6 +82,8 @@ def refusal(refused: Refusal, style: Style | None = None) -> str:
     instance = instance_text(refused.instance)
     name = f"{clean(refused.claim)} ({instance})" if instance else clean(refused.claim)
     word, color = ("REFUTED", "bad") if refused.breaks is not None else ("NOT PROVED", "open")
+    if refused.failed:
+        word, color = "ERROR", "bad"
     return "\n".join(style.paint(line, color) for line in wrap(f"{word}: {name}: {clean(refused.reason)}", style.width, rest="  "))
 
 
@@ -89,6 +95,8 @@ def summary(proofs: Sequence[Proof], refused: Sequence[Refusal], false: Collecti
     parts += [f"{wrong} of them declared to be {'a falsehood' if wrong == 1 else 'falsehoods'}"] if wrong else []
     parts += [f"{broken.count(False)} broken at a size"] if False in broken else []
     parts += [f"{broken.count(True)} refuted at a size as declared"] if True in broken else []
+    failed = sum(each.failed for each in refused)
+    parts += [f"{failed} ended by an error"] if failed else []
     return f"{', '.join(parts)}."
 
 
