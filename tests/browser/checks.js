@@ -100,6 +100,13 @@ globalThis.checks = (() => {
     overflow() {
       return document.documentElement.scrollWidth > innerWidth ? [`${document.documentElement.scrollWidth} > ${innerWidth}`] : [];
     },
+    cut() { // text and formulas higher than their box, which has a scrollbar of its own or hides what is below
+      const all = [...document.querySelectorAll("body *")];
+      for (const each of all) each.style.contentVisibility = "visible"; // what is laid out only when it comes into view, too
+      return all
+        .filter((box) => box.clientHeight && getComputedStyle(box).overflowY !== "visible" && box.scrollHeight > box.clientHeight)
+        .map((box) => `${box.scrollHeight} > ${box.clientHeight}: ${box.textContent.slice(0, 80)}`);
+    },
     unseen() {
       return [...document.querySelectorAll("details > :not(summary)")].filter((part) => part.getClientRects().length === 0 || !part.checkVisibility({ contentVisibilityAuto: false }))
         .map((part) => part.outerHTML.slice(0, 80));

@@ -42,6 +42,13 @@ def test_nothing_is_wider_than_the_window(visit, everything, width):
     assert visit(everything, width=width).open_all().check("overflow") == []
 
 
+@pytest.mark.parametrize("width", [390, 1300])
+def test_nothing_scrolls_up_and_down_in_a_box_of_its_own(visit, everything, width):
+    """A formula is a few pixels higher than the line it stands in: the line must neither scroll nor cut it."""
+    seen = visit(everything, width=width).open_all()
+    assert seen.check("cut") == []
+
+
 BAD = """<!DOCTYPE html><html><body>
 <p style="color: #777; background: #eee">pale</p>
 <p id="a"></p><p id="a"></p>
@@ -49,12 +56,13 @@ BAD = """<!DOCTYPE html><html><body>
 <input>
 <p style="width: 2000px">wide</p>
 <details><summary>closed</summary><p>hidden</p></details>
+<p style="height: 1px; overflow: auto hidden">cut</p>
 """
 
 
 def test_each_check_sees_what_it_looks_for(visit):
     seen = visit(BAD)
-    assert [len(seen.check(name)) for name in ("ids", "pictures", "labels", "overflow", "unseen")] == [1] * 5
+    assert [len(seen.check(name)) for name in ("ids", "pictures", "labels", "overflow", "cut", "unseen")] == [1] * 6
     assert [text.partition(" ")[0] for text in seen.check("contrast", LEAST)] == ["P.null"]
 
 
