@@ -259,6 +259,7 @@ def test_several_paths_are_checked_as_several_instances():
     ("along", "message"),
     [
         ([], "along must name at least one theoryck.ScalingPath, got an empty list"),
+        ([16, 32, 64], r"of which size these are the values, such as tc\.ScalingPath\(n=\[16, 32, 64\]\)"),
         ([path(), "d"], "along must be a list of theoryck.ScalingPath only, got 'd' at position 1"),
         ([path(), path()], r"along names the path d = 16..256 twice, at positions 0 and 1"),
         (tc.ScalingPath(n=[16, 32, 64]), r"along: squared_mean needs the size 'd', the sizes given are 'n'"),

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,9 @@ def check_paths(value: Any, quantity: Quantity) -> None:
         raise ClaimError(f"along must be a theoryck.ScalingPath or a list of them, got {value!r}")
     if not value:
         raise ClaimError("along must name at least one theoryck.ScalingPath, got an empty list")
+    if all(isinstance(size, Real) for size in value):
+        listed = ", ".join(map(repr, value))
+        raise ClaimError(f"along must say of which size these are the values, such as tc.ScalingPath(n=[{listed}]); got {value!r}")
     for index, path in enumerate(value):
         if not isinstance(path, ScalingPath):
             raise ClaimError(f"along must be a list of theoryck.ScalingPath only, got {path!r} at position {index}")

@@ -79,6 +79,8 @@ class ScalingPath:
     ('d', {'d': 16, 'n': 64, 'input_dim': 8}, Fraction(3, 2), Fraction(0, 1))
     >>> path.describe()
     {'d': '16, 32, 64', 'n': 'd**(3/2)', 'input_dim': '8'}
+    >>> path
+    ScalingPath(d=[16, 32, 64], n='d**(3/2)', input_dim=8)
     >>> ScalingPath(h=halving(1/2, 1/8), steps="1/h").points
     ({'h': 0.5, 'steps': 2}, {'h': 0.25, 'steps': 4}, {'h': 0.125, 'steps': 8})
     >>> shrinking = ScalingPath(h=(8, 4, 2), toward=0)
@@ -219,8 +221,14 @@ class ScalingPath:
         return hash(tuple(self._texts.items()))
 
     def __repr__(self) -> str:
-        sizes = [f"{name}={text!r}" for name, text in self._texts.items()]
+        sizes = [f"{name}={self._written(name)}" for name in self._texts]
         return f"ScalingPath({', '.join([*sizes, *(['toward=0'] if self.toward is Toward.ZERO else [])])})"
+
+    def _written(self, name: str) -> str:
+        text = self._texts[name]
+        if name in self._sequences:
+            return f"[{text}]"
+        return text if isinstance(self._rules[name], int | float) else repr(text)
 
 
 def _size(name: str, value: Any, least: float = LEAST) -> Size:
