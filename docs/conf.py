@@ -14,6 +14,8 @@ version = release = theoryck.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "extension"]
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
+html_math_renderer = "formulas"
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["extension", "tables", "calibration.txt"]
 

@@ -20,6 +20,11 @@ from theoryck.report.formula import mathml
 
 # What stays as it is beside formulas: code, names of objects, links, words in quotation marks.
 _KEPT = re.compile(r"``(?P<code>[^`]+)``|:(?P<role>\w+):`(?P<target>[^`]+)`|(?P<text>\"[^\"\n]{1,60}\")")
+# What is typed in a help text (options, files, lists after a dot, NAME=X and k<=2, TeX), and what stands of an option at its end.
+_TYPED = re.compile(
+    rf"{_KEPT.pattern}|(?P<default>\[[^\]]*\]$)"
+    r"|(?P<typed>--[a-z][\w-]*(?: [A-Z]\b)?|(?<!\S)\.+/\w+|@\w+(?:\.\w+)*|\b\w+(?:[<>!]=|[<>=])\w+|\\\w+(?:\{\w+\})?)"
+)
 _ITEM = re.compile(r"(?:\*|-|\d\.) +")
 # What heads a part of a docstring: a line "Setting.   n samples ...", and what is set in to its column.
 LABELS = (
@@ -71,29 +76,29 @@ def _raw(html: str) -> str:
     return "\\ :formula:`" + html.replace("\\", "\\\\").replace("`", "&#96;") + "`\\ "
 
 
-def plain(text: str) -> str:
-    """Return text in which nothing is markup but code between double backticks."""
-    parts = re.split(r"(``[^`]+``)", text)
-    return "".join(f"\\ {part}\\ " if at % 2 else escaped(part) for at, part in enumerate(parts)).removeprefix("\\ ")
-
-
-def running(text: str, module: str = "") -> str:
-    """Return one paragraph of prose and formulas as the markup of a paragraph."""
+def running(text: str, module: str = "", kept: re.Pattern[str] = _KEPT) -> str:
+    """Return one paragraph of prose and formulas as the markup of a paragraph; ``kept`` is what no formula is read in."""
     text = " ".join(text.split())
     found: list[str] = []
     at = 0
-    for match in _KEPT.finditer(text):
+    for match in kept.finditer(text):
         found += [_formulas(text[at : match.start()]), _kept(match, module)]
         at = match.end()
     found.append(_formulas(text[at:]))
     return "".join(found).removeprefix("\\ ").strip()
 
 
+def help_text(text: str) -> str:
+    """Return one paragraph of a command's help as the markup of a paragraph: what is typed as code, formulas as MathML."""
+    return running(text, kept=_TYPED)
+
+
 def _kept(match: re.Match[str], module: str) -> str:
-    if match["code"] is not None:
-        return f"\\ ``{match['code']}``\\ "
-    if match["text"] is not None:
-        return escaped(match["text"])
+    found = match.groupdict()
+    if (code := found["code"] or found.get("typed")) is not None:
+        return f"\\ ``{code}``\\ "
+    if (words := found["text"] or found.get("default")) is not None:
+        return escaped(words)
     shown = match["target"].lstrip("~")
     last = shown.rpartition(".")[2] if match["target"].startswith("~") else shown
     place = PLACES.find(shown, module)

@@ -14,12 +14,13 @@ from typing import Any
 import click
 
 import theoryck
-from extension.docstrings import PLACES, as_written, convert, plain, running, summary
+from extension.docstrings import PLACES, as_written, convert, displayed, help_text, running, summary
 from theoryck.claims.collecting import collect
 from theoryck.cli import COMMANDS, main
 
 PACKAGE = Path(theoryck.__file__).parent
 SUBJECTS = sorted(path.parent.name for path in PACKAGE.glob("theory/*/__init__.py"))
+_NAMED = re.compile(r"  (?P<name>[\w-]+) {2,}(?P<text>.*)")  # a line of a table in a help text
 _ORDER = ("model", "limits", "proved", "quantities")  # what is asked for first
 
 
@@ -192,7 +193,7 @@ def command_lines(command: click.Command, context: click.Context) -> list[str]:
         if record is None:
             continue
         spelt, text = record
-        lines += ["", f".. option:: {spelt.replace(' / ', ', ')}", "", *indented([plain(text) or "\\ "]), ""]
+        lines += ["", f".. option:: {spelt.replace(' / ', ', ')}", "", *indented([help_text(text) or "\\ "]), ""]
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
@@ -202,13 +203,22 @@ def command_lines(command: click.Command, context: click.Context) -> list[str]:
 
 
 def manual(text: str) -> list[str]:
-    r"""Return the text of a command's help: paragraphs, and what stands behind ``\b`` as it is written."""
+    r"""Return the text of a command's help: paragraphs; behind ``\b`` names in a table, formulas, or examples."""
     lines: list[str] = []
     for block in inspect.cleandoc(text).split("\n\n"):
-        if block.startswith("\b"):
-            lines += ["", ".. code-block:: text", "", *indented(block.splitlines()[1:]), ""]
+        written = block.splitlines()[1:]
+        if not block.startswith("\b"):
+            lines += ["", help_text(block), ""]
+        elif written[0].endswith(":"):
+            lines += ["", ".. code-block:: text", "", *indented(written), ""]
+        elif all(named := [_NAMED.fullmatch(line) for line in written]):
+            lines += ["", ".. list-table::", "   :widths: 30 70", ""]
+            for match in named:
+                assert match is not None
+                lines += [f"   * - ``{match['name']}``", f"     - {help_text(match['text'])}"]
+            lines += [""]
         else:
-            lines += ["", plain(" ".join(block.split())), ""]
+            lines += [each for line in written for each in displayed(line)]
     return lines
 
 

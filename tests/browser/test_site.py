@@ -150,6 +150,20 @@ def test_every_subject_command_paper_and_public_name_has_a_place(pages):
     assert {*theoryck.__all__} - linked <= {*MODULES}
 
 
+def test_formulas_of_pages_and_of_commands_are_mathematics(site):
+    def shown(page):
+        return (site / page).read_text(encoding="utf-8")
+
+    assert "<msqrt><mi>d</mi></msqrt>" in shown("proofs.html")
+    assert shown("audits.html").count("<math") > 8
+    measure = shown("reference/commands/measure.html")
+    assert "<mi>\u03c6</mi>" in measure
+    assert '<span class="pre">norm-deviation</span>' in measure  # a row of a table, and beside it its formula
+    for page in sorted((site / "reference" / "commands").glob("*.html")):
+        formulas = re.findall(r"<math.*?</math>", page.read_text(encoding="utf-8"), re.DOTALL)
+        assert [each for each in formulas if each.count("\u2212</mo><mo") or "default" in each] == [], page.name
+
+
 def test_the_tables_of_the_gallery_are_what_it_says():
     def column(name):
         return np.loadtxt(ROOT / "docs" / "tables" / name, delimiter=",", skiprows=1)

@@ -80,8 +80,46 @@ def test_a_table_in_a_docstring_is_a_table(docstrings):
 
 
 def test_code_is_code_and_no_address_of_a_mail(docstrings):
-    assert docstrings.plain("declare it in ``@tc.quantity``.") == "declare it in \\ ``@tc.quantity``\\ ."
-    assert docstrings.plain("x@tc.quantity and `one` back-tick") == "x\\@tc.quantity and \\`one\\` back-tick"
+    assert docstrings.help_text("declare it in ``@tc.quantity``.") == "declare it in \\ ``@tc.quantity``\\ ."
+    assert docstrings.help_text("some@where and `one` back-tick") == "some\\ ``@where``\\  and \\`one\\` back-tick"
+
+
+def test_formulas_of_a_help_text_are_read_and_what_is_typed_is_not(docstrings):
+    read = docstrings.help_text("with --constant C it is 0 < k <= 64")
+    assert "``--constant C``" in read
+    assert docstrings.running("0 < k <= 64") in read
+    for typed in ("--power", "./proofs", "@tc.quantity", "k<=2", "NAME=0", "\\theoryckclaim{ID}"):
+        assert f"``{typed}``" in docstrings.help_text(f"before {typed} after"), typed
+    assert "math" not in docstrings.help_text("Seed of the draws.  [default: 0; x>=0]")
+
+
+@pytest.fixture(scope="module")
+def dollars():
+    """The module that reads formulas between dollars."""
+    pytest.importorskip("sphinx")
+    return loaded("dollars")
+
+
+def between_dollars(text):
+    """The formulas of a page, those of its code left out."""
+    return re.findall(r"\$([^$]+)\$", re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL))
+
+
+def test_every_formula_between_dollars_is_read_as_one(dollars):
+    found = [tex for path in sorted(DOCS.glob("*.md")) for tex in between_dollars(path.read_text(encoding="utf-8"))]
+    assert len(found) > 25
+    assert all(dollars.element(tex).startswith("<math>") for tex in found)
+    root = dollars.element(r"O((1 + \sqrt{n/d_{1}})/\sqrt{d})")
+    assert root.count("<msqrt>") == 2
+    assert "\\" not in root
+
+
+@pytest.mark.parametrize(
+    ("tex", "message"), [(r"a \oplus b", r"\\oplus is not known in"), ("a certain number", "is not read as one")]
+)
+def test_what_is_no_formula_between_dollars_is_refused(dollars, tex, message):
+    with pytest.raises(ValueError, match=message):
+        dollars.element(tex)
 
 
 def test_rows_of_the_table_of_error_rates_are_summed_for_each_promise(calibration):

@@ -208,7 +208,9 @@ KINDS = tuple(kind for kind in TEMPLATES if kind != "network")
 @click.option("--network", is_flag=True, help="A bound on a quantity of a deep network, for all activations and depths.")
 @click.option("--paper", metavar="FOLDER", help="A repository for one paper: claims, LaTeX with marks, workflows that check both.")
 @click.option(
-    "--theoryck", "requirement", metavar="REQUIREMENT",
+    "--theoryck",
+    "requirement",
+    metavar="REQUIREMENT",
     help="With --paper: what pip installs there instead of this version, an address or a path.",
 )
 @click.pass_context
@@ -219,7 +221,7 @@ def command(
 
     The file measures an example with a sampler of ten lines and is SUPPORTED; comments marked EDIT say which lines to
     change into a conjecture of your own.  The claim is called NAME.  The file is PATH, or NAME.py in the folder PATH; without
-    PATH it is proofs/NAME.py where there is a folder proofs, else NAME.py, a - in NAME becoming _.  A file that exists is never
+    PATH it is proofs/NAME.py where there is a folder proofs, else NAME.py, "-" in NAME becoming "_".  A file that exists is never
     overwritten.
 
     \b
