@@ -15,7 +15,9 @@ from hypothesis import HealthCheck, settings
 # What stands beside the claims of proofs/ is tested too.  At the end: an installed theoryck is found before this checkout.
 sys.path.append(str(Path(__file__).parents[1]))
 
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The examples are the same everywhere, and none is remembered; `pytest --hypothesis-profile=search` looks for others.
+settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("tests", settings.get_profile("search"), derandomize=True, database=None)
 settings.load_profile("tests")
 
 
@@ -62,10 +64,12 @@ def pdflatex():
     if shutil.which("pdflatex") is None:
         (pytest.fail if os.environ.get("THEORYCK_LATEX") == "required" else pytest.skip)(NO_LATEX)
 
+    from tests.waiting import HANG
+
     def compiled(path):
         command = ["pdflatex", "-interaction=nonstopmode", "-no-shell-escape", path.name]
         environment = os.environ | {"max_print_line": "10000"}
-        done = subprocess.run(command, cwd=path.parent, env=environment, capture_output=True, timeout=120, check=False)
+        done = subprocess.run(command, cwd=path.parent, env=environment, capture_output=True, timeout=HANG, check=False)
         return Compiled(path.with_suffix(".log").read_text(encoding="latin-1"), done.returncode == 0)
 
     return compiled

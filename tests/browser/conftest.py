@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import HANG, until
 from theoryck.records import Report
 from theoryck.report.html import render
 
 HERE = Path(__file__).parent
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync")
+LIMIT = 1000 * HANG  # Playwright counts in milliseconds
 MISSING = "no Chromium: apt-get install chromium (or put chromium, chromium-browser or google-chrome on PATH)"
 REQUIRED = "THEORYCK_BROWSER"  # "required" (as .ci/run sets it) turns a missing browser from a skip into a failure
 
@@ -47,6 +49,20 @@ def chromium():
     return found
 
 
+OPEN = """() => Promise.all([...document.querySelectorAll("details:not([open])")].map((box) => new Promise((heard) => {
+  box.addEventListener("toggle", heard, { once: true });
+  box.open = true;
+})).map((each) => each.then(() => null)))"""
+STAY = """async (selector) => {
+  const place = () => selector === null ? 0 : document.querySelector(selector).getBoundingClientRect().top;
+  for (let still = 0, last = NaN; still < 12; still += 1) {
+    await new Promise(requestAnimationFrame);
+    if (place() !== last) still = 0;
+    last = place();
+  }
+}"""
+
+
 @dataclass
 class Visit:
     """A page that was opened, with what it said on the console and what it asked for besides itself."""
@@ -56,8 +72,18 @@ class Visit:
     requests: list[str] = field(default_factory=list)
 
     def open_all(self):
-        self.page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+        """Open every box, and wait until the page has heard of each."""
+        self.page.evaluate(OPEN)
+        return self.settle()
+
+    def settle(self, still=None):
+        """Wait for some frames: with them comes what the pointer did, and what ``still`` selects has then stayed where it is."""
+        self.page.evaluate(STAY, still)
         return self
+
+    def until(self, holds):
+        """Wait until ``holds()`` is true: the page's policy keeps Playwright's own predicates out of it."""
+        until(holds, pause=lambda seconds: self.page.wait_for_timeout(1000 * seconds))
 
     def check(self, name, *arguments):
         """Run a check of checks.js in the page."""
@@ -78,7 +104,7 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, headless=True, args=list(ARGUMENTS))
+        launched = playwright.chromium.launch(executable_path=path, headless=True, args=list(ARGUMENTS), timeout=LIMIT)
         yield launched
         launched.close()
 
@@ -95,7 +121,7 @@ def visit(browser, tmp_path):
             viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", java_script_enabled=script
         )
         contexts.append(context)
-        context.set_default_timeout(5_000)
+        context.set_default_timeout(LIMIT)
         page = context.new_page()
         seen = Visit(page)
 

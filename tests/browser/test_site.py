@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import theoryck
+from tests.waiting import HANG
 from theoryck.cli import COMMANDS
 from theoryck.report.json import write_json
 
@@ -32,7 +33,7 @@ def site(tmp_path_factory):
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-d", str(folder / "doctrees"), "docs"]
     environment = {name: value for name, value in os.environ.items() if name != "THEORYCK_RESULTS"}
     done = subprocess.run(
-        [*command, str(folder / "html")], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False
+        [*command, str(folder / "html")], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=HANG, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "html"
@@ -198,7 +199,7 @@ def test_the_results_of_a_run_are_embedded(golden, tmp_path):
     (tmp_path / "small" / "index.md").write_text("# Results\n\n```{results}\n```\n", encoding="utf-8")
     environment = os.environ | {"THEORYCK_RESULTS": str(record)}
     command = [sys.executable, "-m", "sphinx", "-W", "-q", str(tmp_path / "small"), str(tmp_path / "html")]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, done.stderr
     assert '<iframe class="report" src="_static/report.html"' in (tmp_path / "html" / "index.html").read_text(encoding="utf-8")
     assert "Content-Security-Policy" in (tmp_path / "html" / "_static" / "report.html").read_text(encoding="utf-8")
@@ -214,7 +215,7 @@ def look(browser, site):
             viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", java_script_enabled=script
         )
         contexts.append(context)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(1000 * HANG)
         page = context.new_page()
         complaints = []
 

@@ -1,6 +1,7 @@
 """Hunts: what is found is confirmed and small, what is true stays unrefuted at the declared rate, nothing is lost."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis.strategies import integers, sampled_from
 from scipy.stats import binom
 
 import theoryck as tc
+from tests.waiting import HANG
 from theoryck.checking.hunting import HuntError, confirmation_rate, hunt, search
 from theoryck.checking.profiles import PROFILES, Profile
 from theoryck.cli import main
@@ -98,7 +100,7 @@ def measured():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search._Hunter, "_measure", spied)
-        return drawn, hunt(CLAIMS["corner"], FAST, seed=7, seconds=60, executor=SerialExecutor())
+        return drawn, hunt(CLAIMS["corner"], FAST, seed=7, seconds=HANG, executor=SerialExecutor())
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +162,7 @@ def test_without_confirmation_false_finds_would_be_many(monkeypatch):
 
 
 def test_instances_that_raise_are_told_and_the_others_tried():
-    outcome = hunt(CLAIMS["raising"], FAST, seconds=30, executor=SerialExecutor())
+    outcome = hunt(CLAIMS["raising"], FAST, seconds=HANG, executor=SerialExecutor())
     assert outcome.exhausted
     assert outcome.exit_code == 0
     told = {trouble.instance["depth"]: trouble.message for trouble in outcome.troubles}
@@ -170,7 +172,7 @@ def test_instances_that_raise_are_told_and_the_others_tried():
 
 
 def test_every_path_of_a_statement_is_tried():
-    outcome = hunt(CLAIMS["several"], FAST, seconds=30, executor=SerialExecutor())
+    outcome = hunt(CLAIMS["several"], FAST, seconds=HANG, executor=SerialExecutor())
     assert outcome.found.instance["along"].startswith("n = ")
     assert dict(outcome.parameters) == {"k": 1}
 
@@ -203,7 +205,7 @@ def test_an_interrupted_hunt_keeps_what_it_has(monkeypatch):
         return measure(self, *arguments)
 
     monkeypatch.setattr(search._Hunter, "_measure", interrupted)
-    outcome = hunt(CLAIMS["edge"], FAST, seconds=30, executor=SerialExecutor())
+    outcome = hunt(CLAIMS["edge"], FAST, seconds=HANG, executor=SerialExecutor())
     assert outcome.interrupted
     assert outcome.exit_code == 130
     assert outcome.tried == 3
@@ -303,10 +305,14 @@ def test_progress_is_one_line_on_a_terminal_and_nothing_elsewhere(monkeypatch, c
         quiet(look)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    now = iter([100.0, 100.0, 100.09, 100.11, 100.11])
+    monkeypatch.setattr("theoryck.cli.hunt.time", SimpleNamespace(monotonic=lambda: next(now)))
     with Progress() as shown:
         shown(look)
         shown(look | {"tried": 5})  # too soon to be read
+        shown(look | {"tried": 6})
     written = capsys.readouterr().err
     assert "4 tried, 1 candidate, 12.0s left: depth=3" in written
     assert "5 tried" not in written
+    assert "6 tried" in written
     assert written.endswith("\r\x1b[K")

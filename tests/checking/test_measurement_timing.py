@@ -1,35 +1,40 @@
 """The time of a draw is that of the sampler: neither the start of a worker process nor the way to it counts."""
 
-import time
+from types import SimpleNamespace
 
 import pytest
 
 import theoryck as tc
 from theoryck.checking.measurement import BY_THE_CLOCK, Measurement
 from theoryck.checking.session import Session
-from theoryck.montecarlo import ProcessExecutor, SerialExecutor, WorkerDied
+from theoryck.montecarlo import ProcessExecutor, SerialExecutor, WorkerDied, timing
 from theoryck.montecarlo.jobs import run
 
 
 class Slow(SerialExecutor):
-    """An executor that takes its time with every map, as one does whose processes are still to be started."""
+    """An executor that takes its time with every map, as one does whose processes are still to be started; it has a clock."""
 
     workers = 2
     maps = 0
+    now = 0.0
 
     def map(self, function, items):
         self.maps += 1
-        time.sleep(0.3)
+        self.now += 60
         yield from super().map(function, items)
 
 
-def test_a_slow_executor_makes_no_draw_slow():
+def test_a_slow_executor_makes_no_draw_slow(monkeypatch):
+    executor = Slow()
+
     @tc.quantity
     def value(rng, draws, *, d):
+        executor.now += 1e-4 * d
         return rng.standard_normal(draws)
 
     statement = tc.Bound(value, rate="1/d", along=tc.ScalingPath(d=tc.doubling(16, 128)))
-    executor = Slow()
+    monkeypatch.setattr(timing.stopwatch, "__defaults__", (lambda: executor.now,))
+    monkeypatch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: executor.now))
     with Session(executor=executor) as session:
         measurement = Measurement("timing", {}, statement, session, 1.0)
         assert max(measurement.budget.spending.per_block) < 0.2

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import theoryck
+from tests.waiting import HANG
 from theoryck.cli import COMMANDS, main
 
 OWN = ("check", "list", "show")
@@ -78,5 +79,5 @@ def test_help_imports_nothing_heavy():
 
 
 def test_the_module_is_the_program():
-    found = subprocess.run([sys.executable, "-m", "theoryck", "--version"], capture_output=True, text=True, timeout=60)
+    found = subprocess.run([sys.executable, "-m", "theoryck", "--version"], capture_output=True, text=True, timeout=HANG)
     assert found.stdout == f"theoryck, version {theoryck.__version__}\n"

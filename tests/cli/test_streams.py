@@ -1,5 +1,6 @@
 """The program in surroundings that refuse: closed and full streams, other encodings, Ctrl-C and SIGTERM at any moment."""
 
+import itertools
 import json
 import os
 import pty
@@ -8,12 +9,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 import theoryck.checking.check
 import theoryck.checking.prospects
+from tests.waiting import HANG
+from theoryck.checking import interrupts
 from theoryck.checking.interrupts import came_from_ctrl_c, finishing, once, once_for_good
 from theoryck.cli import main
 from theoryck.report.json import read_json
@@ -44,7 +48,7 @@ def here(tmp_path, monkeypatch):
 
 
 def call(*arguments, **options):
-    return subprocess.run([*THEORYCK, *arguments], stderr=subprocess.PIPE, timeout=60, check=False, **options)
+    return subprocess.run([*THEORYCK, *arguments], stderr=subprocess.PIPE, timeout=HANG, check=False, **options)
 
 
 def test_a_full_place_is_said(here):
@@ -139,23 +143,28 @@ def test_ctrl_c_at_any_moment_of_a_check_writes_and_says_what_is_left(here, monk
     assert Path("r.html").exists()
 
 
+TAPS_COUNT_ONCE = "from theoryck.checking import interrupts; interrupts.DOUBLE_TAP = 1e9; from theoryck.cli import run; run()"
+
+
 @pytest.mark.parametrize(
-    ("signals", "apart"),
-    [([signal.SIGINT] * 2, 0.05), ([signal.SIGINT] * 6, 0.1), ([signal.SIGTERM], 0.05)],
+    "signals",
+    [[signal.SIGINT] * 2, itertools.repeat(signal.SIGINT), [signal.SIGTERM]],
     ids=["double tap", "taps to its very end", "SIGTERM"],
 )
-def test_signals_end_a_running_check_with_its_files(here, signals, apart):
-    arguments = ["check", "claims.py", "--profile", "thorough", "--workers", "2", "--json", "r.json", "--html", "r.html"]
+def test_signals_end_a_running_check_with_its_files(here, signals):
+    arguments = ["check", "claims.py", "--draws", "1000000000", "--workers", "2", "--json", "r.json", "--html", "r.html"]
     master, terminal = pty.openpty()
-    process = subprocess.Popen([*THEORYCK, *arguments], stdout=subprocess.PIPE, stderr=terminal)
+    process = subprocess.Popen([sys.executable, "-c", TAPS_COUNT_ONCE, *arguments], stdout=subprocess.PIPE, stderr=terminal)
     os.close(terminal)
     seen = b""
     while b"draws" not in seen:  # the line of progress says so once it is drawing
         seen += os.read(master, 4096)
     for number in signals:
+        if process.poll() is not None:
+            break
         process.send_signal(number)
-        time.sleep(apart)
-    out, _ = process.communicate(timeout=30)
+        time.sleep(0.05)
+    out, _ = process.communicate(timeout=HANG)
     os.close(master)
     assert process.returncode == 130
     assert b"Interrupted" in out
@@ -163,17 +172,26 @@ def test_signals_end_a_running_check_with_its_files(here, signals, apart):
     assert Path("r.html").exists()
 
 
-def test_a_second_signal_is_the_first_one_again():
-    seen = 0
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock by which a second signal is the first one again; it stands still."""
+    clock = SimpleNamespace(now=100.0)
+    clock.monotonic = lambda: clock.now
+    monkeypatch.setattr(interrupts, "time", clock)
+    return clock
+
+
+def test_a_second_signal_is_the_first_one_again(clock):
+    seen = []
     with once():
-        for _ in range(2):
+        for later in (0.0, 0.9, 0.2):
+            clock.now += later
             try:
-                os.kill(os.getpid(), signal.SIGTERM)
-                os.kill(os.getpid(), signal.SIGINT)
-                time.sleep(0.01)
+                signal.raise_signal(signal.SIGTERM)
+                signal.raise_signal(signal.SIGINT)
             except KeyboardInterrupt:
-                seen += 1
-    assert seen == 1
+                seen.append(clock.now)
+    assert seen == [100.0, pytest.approx(101.1)]
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
@@ -181,8 +199,7 @@ def test_nothing_stops_the_last_steps():
     said = []
     with finishing(said.append):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGINT):
-            os.kill(os.getpid(), number)
-            time.sleep(0.01)
+            signal.raise_signal(number)
     assert said == ["what was judged is being written; this takes a moment"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -226,7 +243,7 @@ def test_a_narrow_terminal_is_narrow():
     os.close(narrow.terminal)
 
 
-def test_what_is_done_for_good_can_be_undone():
+def test_what_is_done_for_good_can_be_undone(clock):
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     undo = once_for_good()
     try:
@@ -235,6 +252,7 @@ def test_what_is_done_for_good_can_be_undone():
         assert signal.getsignal(signal.SIGTERM) is handled is not before[signal.SIGTERM]
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGTERM)
+        clock.now += 0.9
         signal.raise_signal(signal.SIGINT)  # within a second: the first one again
     finally:
         undo()

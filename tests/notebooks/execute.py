@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import nbclient
@@ -14,7 +15,7 @@ import nbformat
 from jupyter_client import KernelManager
 from jupyter_client.kernelspec import KernelSpec
 
-TIMEOUT = 300  # seconds a cell, on a busy machine: a notebook takes 20 s of one core at most
+HANG = 900  # seconds a cell, and to start: a notebook takes 20 s of one core at most
 
 
 class ThisPython(KernelManager):
@@ -30,13 +31,16 @@ def main(source: Path, target: Path) -> None:
     book = nbformat.read(source, as_version=4)
     folder = target.parent  # nothing of a user's own configuration is read or written
     environment = {**os.environ, "IPYTHONDIR": str(folder / "ipython"), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
-    manager = ThisPython()
-    client = nbclient.NotebookClient(book, km=manager, timeout=TIMEOUT, resources={"metadata": {"path": str(folder)}})
-    try:
-        client.execute(env=environment)
-    finally:
-        manager.shutdown_kernel(now=True)
-        nbformat.write(book, target)
+    # Sockets are files, in a folder whose name is short as theirs have to be: a free port may be taken before it is used.
+    with tempfile.TemporaryDirectory(prefix="nb") as sockets:
+        manager = ThisPython(transport="ipc", ip=f"{sockets}/k")
+        options = {"timeout": HANG, "startup_timeout": HANG, "resources": {"metadata": {"path": str(folder)}}}
+        client = nbclient.NotebookClient(book, km=manager, **options)
+        try:
+            client.execute(env=environment)
+        finally:
+            manager.shutdown_kernel(now=True)
+            nbformat.write(book, target)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ import time
 
 import pytest
 
+from tests.waiting import HANG
+
 PIECES = re.compile(r"\x1b\[([0-9;]*)([A-Za-z])|(\r)|(\n)|(\x08)|([^\x1b\r\n\x08])")
 
 
@@ -24,7 +26,7 @@ def _signals_are_heard():
     signal.signal(signal.SIGINT, before)
 
 
-def on_terminal(argv, folder, *, interrupt_at=None, signals=(signal.SIGINT,), seconds=60, **environment):
+def on_terminal(argv, folder, *, interrupt_at=None, signals=(signal.SIGINT,), **environment):
     """Run a program in a terminal of 100 columns, and return what it wrote and its exit status.
 
     The ``signals`` go to it and all its children, as Ctrl-C does, once ``interrupt_at`` was written.
@@ -36,7 +38,7 @@ def on_terminal(argv, folder, *, interrupt_at=None, signals=(signal.SIGINT,), se
         argv, cwd=folder, env=variables, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
     ) as process:
         os.close(theirs)
-        written, waiting, end = b"", interrupt_at is not None, time.monotonic() + seconds
+        written, waiting, end = b"", interrupt_at is not None, time.monotonic() + HANG
         while True:
             if time.monotonic() > end:
                 process.kill()
@@ -99,13 +101,15 @@ def slowly():
     return tc.Bound(slow, rate="1/d", along=PATH)
 '''
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--theoryck-draws", "2000", "--theoryck-workers", "1")
-CHECK = (sys.executable, "-c", "from theoryck.cli import main; main(prog_name='theoryck')", "check")
+TAPS_COUNT_ONCE = "from theoryck.checking import interrupts\ninterrupts.DOUBLE_TAP = 1e9\n"  # however slowly they are heard
+CHECK = (sys.executable, "-c", TAPS_COUNT_ONCE + "from theoryck.cli import main; main(prog_name='theoryck')", "check")
 
 
 @pytest.fixture
 def slow_project(project):
     head = project.claims("supported", "refuted").read_text().partition("@tc.theorem")[0]
     (project.path / "proofs/toy/later.py").write_text(head + SLOW)
+    (project.path / "conftest.py").write_text(TAPS_COUNT_ONCE)
     return project
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import HANG
+
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 SECTION = README[README.index("## A first verdict") : README.index("## A conjecture in ten lines")]
 SECONDS = re.compile(r"(\d+k?) +\d+\.\d+$", re.MULTILINE)  # the last column of a table: what the clock said
@@ -37,7 +39,7 @@ def run(line, folder):
     assert program == "theoryck"
     command = [sys.executable, "-m", "theoryck", *words]
     environment = {**os.environ, "COLUMNS": "100"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
 
 
 def edit(file, removed, added):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import theoryck
+from tests.waiting import HANG
 from theoryck.cli import COMMANDS
 from theoryck.cli.new_paper import TEMPLATES
 
@@ -61,7 +62,7 @@ def test_a_shell_completes_commands(shell):
         "_THEORYCK_COMPLETE": f"{shell}_complete",
     }
     done = subprocess.run(
-        [sys.executable, "-m", "theoryck"], env=os.environ | words, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-m", "theoryck"], env=os.environ | words, capture_output=True, text=True, timeout=HANG, check=False
     )
     found = [name for name in COMMANDS if re.search(rf"(^|,|\t){name}($|\t)", done.stdout, re.MULTILINE)]
     assert found == ["audit", "audit-paper"], done.stdout + done.stderr

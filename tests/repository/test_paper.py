@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.waiting import HANG
+
 WORKFLOWS = {".github/workflows/claims.yml": "vendor.github-workflows", ".gitlab-ci.yml": "vendor.gitlab-ci"}
 
 
@@ -32,7 +34,7 @@ def environment(tmp_path_factory):
 def run(environment):
     def shell(line, folder):
         command = ["bash", "-e", "-o", "pipefail", "-c", line]  # as the runners of both services start a step
-        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
 
     return shell
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import theoryck
+from tests.waiting import HANG
 
 SUBJECT = {
     "__init__": '''
@@ -91,7 +92,7 @@ def copy(tmp_path):
 def test_a_subject_is_a_folder_and_its_proofs(copy):
     command = [sys.executable, "-m", "theoryck", "check", "maxima.py", "--workers", "1", "--json", "-"]
     environment = {**os.environ, "PYTHONPATH": str(copy)}
-    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     [result] = json.loads(done.stdout)["results"]
     assert (result["verdict"], [rival["rejected"] for rival in result["rivals"]]) == ("SUPPORTED", [True])
