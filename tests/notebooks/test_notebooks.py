@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib
 import nbformat
 import pytest
 
@@ -23,6 +24,7 @@ def executed(source, folder):
     """Run a notebook in ``folder`` and return it with its outputs, and what the program wrote where it failed."""
     target = folder / "executed.ipynb"
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "JUPYTER_RUNTIME_DIR": str(folder / "runtime")}
+    environment["MPLCONFIGDIR"] = matplotlib.get_cachedir()
     command = [sys.executable, str(Path(__file__).with_name("execute.py")), str(source), str(target)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     return nbformat.read(target, as_version=4), done.stderr if done.returncode else ""

@@ -14,7 +14,7 @@ from tests.waiting import HANG
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 SECTION = README[README.index("## A first verdict") : README.index("## A conjecture in ten lines")]
-SECONDS = re.compile(r"(\d+k?) +\d+\.\d+$", re.MULTILINE)  # the last column of a table: what the clock said
+SECONDS = re.compile(r"(\d+k?) +\d+(?:\.\d+)?h?$", re.MULTILINE)  # the last column of a table: what the clock said
 
 
 def steps():
