@@ -16,6 +16,7 @@ Contents
     means           the Gaussian means: closed forms, and numerical ones for other g, against drawn fields
     linear          g = x: the error at every N, its limit e^(-(2 eta - eta^2) t), a difference of order 1/N
     trajectories    errors and order parameters tend to the equations
+    kinks           relu, |x|, hard tanh: the masses of g'' at kinks, and orthants of four fields
     fluctuations    runs scatter by N^(-1/2), means differ by 1/N
     tasks           the students of this folder
     falsehoods      twins

@@ -12,6 +12,7 @@ import theoryck as tc
 from theoryck.theory.dynamics import OnlineTask, online_means, online_order, online_variance, trajectory
 
 from . import SAAD1995
+from .kinks import HARD_TANH, teacher_field
 from .linear import A, begin
 from .linear import error as linear_error_of_runs
 from .means import TEACHER, Q, R, T, V, drawn
@@ -71,3 +72,11 @@ def independent_fields():
     measured = drawn("erf_scaled", lambda g, slope, fields, delta: slope(fields[1]) ** 2 * delta**2)
     value = 2 * found.eg * found.h2[1, 1]
     return tc.Identity(measured, value, tolerance=value / 50)
+
+
+@tc.falsehood("saad1995/kinks-are-flat", SAAD1995)
+@tc.for_all(student=sampled_from(["relu", "abs(x)", HARD_TANH]))
+def flat_kinks(student):
+    """E g'(lambda^1) Delta nu^1 with g'' = 0, as it is almost everywhere for piecewise linear g"""
+    measured, value, flat = teacher_field(student, (0, 0))
+    return tc.Identity(measured, flat, tolerance=abs(value - flat) / 4)

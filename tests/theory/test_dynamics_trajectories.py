@@ -239,7 +239,7 @@ def test_coefficients_of_a_layer():
             "must have 2 bins",
         ),
         (
-            lambda: trajectory(OnlineTask(np.eye(2), [1, 1], 0.1, "relu"), OrderParameters(0.3, [[[0.1, 0]]], 1), [1]),
+            lambda: trajectory(OnlineTask(np.eye(2), [1, 1], 0.1, "max(x, 0)**2"), OrderParameters(0.3, [[[0.1, 0]]], 1), [1]),
             "must be smooth",
         ),
         (

@@ -5,6 +5,7 @@ Zdeborova (2021), arXiv:2006.14709, for inputs of a generator x = G(c), with the
 slips in the equations, which are corrected here (see :mod:`theoryck.theory.dynamics.limits`).
 
 draws       Runs of the algorithm: the Markov chain of order parameters for Gaussian inputs, whole generators
+linear_pieces  Gaussian means of piecewise linear networks, by moments on orthants of up to four fields
 limits      The equations for q(rho), r(rho) and v, their Gaussian means, and trajectories
 model       Task, start, and generators reduced to the spectrum of their inputs
 quantities  Errors and order parameters of runs along N, and how far they are from the equations

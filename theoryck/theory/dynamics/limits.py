@@ -1,4 +1,4 @@
-"""The equations of online learning: Gaussian means of two-layer networks, and trajectories to 1e-9.
+"""The equations of online learning: Gaussian means of two-layer networks, and trajectories to 1e-9, to 1e-8 with kinks.
 
     w^k <- w^k - (eta/sqrt(N)) v^k Delta g'(lambda^k) x,    v^k <- v^k - (eta_v/N) Delta g(lambda^k),
     Delta = sum_j v^j g(lambda^j) - sum_n v~^n g~(nu^n),    t = steps/N,
@@ -12,8 +12,10 @@ In the source the term j = k stands apart, as h_3^k = h_1^{kk} + h_2^{kk}.
 
 For erf(x/sqrt 2) every mean is algebraic or an arcsine (Saad and Solla 1995).  For other activations all of them are means over one
 lattice of standard normal points: the trapezoidal rule, which converges faster than any power of its step for analytic functions;
-the step is the one at which a finer one changes the right-hand side no more, at all times asked for.  One unit against one, kinks
-are allowed: panels end at them.
+the step is the one at which a finer one changes the right-hand side no more, at all times asked for.  A lattice resolves no kinks:
+piecewise linear activations have means on orthants (:mod:`theoryck.theory.dynamics.linear_pieces`), other kinked ones are allowed
+for one unit against one, by panels that end at kinks.  With kinks the right-hand sides have roots of 1 - r in them, r the
+correlation of two fields: units of the student that begin equal are not told by the equations whether they stay so.
 """  # noqa: E501 - an equation a line
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.pieces import check_slope
 from theoryck.numerics.gaussian.means import kinks_of, nodes_of, panel_edges
 from theoryck.records.arguments import LARGEST
+from theoryck.theory.dynamics.linear_pieces import Plan, linear_pieces, plan
 from theoryck.theory.dynamics.model import ROUNDING, OnlineTask, OrderParameters, array
 from theoryck.theory.projections.limits import check_covariance
 from theoryck.theory.projections.model import erf_kernel
@@ -49,7 +52,8 @@ AGREED = 1e-8
 LATTICE_TOLERANCE = 1e-10
 
 EFFORT = 10.0
-"""Seconds after which a trajectory is given up, counted in right-hand sides: 1e-4 s, 3e-3 s by panels, 1e-7 s a point and field."""
+"""Seconds after which a trajectory is given up, counted in right-hand sides: 1e-4 s, 1e-3 s and 1.5e-5 s an orthant of three
+fields, 3e-3 s by panels, 1e-7 s a point and field."""
 
 PANEL_REACH = 9.0
 """Standard deviations to which panels reach: e^(-81/2) = 3e-18."""
@@ -85,9 +89,35 @@ def online_means(task: OnlineTask, Q: ArrayLike, R: ArrayLike, v: ArrayLike) -> 
 
 
 def _means(task: OnlineTask, q: Array, r: Array, v: Array, step: float | None) -> Means:
-    if step is None:
-        return _arcsine_means(task, q, r, v) if task.arcsines else _panel_means(task, q, r, v)
-    return _lattice_means(task, q, r, v, step)
+    if step is not None:
+        return _lattice_means(task, q, r, v, step)
+    if task.arcsines:
+        return _arcsine_means(task, q, r, v)
+    pieced = _plan(task, len(v))
+    return _panel_means(task, q, r, v) if pieced is None else _orthant_means(task, q, r, v, pieced)
+
+
+def _plan(task: OnlineTask, count: int) -> Plan | None:
+    """What the means of piecewise linear activations are made of; None for others."""
+    student, teacher = linear_pieces(task.student), linear_pieces(task.teacher)
+    return None if student is None or teacher is None else plan(student, teacher, count, task.units)
+
+
+def _orthant_means(task: OnlineTask, q: Array, r: Array, v: Array, pieced: Plan) -> Means:
+    count = len(v)
+    whole = np.block([[q, r], [r.T, task.T]])
+    signs = np.concatenate([v, -task.v_teacher])
+    slopes, values, noise = pieced.sums(whole)
+    curved = pieced.curved(whole, count)
+    return Means(
+        h1=curved[:, :count],
+        h2=slopes[:, :count],
+        h4=curved[:, count:],
+        h5=slopes[:, count:],
+        h6=noise @ signs @ signs,
+        outputs=values[:count] @ signs,
+        eg=float(signs @ values @ signs) / 2,
+    )
 
 
 def _arcsine_means(task: OnlineTask, q: Array, r: Array, v: Array) -> Means:
@@ -235,16 +265,22 @@ def _gap(one: Means, two: Means) -> float:
 def _step(task: OnlineTask, q: Array, r: Array, v: Array, largest: float = math.inf) -> float | None:
     """The first step of the lattice, below the ``largest``, with which the next coarser one agrees; NotConverged if none does.
 
-    None where no lattice is needed: for arcsines, and for one unit against one with kinks.
+    None where no lattice is needed: for arcsines, for piecewise linear activations, and for one unit against one with kinks.
     """
     if task.arcsines:
         return None
     for phi, name in ((task.student, "student"), (task.teacher, "teacher")):
+        check_slope(phi, name)  # h_5 has the slope of the teacher, by Stein
+    if _plan(task, len(v)) is not None:
+        return None
+    for phi, name in ((task.student, "student"), (task.teacher, "teacher")):
         if not phi.kinks:
             continue
-        check_slope(phi, name)  # h_5 has the slope of the teacher, by Stein
         if len(v) + task.units > 2:
-            raise NotConverged(f"{name} must be smooth, got {phi.text!r}: a lattice does not resolve its kinks; take one unit each")
+            raise NotConverged(
+                f"{name} must be smooth, or both must be piecewise linear, got {phi.text!r}: a lattice does not resolve its kinks; "
+                "take one unit each"
+            )
         return None
     before = None
     for step in STEPS:
@@ -324,8 +360,11 @@ def check_start(task: OnlineTask, start: OrderParameters) -> None:
 
 def _effort(task: OnlineTask, units: int, step: float | None) -> float:
     """The seconds of one right-hand side."""
+    if task.arcsines:
+        return 1e-4 + 1e-7 * units**2 * (units + task.units) ** 2
     if step is None:
-        return 1e-4 + 1e-7 * units**2 * (units + task.units) ** 2 if task.arcsines else 3e-3
+        pieced = _plan(task, units)
+        return 3e-3 if pieced is None else 1e-3 + 1.5e-5 * pieced.rows
     dimension = units + task.units
     return 1e-4 + 1e-7 * dimension * len(_lattice(dimension, step, _radius(task, dimension))[0])
 
