@@ -21,7 +21,7 @@ from theoryck.theory.one_pass import (
     limiting_time,
     mean_gradient,
 )
-from theoryck.theory.one_pass.draws import HittingSampler, smoothed_slope
+from theoryck.theory.one_pass.draws import GUARD, HittingSampler, smoothed_slope
 from theoryck.theory.one_pass.limits import _gradient_of_tensors, gradient, hermite_tensor, velocity
 from theoryck.theory.weak_recovery import Link
 
@@ -87,7 +87,8 @@ def test_medians_in_finite_dimension():
         ordered = np.sort(times)
         spread = (ordered[300 + 25] - ordered[300 - 25]) / 4  # 2 standard deviations of a rank, sqrt(600)/2, on either side
         assert abs(ordered[300] - value) < 4 * (spread + error)
-        assert np.isinf(times).mean() < 0.26
+        arrived = 0.5 + GUARD / math.sqrt(600)  # 0.66: the block goes on until then, and ends with the steps drawn together
+        assert arrived <= np.isfinite(times).mean() < arrived + 0.1
 
 
 def test_exponents_and_leaps():

@@ -19,7 +19,7 @@ from theoryck.fitting.corrections import CorrectionFamily
 from theoryck.fitting.data import MIN_SIZES, Array, require, vector, whole
 from theoryck.fitting.fit import POOR_FIT
 from theoryck.fitting.linear import solve
-from theoryck.fitting.scan import RESOLVED, STANDS_OUT, Cell, Scan, Setting, cells_of, slow_cells
+from theoryck.fitting.scan import RESOLVED, STANDS_OUT, Axes, Cell, Scan, Setting, cells_of, slow_cells
 from theoryck.records import Interval, Size
 
 LEAST_SWING = 0.01  # of the range of the values
@@ -97,7 +97,7 @@ class ApproachFit:
         least = RESOLVED * max(float(np.abs(fitted).max()), float(np.ptp(fitted))) or RESOLVED
         errors = np.maximum(self.setting.errors / math.sqrt(factor), least)
         setting = Setting(self.setting.x, fitted, errors, self.setting.log_rates, self.setting.logs, self.setting.family)
-        low, high = Scan.of(setting, self.scan.cells).ends(NormalDist().inv_cdf(0.975))
+        low, high = Axes.of(setting, self.scan.cells).scan().ends(NormalDist().inv_cdf(0.975))
         return 0.5 * (high - low) / NormalDist().inv_cdf(0.975)
 
     @cached_property
@@ -170,7 +170,7 @@ class ApproachFit:
             cut = np.linspace(low, high, 13)
             if max(cell.high - cell.low for cell in powers) <= 0.2 * (high - low):
                 break
-            scan = Scan.of(self.setting, [Cell(*pair) for pair in zip(cut[:-2].tolist(), cut[2:].tolist())])
+            scan = Axes.of(self.setting, [Cell(*pair) for pair in zip(cut[:-2].tolist(), cut[2:].tolist())]).scan()
         best = scan.cells[int(scan.cell[scan.best])]
         # An interval that reaches the slowest approach of the family is open there.
         centre = min(max(0.5 * (best.low + best.high), low), high)  # what fits best may be a logarithm
@@ -227,11 +227,11 @@ def fit_approach(
     cells = [*cells_of(first, declared), *(slow_cells() if slow else [])]
     setting = first_setting = Setting(np.log(d), v, e, rates, approach.logs and first >= 2, family)
     dof = max(len(d) - 2, 1)
-    scan = first_scan = Scan.of(setting, cells)
+    scan = first_scan = Axes.of(setting, cells).scan()
     while scipy.special.chdtrc(dof, scan.chi2[scan.best]) < POOR_FIT:  # what no approach explains is taken for noise
         more = max(float(scan.chi2[scan.best]) / dof, 1.5)
         setting = Setting(setting.x, v, setting.errors * math.sqrt(more), rates, setting.logs, family)
-        scan = Scan.of(setting, cells)
+        scan = Axes.of(setting, cells).scan()
     chi2 = float(first_scan.chi2[first_scan.best])
     half = len(d) // 2
     gap = math.hypot(setting.errors[-1], setting.errors[half - 1])

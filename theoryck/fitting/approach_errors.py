@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import scipy.special
 
 from theoryck.fitting.approach import ANY, Approach, fit_approach
-from theoryck.fitting.scan import RESOLVED, Scan
+from theoryck.fitting.scan import RESOLVED, Axes
 from theoryck.fitting.scatter import Enlargement, factors_of_errors
 
 FACTOR_STEP = 0.2  # of the logarithm of a factor in the errors
@@ -85,9 +84,9 @@ def enlargement_about_approach(
     errors = fit.setting_as_stated.errors
     scale = float(np.abs(fit.setting_as_stated.values).max())
     factors, prior = factors_of_errors(max(10 * scale / float(errors.min()), 20.0), FACTOR_STEP)
-    found = []
+    found, axes = [], Axes.of(fit.setting_as_stated, fit.scan_as_stated.cells)
     for factor in factors:
-        scan = Scan.of(replace(fit.setting_as_stated, errors=factor * errors), fit.scan_as_stated.cells)
+        scan = axes.scan(factor)
         low, high = (-factor, factor) if slow else scan.ends(1.0)
         # The charge is log det of what corrections add to the noise; L and A are free, and the noise is that of the other values.
         likelihood = -0.5 * float((scan.chi2 + scan.charge).min()) - fit.dof * math.log(factor)

@@ -96,6 +96,77 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Axes:
+    """Values, limit and shape of every cell in the axes of its corrections, in units of the errors, of shape (cells, measurements).
+
+    Errors that are all larger by one factor leave the axes as they are, so that a scan of them needs nothing else.
+    """
+
+    setting: Setting
+    cells: tuple[Cell, ...]
+    spectrum: Array  # the variances of the corrections along the axes
+    target: Array
+    one: Array
+    shape: Array
+
+    @classmethod
+    def of(cls, setting: Setting, cells: Sequence[Cell]) -> Axes:
+        """Turn every cell into the axes of its corrections."""
+        means, corrections = zip(*(setting.columns(cell, setting.x) for cell in cells))
+        rows, errors = len(setting.x), setting.errors
+        # At least as many columns as rows, so that the thin factor U is a whole basis: the full ones cost 100 times as much.
+        columns = np.zeros((len(cells), rows, max(rows, *(each.shape[1] for each in corrections))))
+        for index, each in enumerate(corrections):
+            columns[index, :, : each.shape[1]] = each
+        u, s, _ = np.linalg.svd(columns / errors[:, None], full_matrices=False)
+        y = (setting.values - setting.values[-1]) / errors
+        target, one, shape = y @ u, (1 / errors) @ u, ((np.stack(means) / errors)[:, None, :] @ u)[:, 0]
+        return cls(setting, tuple(cells), s**2, target, one, shape)
+
+    def scan(self, factor: float = 1.0) -> Scan:
+        """Go through the cells, the sizes of the corrections and both signs of A, where errors are ``factor`` times as large."""
+        values, errors = self.setting.values, factor * self.setting.errors
+        y = values - values[-1]
+        seen = max(float((np.abs(y) - STANDS_OUT * (errors + errors[-1])).max()), 0.0)
+        smallest = max(float(errors.min()) / 3, seen / 100)
+        largest = 100 * max(float(np.ptp(values)), float(errors.max()))
+        sizes = np.exp(np.arange(math.log(smallest), math.log(largest), math.log(AMPLITUDE_STEP)))
+        edges = math.sqrt(AMPLITUDE_STEP)
+        below, above = sizes / edges, sizes * edges
+        below[0] = 0.0
+        target, one, shape = ((each / factor)[:, None, :] for each in (self.target, self.one, self.shape))
+        weights = 1 / (1 + sizes[:, None] ** 2 * (self.spectrum / factor**2)[:, None, :])  # (cells, sizes, measurements)
+        charge = -np.log(weights).sum(axis=2)
+        products = np.stack([one * one, one * shape, shape * shape, one * target, shape * target], axis=3)[:, 0]
+        a, b, c, p, q = np.moveaxis(weights @ products, 2, 0)
+        determinant = np.maximum(a * c - b * b, 1e-13 * a * c)
+        l, m = (c * p - b * q) / determinant, (a * q - b * p) / determinant  # noqa: E741
+        floor = (weights * (target - l[:, :, None] * one - m[:, :, None] * shape) ** 2).sum(axis=2)
+        count = len(self.cells)
+
+        def rows(each: Array) -> Array:
+            """Repeat what is the same for both signs of A."""
+            return np.repeat(each, 2, axis=0).reshape(-1)
+
+        return Scan(
+            cells=self.cells,
+            cell=np.repeat(np.arange(count), 2 * len(sizes)),
+            size=np.tile(sizes, 2 * count),
+            least=np.tile(np.concatenate([below, -above]), count),
+            most=np.tile(np.concatenate([above, -below]), count),
+            a=rows(a),
+            b=rows(b),
+            c=rows(c),
+            l=rows(l),
+            m=rows(m),
+            floor=rows(floor),
+            charge=rows(charge),
+            origin=float(values[-1]),
+            logs=self.setting.logs,
+        )
+
+
+@dataclass(frozen=True)
 class Scan:
     """For every cell, size of the corrections and sign of A: the quadratic ``chi2(L, A)``, its charge, and the amplitudes it is of.
 
@@ -116,38 +187,6 @@ class Scan:
     charge: Array
     origin: float
     logs: bool  # whether the declared rate has a logarithm
-
-    @classmethod
-    def of(cls, setting: Setting, cells: Sequence[Cell]) -> Scan:
-        """Go through the cells, the sizes of the corrections and both signs of A."""
-        values, errors = setting.values, setting.errors
-        y = values - values[-1]
-        seen = max(float((np.abs(y) - STANDS_OUT * (errors + errors[-1])).max()), 0.0)
-        smallest = max(float(errors.min()) / 3, seen / 100)
-        largest = 100 * max(float(np.ptp(values)), float(errors.max()))
-        sizes = np.exp(np.arange(math.log(smallest), math.log(largest), math.log(AMPLITUDE_STEP)))
-        edges = math.sqrt(AMPLITUDE_STEP)
-        below, above = sizes / edges, sizes * edges
-        below[0] = 0.0
-        found = []
-        for index, cell in enumerate(cells):
-            mean, columns = setting.columns(cell, setting.x)
-            # At least as many columns as rows, so that the thin factor U is a whole basis: the full ones cost 100 times as much.
-            padded = np.pad(columns, ((0, 0), (0, max(len(y) - columns.shape[1], 0))))
-            u, s, _ = np.linalg.svd(padded / errors[:, None], full_matrices=False)
-            spectrum = s**2
-            target, one, shape = u.T @ (y / errors), u.T @ (1 / errors), u.T @ (mean / errors)
-            weights = 1 / (1 + sizes[:, None] ** 2 * spectrum)
-            charge = -np.log(weights).sum(axis=1)
-            a, b, c = weights @ (one * one), weights @ (one * shape), weights @ (shape * shape)
-            p, q = weights @ (one * target), weights @ (shape * target)
-            determinant = np.maximum(a * c - b * b, 1e-13 * a * c)
-            l, m = (c * p - b * q) / determinant, (a * q - b * p) / determinant  # noqa: E741
-            floor = (weights * (target - l[:, None] * one - m[:, None] * shape) ** 2).sum(axis=1)
-            for least, most in ((below, above), (-above, -below)):
-                found.append((np.full(len(sizes), index), sizes, least, most, a, b, c, l, m, floor, charge))
-        cell_, size, least, most, a, b, c, l, m, floor, charge = (np.concatenate(column) for column in zip(*found))  # noqa: E741
-        return cls(tuple(cells), cell_, size, least, most, a, b, c, l, m, floor, charge, float(values[-1]), setting.logs)
 
     def given(self, amplitude: Array) -> tuple[Array, Array]:
         """Return the best L for amplitudes A, and chi2 there."""
@@ -171,10 +210,10 @@ class Scan:
 
     def room(self, z: float) -> Array:
         """Return the chi2 that each row may have to be within the limits at z."""
-        log = np.array([self.cells[int(index)].log or (self.logs and self.cells[int(index)].high == 0) for index in self.cell])
+        log = np.array([cell.log or (self.logs and cell.high == 0) for cell in self.cells])[self.cell]
         more = self.charge - self.charge[self.best]
         room = z * z + self.chi2[self.best] - (more - np.clip(more, 0.0, ALLOWANCE))
-        fastest = max((self.cells[int(index)].high for index in self.cell[self.chi2 <= room]), default=0.0)
+        fastest = max((self.cells[index].high for index in np.unique(self.cell[self.chi2 <= room])), default=0.0)
         allowance = SLOW_ALLOWANCE if fastest <= SLOW else LOG_ALLOWANCE
         return np.where(log, z * z + self.chi2[self.best] - (more - np.clip(more, 0.0, allowance)), room)
 
