@@ -1,6 +1,7 @@
 """A real Dask cluster of two processes on this machine: bits are those of one process, and what a sampler does is seen."""
 
 import functools
+import gc
 import json
 import math
 import os
@@ -250,6 +251,8 @@ def begun():
     """A client, its executor with short messages in flight one by one, and a job whose items are known to take 10 ms."""
     client = Client()
     executor = DaskExecutor(client, ahead=1)
+    executor._fetching = "at once"  # by no other thread
+    executor._done = SimpleNamespace(put=lambda done: done and executor._outbox.put((*done[1:], done[2].result())))
     job = executor.start(abs, list(range(60)))
     executor.feed()
     assert client.sent[0].items == [0]  # it might have been a long one
@@ -331,12 +334,20 @@ def test_versions_that_differ_are_named_and_refused_unless_that_is_accepted(clie
     assert client.status == "running"  # it is another's, and stays
 
 
-def test_a_cluster_that_is_not_there_is_said(monkeypatch):
+def test_a_cluster_that_is_not_there_is_said(monkeypatch, tmp_path):
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
     with pytest.raises(ClusterError, match=r"cannot be reached .*: give the address of a scheduler that runs"):
         connect("tcp://127.0.0.1:1")
-    with pytest.raises(ClusterError, match=r"no file 'scheduler.json' is there, and an address is written as tcp://host:8786"):
-        connect("scheduler.json")
+    with pytest.raises(ClusterError, match=r"there is no file 'nosuch.json': a scheduler writes it .* tcp://host:8786"):
+        connect("nosuch.json")
+    for text in ("", "[]", '{"type": "Scheduler"}'):
+        (tmp_path / "scheduler.json").write_text(text)
+        with pytest.raises(ClusterError, match=r"scheduler.json' is none that a Dask scheduler wrote"):
+            connect(str(tmp_path / "scheduler.json"))
+    ignored = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    gc.collect()  # clients that could not be made are forgotten, and say nothing
+    assert not ignored
     with pytest.raises(ClusterError, match="needs a number of worker processes >= 1, such as local:4, got 'local:0'"):
         connect("local:0")
 

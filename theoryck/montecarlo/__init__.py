@@ -5,6 +5,7 @@ Same seed, claim, instance and sizes: same bits, for any number of workers, inte
     blocks      what is kept of one block, how it is written as bytes, and the store in which it may be found again
     choice      which executor a number of workers asks for
     cluster     blocks on a Dask cluster
+    columns     statistics of many blocks as columns, merged in bulk with the same bits
     distances   the distance of a histogram from a law, without bias
     executors   what an executor is, and the one that runs blocks in this process
     histogram   counts between fixed edges

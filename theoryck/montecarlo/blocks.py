@@ -66,6 +66,24 @@ class Stream:
     centre: float | None = None
 
 
+def groups_of(kept: Any) -> tuple[Moments, ...]:
+    """Return the moments that something which is kept of draws consists of."""
+    match kept:
+        case TwoSidedMoments(low, high, middle, gap):
+            return low, high, middle, gap
+        case Spread(_, draws, squares):
+            return draws, squares
+        case _:
+            return (kept,)
+
+
+def with_groups(kind: type, groups: Sequence[Any], centre: float) -> Any:
+    """Inverse of :func:`groups_of`, for what is kept as ``kind``."""
+    if kind is Spread:
+        return Spread(centre, *groups)
+    return TwoSidedMoments(*groups) if kind is TwoSidedMoments else groups[0]
+
+
 class BlockStore(Protocol):
     """Where the blocks of one sampler are kept; who makes it answers for the sampler being the one that drew them.
 
@@ -120,10 +138,10 @@ def pack(block: Block) -> bytes:
     match block.moments:
         case Moments() as moments:
             kind, parts = 1, [_pack_group(moments)]
-        case TwoSidedMoments(low, high, middle, gap):
-            kind, parts = 2, [_pack_group(group) for group in (low, high, middle, gap)]
-        case Spread(centre, draws, squares):
-            kind, parts = 3, [_CENTRE.pack(centre), _pack_group(draws), _pack_group(squares)]
+        case TwoSidedMoments() as moments:
+            kind, parts = 2, [_pack_group(group) for group in groups_of(moments)]
+        case Spread(centre) as moments:
+            kind, parts = 3, [_CENTRE.pack(centre), *(_pack_group(group) for group in groups_of(moments))]
         case Ranks() as ranks:
             columns = zip(_COLUMNS, (ranks.bins, ranks.counts, ranks.lows, ranks.highs), strict=True)
             parts = [
@@ -178,8 +196,7 @@ def unpack(data: bytes, bins: Sequence[float] | None = None) -> Block:
         raise BlockFormatError(f"a block of {len(data)} bytes is cut off: {error}") from error
     if place != len(data):
         raise BlockFormatError(f"a block of {len(data)} bytes ends after {place}")
-    kept = TwoSidedMoments(*groups) if kind == 2 else Spread(centre, *groups) if kind == 3 else groups[0]
-    return Block(kept, fingerprint, coincidence)
+    return Block(with_groups((Moments, TwoSidedMoments, Spread, Ranks)[kind - 1], groups, centre), fingerprint, coincidence)
 
 
 def _unpack_ranks(data: bytes, place: int, centre: float) -> tuple[Ranks, int]:

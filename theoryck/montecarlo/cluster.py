@@ -7,21 +7,24 @@ that a ledger has one owner.
 from __future__ import annotations
 
 import asyncio
+import functools
 import itertools
+import json
 import logging
 import math
 import platform
 import queue
+import threading
 import time
 import uuid
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from theoryck.montecarlo.jobs import Job, JobExecutor, WorkerDied, kind_of
+from theoryck.montecarlo.jobs import THREAD_NAME, Bundle, Job, JobExecutor, WorkerDied, kind_of
 from theoryck.montecarlo.notices import Notices, forwarding_quietly, listen, warnings_taken
 from theoryck.montecarlo.payload import read_once
 from theoryck.montecarlo.worker import answer
@@ -32,6 +35,9 @@ MESSAGE = 0.005  # seconds of the client's and the scheduler's processor that a 
 SHORTEST = 0.001  # seconds that an item takes at least, with what it costs beside its run
 LARGE = 2**15  # bytes of a function that is given to the cluster once, rather than with every item
 
+LINGER = 0.01  # of the longest time that a message takes: so long is waited for others that can be fetched with it
+FIRST = 2  # items whose length is not known that are sent for each worker that a job may have
+
 PATIENCE = 30.0  # seconds to wait for a scheduler and its first worker
 DIED = (
     "several workers of the cluster died in the middle of the same block: lower the draws per block, or give workers more memory; "
@@ -40,6 +46,7 @@ DIED = (
 
 
 Answer = tuple[bool, Any, float]  # what :func:`~theoryck.montecarlo.worker.answer` returns
+Together = tuple[Sequence[Any], float]  # values as they travel together, and the seconds that they took
 
 
 class ClusterError(RuntimeError):
@@ -83,6 +90,8 @@ class DaskExecutor(JobExecutor):
         self._name = f"theoryck-{uuid.uuid4().hex[:8]}"
         self._numbers = itertools.count()
         self._outbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[tuple[float, Any, Any] | None] = queue.SimpleQueue()
+        self._fetching: threading.Thread | None = None
         self._flying: dict[tuple[int, int], _Flying] = {}
         self._sent: dict[int, Any] = {}
         self._each = 0.0  # about how many seconds of work a message holds
@@ -115,6 +124,8 @@ class DaskExecutor(JobExecutor):
         """Cancel what is under way; a client and a cluster that :func:`connect` made are closed, others stay."""
         self._end_jobs()
         self.notices.end()
+        self._done.put(None)
+        self._fetching = None
         while self._own:
             self._own.pop()()
 
@@ -129,18 +140,14 @@ class DaskExecutor(JobExecutor):
     def _together(self, job: Job) -> int:
         length = job.account.lengths.get(kind_of(job.function))
         if length is None:
-            return 1  # it may be long: the first ones tell
-        waiting, enough = 0.0, 2 * self.workers * span(self.workers)
-        for each in self.jobs.values():
-            waiting += each.left * self.typical(each)
-            if waiting > enough:
-                break
-        return bundled(length, waiting, len(self._flying) * self._each, self.workers)
+            # They may be long: the first ones tell, one by one, as many as a job's share of the workers takes.
+            return int(job.sent * len(self.jobs) < FIRST * self.workers or bool(job.again))
+        return bundled(length, self.waiting, len(self._flying) * self._each, self.workers)
 
     def _busy(self) -> bool:
         return bool(self._flying)
 
-    def _send(self, job: Job, bundle: list[tuple[int, Any]]) -> None:
+    def _send(self, job: Job, bundle: Bundle) -> None:
         payload: Any = job.payload
         if len(payload) > LARGE:
             if job.ticket not in self._sent:
@@ -150,12 +157,13 @@ class DaskExecutor(JobExecutor):
                     self._sent[job.ticket] = self.client.submit(_itself, payload, key=name)
             payload = self._sent[job.ticket]
         number = next(self._numbers)
-        rank, key = job.account.rank, (job.ticket, number)
-        items, most = [item for _, item in bundle], 2 * span(self.workers)
-        future = self.client.submit(_answer, payload, items, most, key=(self._name, *key), priority=-rank)
+        rank, key, most = job.account.rank, (job.ticket, number), 2 * span(self.workers)
+        future = self.client.submit(_answer, payload, bundle.items, most, key=(self._name, *key), priority=-rank)
         self._flying[key] = _Flying(job, bundle, future, (rank, number))
-        # Fetching waits where the worker that had the value is lost by now: in a thread of Dask's, not in that of the run.
-        future.add_done_callback(lambda done: self._outbox.put((key, done, _outcome(done))))
+        if self._fetching is None:
+            self._fetching = threading.Thread(target=_fetch, args=(self._done, self._outbox), name=THREAD_NAME, daemon=True)
+            self._fetching.start()
+        future.add_done_callback(functools.partial(_is_done, self._done, key, most * LINGER))
 
     def _receive(self, block: bool) -> bool:
         while True:
@@ -188,15 +196,23 @@ class DaskExecutor(JobExecutor):
             return True
         job, bundle = flying.job, flying.bundle
         if isinstance(found, Exception):
-            if len(bundle) > 1:
+            if len(bundle.items) > 1:
                 job.part(bundle)
                 return True
             found = [(False, (found, ""), 0.0)]
-        for (place, _), (fine, value, seconds) in zip(bundle, found, strict=False):
-            self.took(job, seconds)
-            job.arrived[place] = (fine, value)
-        self._each += (sum(seconds for *_, seconds in found) - self._each) / 8
-        job.again.extend(bundle[len(found) :])
+        if isinstance(found, tuple):
+            values, seconds = found
+            job.arrive(bundle.place, values)
+        else:
+            values, seconds = found, sum(seconds for *_, seconds in found)
+            for place, (fine, value, _) in enumerate(found, bundle.place):
+                if fine:
+                    job.arrive(place, [value])
+                else:
+                    job.fail(place, *value)
+        self.took(job, seconds, len(values))
+        self._each += (seconds - self._each) / 8
+        job.send_again(bundle.after(len(values)))
         return True
 
     def _again(self, flying: _Flying) -> None:
@@ -204,10 +220,10 @@ class DaskExecutor(JobExecutor):
         sent = self._sent.get(flying.job.ticket)
         if sent is not None and sent.status == "error":
             del self._sent[flying.job.ticket]
-        if len(flying.bundle) > 1:
+        if len(flying.bundle.items) > 1:
             flying.job.part(flying.bundle)
         else:
-            flying.job.lost(*flying.bundle[0], DIED)
+            flying.job.lost(flying.bundle, DIED)
 
     def _lost(self, worker: str, keys: list[Any]) -> None:
         """Take in that a worker was lost: as many messages as it had threads may have been begun, those that were to go first."""
@@ -216,10 +232,10 @@ class DaskExecutor(JobExecutor):
         held.sort(key=lambda each: self._flying[each].turn)
         for key in held[: self._of_worker.get(worker, 1)]:
             flying = self._flying[key]
-            if len(flying.bundle) > 1:
+            if len(flying.bundle.items) > 1:
                 flying.job.part(flying.bundle)
-            elif self.blamed(flying.job, flying.bundle[0][0]):
-                flying.job.fail(flying.bundle[0][0], WorkerDied(DIED))
+            elif self.blamed(flying.job, flying.bundle.place):
+                flying.job.fail(flying.bundle.place, WorkerDied(DIED))
             else:
                 continue  # Dask sends it again
             del self._flying[key]
@@ -231,7 +247,7 @@ class _Flying:
     """Items that the cluster has, each with its place, the future of their values, and when their turn is among others."""
 
     job: Job
-    bundle: list[tuple[int, Any]]
+    bundle: Bundle
     future: Any
     turn: tuple[int, int]
 
@@ -300,8 +316,8 @@ def connect(where: str, any_versions: bool = False) -> DaskExecutor:
     kind, _, number = where.partition(":")
     if kind == "local" and not (number.isascii() and number.isdigit() and int(number)):
         raise ClusterError(f"local:N needs a number of worker processes >= 1, such as local:4, got {where!r}")
-    if kind != "local" and "://" not in where and not (number.isascii() and number.isdigit()) and not Path(where).is_file():
-        raise ClusterError(f"no file {where!r} is there, and an address is written as tcp://host:8786: a scheduler writes its file")
+    file = kind != "local" and "://" not in where and not (number.isascii() and number.isdigit())
+    described = _scheduler_of(where) if file or Path(where).is_file() else where
     notices = Notices()
     own = [listen(notices)]
     try:
@@ -310,11 +326,9 @@ def connect(where: str, any_versions: bool = False) -> DaskExecutor:
             with warnings_taken(notices):
                 cluster = distributed.LocalCluster(n_workers=int(number), **options)
             own.append(cluster.close)
-            address = {"address": cluster}
-        else:
-            address = {"scheduler_file": where} if Path(where).is_file() else {"address": where}
+            described = cluster
         with warnings_taken(notices):
-            client = distributed.Client(**address, timeout=PATIENCE, set_as_default=False)
+            client = _client(described)
         own.append(client.close)
         client.wait_for_workers(1, timeout=PATIENCE)
         if not any_versions:
@@ -335,6 +349,39 @@ def connect(where: str, any_versions: bool = False) -> DaskExecutor:
     executor._own = own
     executor._processes = int(number) if kind == "local" else 0
     return executor
+
+
+def _scheduler_of(file: str) -> str:
+    """Return the address that a scheduler wrote into its file."""
+    try:
+        address: str = json.loads(Path(file).read_text())["address"]
+    except FileNotFoundError:
+        raise ClusterError(
+            f"there is no file {file!r}: a scheduler writes it (dask scheduler --scheduler-file {file}); an address is written as "
+            "tcp://host:8786"
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ClusterError(f"the file {file!r} is none that a Dask scheduler wrote ({type(error).__name__}: {error})") from error
+    return address
+
+
+def _client(scheduler: Any) -> Any:
+    """Return a client of a scheduler; one that could not be made is not left to wait for its end where it is forgotten."""
+    import distributed
+
+    for attempts_left in (2, 1, 0):
+        client = object.__new__(distributed.Client)
+        try:
+            client.__init__(scheduler, timeout=PATIENCE, set_as_default=False)
+            return client
+        except BaseException as error:
+            with suppress(Exception):
+                client.close(timeout=1.0)
+            client.status = "closed"  # else it is closed again when it is forgotten, which may take a minute
+            # Dask asserts that nothing comes before the scheduler's answer: what other clients do may.
+            if not (isinstance(error, AssertionError) and attempts_left):
+                raise
+    raise AssertionError("the last attempt returns or raises")
 
 
 def versions() -> dict[str, str]:
@@ -370,20 +417,52 @@ def _itself(payload: bytes) -> bytes:
     return payload
 
 
-def _answer(payload: bytes, items: list[Any], most: float) -> list[Answer]:
+def _answer(payload: bytes, items: Iterable[Any], most: float) -> list[Answer] | Together:
     """What runs on the cluster, beside other threads there: items until ``most`` seconds have passed, at least one."""
     began, found = time.perf_counter(), []
     for item in items:
         found.append(answer(lambda each: read_once(payload)(each), item, time.thread_time))
         if time.perf_counter() - began > most:
             break
-    return found
+    together = getattr(read_once(payload), "together", None) if all(fine for fine, *_ in found) else None
+    if together is None:
+        return found
+    return together([value for _, value, _ in found]), sum(seconds for *_, seconds in found)
 
 
-def _outcome(future: Any) -> list[Answer] | Exception | None:
+def _is_done(done: queue.SimpleQueue[Any], key: tuple[int, int], linger: float, future: Any) -> None:
+    done.put((linger, key, future))
+
+
+def _fetch(done: queue.SimpleQueue[Any], outbox: queue.SimpleQueue[Any]) -> None:
+    """Fetch what is done, together with what is soon after it, since that costs little more than one; end at None.
+
+    Fetching waits where the worker that had a value is lost by now: here, not in the thread of the run.
+    """
+    while (first := done.get()) is not None:
+        time.sleep(first[0])
+        fetched = [first]
+        with suppress(queue.Empty):
+            while (each := done.get_nowait()) is not None:
+                fetched.append(each)
+            done.put(None)
+        for (_, key, future), found in zip(fetched, _outcomes([future for *_, future in fetched]), strict=True):
+            outbox.put((key, future, found))
+
+
+def _outcomes(futures: list[Any]) -> list[Any]:
+    """Return for each future what :func:`_outcome` does."""
+    if len(futures) > 1 and all(future.status == "finished" for future in futures):
+        with suppress(Exception):  # each says for itself what is wrong with it
+            found: list[Any] = futures[0].client.gather(futures)
+            return found
+    return [_outcome(future) for future in futures]
+
+
+def _outcome(future: Any) -> list[Answer] | Together | Exception | None:
     """Return what :func:`_answer` gave, why it gave nothing, or None for what Dask gave up or was cancelled."""
     try:
-        found: list[Answer] = future.result()
+        found: list[Answer] | Together = future.result()
         return found
     except asyncio.CancelledError:
         return None

@@ -1,8 +1,9 @@
 """Several maps at once on one bounded queue, and coroutines that wait for their results, all in one thread.
 
-A job is one map: a function that travels once to every worker that runs it, and items that are taken late and sent in order.
-Items of all jobs share the workers; those of the lowest rank go first.  A worker that is lost costs the item it ran, which is sent
-again; one that is to blame (:meth:`JobExecutor.blamed`) is an error at its place, and concerns no other job.
+A job is one map: a function that travels once to every worker that runs it, and items that are taken late and sent in order,
+several in one message where that is worth it.  Items of all jobs share the workers; those of the lowest rank go first.  A worker
+that is lost costs the item it ran, which is sent again; one that is to blame (:meth:`JobExecutor.blamed`) is an error at its place,
+and concerns no other job.
 
 Whoever has several things in work at once writes them as coroutines that await what is :func:`following` in a map.  With an
 executor that is no :class:`JobExecutor` they never wait: it has one map under way at a time.
@@ -10,6 +11,7 @@ executor that is no :class:`JobExecutor` they never wait: it has one map under w
 
 from __future__ import annotations
 
+import bisect
 import functools
 import itertools
 import operator
@@ -68,24 +70,68 @@ class Account:
     lengths: dict[Any, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Consecutive items of a job, the first of them at ``place``, which travel in one message; ``alone`` is one that has to."""
+
+    place: int
+    items: Sequence[Any]
+    alone: bool = False
+
+    def parted(self) -> Iterator[Bundle]:
+        """Yield each item as one that is to go alone."""
+        return (Bundle(self.place + i, self.items[i : i + 1], alone=True) for i in range(len(self.items)))
+
+    def after(self, count: int) -> Bundle:
+        """Return what follows so many items."""
+        return Bundle(self.place + count, self.items[count:])
+
+
+class _Items:
+    """Items that are taken late: of a sequence several at a time, of anything else one by one."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self._all = items if isinstance(items, Sequence) else None
+        self._each = iter(() if self._all is not None else items)
+        self._taken = 0
+
+    def take(self, count: int) -> Sequence[Any]:
+        """Return the next ones, at most so many; none where there are no more."""
+        if self._all is None:
+            return list(itertools.islice(self._each, 1))
+        found = self._all[self._taken : self._taken + count]
+        self._taken += len(found)
+        return found
+
+    def left(self, guess: int) -> int:
+        """Return about how many there are: ``guess`` of an iterator that does not say it."""
+        return operator.length_hint(self._each, guess) if self._all is None else len(self._all) - self._taken
+
+
 @dataclass(eq=False)
 class Job(Iterator[Any]):
     """One map that is under way: the next value when it is ``ready``, or after waiting for it."""
 
     executor: JobExecutor
     function: Callable[[Any], Any]
-    items: Iterator[Any]
+    items: _Items
     ticket: int
     account: Account
     more: bool = True
     sent: int = 0
     given: int = 0
-    again: deque[tuple[int, Any]] = field(default_factory=deque)
-    alone: set[int] = field(default_factory=set)
+    again: deque[Bundle] = field(default_factory=deque)
     longest: int = 1
     arrived: dict[int, tuple[bool, Any]] = field(default_factory=dict)
     over: bool = False
     why: str = ""
+    weight: float = 0.0
+    _rest: deque[Any] = field(default_factory=deque)
+
+    @property
+    def turn(self) -> tuple[int, int]:
+        """Its place among those that want to send something."""
+        return self.account.rank, self.ticket
 
     @functools.cached_property
     def payload(self) -> bytes:
@@ -95,9 +141,15 @@ class Job(Iterator[Any]):
     @property
     def ready(self) -> bool:
         """Whether the next value, the end or an error is there."""
-        return self.over or self.given in self.arrived or (self.given == self.sent and not self.more)
+        return bool(self._rest) or self.over or self.given in self.arrived or (self.given == self.sent and not self.more)
 
     def __next__(self) -> Any:
+        if not self._rest:
+            self._rest.extend(self.several())
+        return self._rest.popleft()
+
+    def several(self) -> Sequence[Any]:
+        """Return the values that come next, as many as came in one message."""
         self.executor.feed()
         while not self.ready:
             self.executor.wait()
@@ -106,12 +158,14 @@ class Job(Iterator[Any]):
             if self.why:
                 raise Closed(self.why)
             raise StopIteration
-        fine, value = self.arrived.pop(self.given)
-        self.given += 1
+        fine, found = self.arrived.pop(self.given)
         if not fine:
+            self.given += 1
             self.close()
-            _raise_remote(*value)
-        return value
+            _raise_remote(*found)
+        self.given += len(found)
+        values: Sequence[Any] = found
+        return values
 
     def wait(self) -> None:
         """Let something arrive, for this job or another."""
@@ -121,69 +175,66 @@ class Job(Iterator[Any]):
         """Forget what is still running; ``why`` is what the next call for a value is told."""
         if not self.over:
             self.over, self.why, self.more = True, why, False
-            self.arrived.clear()
-            self.again.clear()
+            for kept in (self.arrived, self.again, self._rest):
+                kept.clear()
             self.executor.end(self)
 
-    def next_item(self, ahead: int) -> tuple[int, Any] | None:
-        """Return the next item to send and its place, unless so many results would wait for an earlier one."""
+    def next_bundle(self, ahead: int, count: int) -> Bundle | None:
+        """Return up to ``count`` items for one message; None while as many results as ``ahead`` messages hold wait for another."""
         if self.again:
-            return self.again.popleft()
-        if not self.more or self.sent - self.given >= ahead:
+            bundle = self.again.popleft()
+            if bundle.alone or len(bundle.items) <= count:
+                return bundle
+            self.again.appendleft(bundle.after(count))
+            return Bundle(bundle.place, bundle.items[:count])
+        # Messages get shorter at the end, while results wait for a long one: the longest says how many may.
+        self.longest = max(self.longest, count)
+        if not self.more or self.sent - self.given >= ahead * self.longest:
             return None
         try:
-            item = next(self.items)
-        except StopIteration:
-            self.more = False
-            return None
+            items = self.items.take(count)
         except Exception as error:  # it belongs to the place of the item that is not there
             self.more = False
             self.fail(self.sent, error)
             self.sent += 1
             return None
-        self.sent += 1
-        return self.sent - 1, item
-
-    def next_items(self, ahead: int, count: int) -> list[tuple[int, Any]]:
-        """Return up to ``count`` items for one message, each with its place; one that is to go alone does.
-
-        As many results as ``ahead`` messages hold may wait for an earlier one.
-        """
-        found: list[tuple[int, Any]] = []
-        # Messages get shorter at the end, while results wait for a long one: the longest says how many may.
-        self.longest = max(self.longest, count)
-        ahead *= self.longest
-        while len(found) < count and not (found and self.again and self.again[0][0] in self.alone):
-            one = self.next_item(ahead)
-            if one is None:
-                break
-            found.append(one)
-            if one[0] in self.alone:
-                break
-        return found
+        self.more = bool(items) and self.items.left(1) > 0
+        self.sent += len(items)
+        return Bundle(self.sent - len(items), items) if items else None
 
     @property
     def left(self) -> int:
         """About how many items are not sent; of an iterator that does not say it, as many as results may wait."""
-        known = operator.length_hint(self.items, AHEAD * self.executor.workers) if self.more else 0
-        return len(self.again) + known
+        known = self.items.left(AHEAD * self.executor.workers) if self.more else 0
+        return sum(len(bundle.items) for bundle in self.again) + known
 
-    def part(self, bundle: Iterable[tuple[int, Any]]) -> None:
+    def send_again(self, bundle: Bundle) -> None:
+        """Send items again that were not run."""
+        if bundle.items:
+            self.again.append(bundle)
+            self.executor.weigh(self)
+
+    def part(self, bundle: Bundle) -> None:
         """Send items of one message again, each alone: one of them may have cost the worker."""
-        for place, item in bundle:
-            self.alone.add(place)
-            self.again.append((place, item))
+        self.again.extend(bundle.parted())
+        self.executor.weigh(self)
 
-    def fail(self, place: int, error: BaseException) -> None:
-        """Let an error come at its place."""
-        self.arrived[place] = (False, (error, ""))
+    def arrive(self, place: int, values: Sequence[Any]) -> None:
+        """Take in the values of consecutive items, of which this is the place of the first."""
+        if not self.over:
+            self.arrived[place] = (True, values)
 
-    def lost(self, place: int, item: Any, how: str) -> None:
-        """Send an item again whose worker was lost while running it, unless it is to blame."""
-        if self.executor.blamed(self, place):
-            self.fail(place, WorkerDied(how))
+    def fail(self, place: int, error: BaseException | None, text: str = "") -> None:
+        """Let an error come at its place; ``text`` is its traceback elsewhere."""
+        if not self.over:
+            self.arrived[place] = (False, (error, text))
+
+    def lost(self, bundle: Bundle, how: str) -> None:
+        """Send a single item again whose worker was lost while running it, unless it is to blame."""
+        if self.executor.blamed(self, bundle.place):
+            self.fail(bundle.place, WorkerDied(how))
         else:
-            self.part([(place, item)])
+            self.part(bundle)
 
 
 class JobExecutor(_Closing):
@@ -204,14 +255,18 @@ class JobExecutor(_Closing):
     def __init__(self) -> None:
         self.jobs: dict[int, Job] = {}
         self.account = Account()
+        self.waiting = 0.0
+        self._queue: list[Job] = []  # the same jobs, those first whose turn is first
         self._tickets = itertools.count()
         self._typical: dict[Any, float] = {}
         self._cost: dict[tuple[int, int], int] = {}
 
     def start(self, function: Callable[[Item], Value], items: Iterable[Item]) -> Job:
         """Begin a map beside those that are under way; close it to leave early."""
-        job = Job(self, function, iter(items), next(self._tickets), self.account)
+        job = Job(self, function, _Items(items), next(self._tickets), self.account)
         self.jobs[job.ticket] = job
+        bisect.insort(self._queue, job, key=lambda each: each.turn)
+        self.weigh(job)
         return job
 
     def map(self, function: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
@@ -227,13 +282,19 @@ class JobExecutor(_Closing):
         kind = kind_of(job.function)
         return job.account.lengths.get(kind, self._typical.get(kind, DEPTH))
 
-    def took(self, job: Job, seconds: float) -> None:
-        """Take in how long an item took."""
+    def took(self, job: Job, seconds: float, items: int = 1) -> None:
+        """Take in how long items took together."""
         job.account.seconds += seconds
-        kind = kind_of(job.function)
+        kind, each = kind_of(job.function), seconds / items
         for lengths in (self._typical, job.account.lengths):
             known = lengths.get(kind)
-            lengths[kind] = seconds if known is None else known + (seconds - known) / 8
+            lengths[kind] = each if known is None else known + (each - known) * min(items / 8, 1.0)
+        self.weigh(job)
+
+    def weigh(self, job: Job) -> None:
+        """Keep ``waiting``, about how many seconds of work are not sent, up to date with what one job has."""
+        weight = 0.0 if job.over else job.left * self.typical(job)
+        self.waiting, job.weight = max(0.0, self.waiting + weight - job.weight) if self.jobs else 0.0, weight
 
     def blamed(self, job: Job, place: int) -> bool:
         """Take in that a worker was lost while it ran an item, and return whether the item is to blame.
@@ -253,18 +314,21 @@ class JobExecutor(_Closing):
 
     def feed(self) -> None:
         """Send items to workers that have room, those of the lowest rank first."""
-        for job in sorted(self.jobs.values(), key=lambda job: (job.account.rank, job.ticket)):
-            while self._room():
+        if not self._room():
+            return
+        for job in self._queue[:]:
+            while (job.more or job.again) and self._room():
                 count = self._together(job)
-                found = job.next_items(AHEAD * self.workers, count)
-                if not found:
+                bundle = job.next_bundle(AHEAD * self.workers, count) if count else None
+                if bundle is None:
                     break
+                self.weigh(job)
                 try:
                     job.payload  # noqa: B018 (made now, so that what cannot travel is an error of this job)
                 except PayloadError as error:
-                    job.fail(found[0][0], error)
+                    job.fail(bundle.place, error)
                     break
-                self._send(job, found)
+                self._send(job, bundle)
 
     def wait(self) -> None:
         """Feed the workers and take in one message at least, unless nothing is under way."""
@@ -281,7 +345,9 @@ class JobExecutor(_Closing):
 
     def end(self, job: Job) -> None:
         """Forget a job; what was sent of it is not waited for."""
-        self.jobs.pop(job.ticket, None)
+        if self.jobs.pop(job.ticket, None) is not None:
+            self._queue.remove(job)
+        self.weigh(job)
 
     def _end_jobs(self) -> None:
         for job in list(self.jobs.values()):
@@ -294,10 +360,10 @@ class JobExecutor(_Closing):
         raise NotImplementedError
 
     def _together(self, job: Job) -> int:
-        """Return how many items of a job the next message may hold."""
+        """Return how many items of a job the next message may hold, 0 where there is to be none now."""
         return 1
 
-    def _send(self, job: Job, bundle: list[tuple[int, Any]]) -> None:
+    def _send(self, job: Job, bundle: Bundle) -> None:
         raise NotImplementedError
 
     def _receive(self, block: bool) -> bool:
@@ -350,6 +416,10 @@ class _AtOnce(Iterator[Any]):
     def __next__(self) -> Any:
         return next(self._results)
 
+    def several(self) -> Sequence[Any]:
+        """Return the next value."""
+        return [next(self._results)]
+
     def wait(self) -> None:
         """Return: every value is as good as there."""
 
@@ -371,6 +441,12 @@ async def following(results: Job | _AtOnce) -> Any:
     """Return the next of the values that are known to come; the coroutine waits where it is not there yet."""
     await until(results)
     return next(results)
+
+
+async def several(results: Job | _AtOnce) -> Sequence[Any]:
+    """Return those of the values that are known to come which came in one message; the coroutine waits for them."""
+    await until(results)
+    return results.several()
 
 
 async def mapped(executor: Executor | None, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:

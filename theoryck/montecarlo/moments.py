@@ -35,6 +35,9 @@ from theoryck.records import Estimate
 KEPT = 131_072
 """At most this many of the largest |values| are kept."""
 
+MOST_KEPT = KEPT - KEPT // 16
+"""So many are left when there are more."""
+
 TOP = 1_000
 """The top one in ``TOP`` draws is what the heavy-tail flag looks at."""
 
@@ -102,7 +105,7 @@ class Moments:
         scaled -= left
         square = scaled * scaled
         magnitudes = np.abs(array)
-        largest, floor = _keep_largest(magnitudes, -1.0, _wanted(array.size), _wanted(array.size))
+        largest, floor = keep_largest(magnitudes, -1.0, _wanted(array.size), _wanted(array.size))
         return cls(
             count=int(array.size),
             exponent=exponent,
@@ -135,7 +138,7 @@ class Moments:
         m4 += 6.0 * d2 * (a * (a / n) * second[1] + b * (b / n) * first[1]) / n + 4.0 * delta * (a * second[2] - b * first[2]) / n
         pool = np.concatenate((self.largest, other.largest))
         wanted = _wanted(n)
-        largest, floor = _keep_largest(pool, max(self.floor, other.floor), wanted, min(2 * wanted, KEPT))
+        largest, floor = keep_largest(pool, max(self.floor, other.floor), wanted, min(2 * wanted, KEPT))
         return Moments(
             count=n,
             exponent=exponent,
@@ -221,7 +224,8 @@ class Moments:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Moments):
             return NotImplemented
-        return self.to_json() == other.to_json()
+        one, two = ({**each.to_json(), "largest": sorted(each.largest.tolist())} for each in (self, other))
+        return one == two
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -259,17 +263,21 @@ class Moments:
         )
 
 
-def _wanted(count: int) -> int:
-    """How many of the largest |values| of ``count`` draws to keep.
+def raised(count: Any) -> Any:
+    """Return how many of the largest |values| of ``count`` draws to keep, an integer or many, as long as these are few.
 
     The final top 0.1% takes about k = count/1000 of these draws with a spread of sqrt(k); k/4 + 64 more is at least ten such
     spreads for k >= 0.  That this was enough is not assumed but seen from ``floor``.
     """
     top = -(-count // TOP)
-    return min(top + top // 4 + 64, KEPT - KEPT // 16)
+    return top + top // 4 + 64
 
 
-def _keep_largest(pool: NDArray[np.float64], floor: float, wanted: int, limit: int) -> tuple[NDArray[np.float64], float]:
+def _wanted(count: int) -> int:
+    return min(int(raised(count)), MOST_KEPT)
+
+
+def keep_largest(pool: NDArray[np.float64], floor: float, wanted: int, limit: int) -> tuple[NDArray[np.float64], float]:
     """Trim ``pool`` to its ``wanted`` largest once it holds more than ``limit`` (the slack makes trimming rare, hence cheap)."""
     if len(pool) <= limit:
         return pool, floor

@@ -36,12 +36,19 @@ KINDS: tuple[tuple[str, str], ...] = (
     ),
     # What else Dask says of a worker that is lost.
     (
-        r"[Rr]estart(ing|ed)? worker|Removing worker|workers died|[Ww]orker process|Connection to|Lost connection|while reading"
-        r"|Scheduler was unaware|unregistered worker|broadcast|Timed out|TimeoutError|CommClosed|Couldn't gather|terminate"
-        r"|CancelledError|Closed comm|close gracefully|Failed to (start|restart|communicate)|Nanny",
+        r"[Rr]estart(ing|ed)? worker|Removing worker|workers died|[Ww]orker process|Scheduler was unaware|unregistered worker"
+        r"|terminate|close gracefully|Failed to (start|restart)|Nanny",
         LOST,
     ),
 )
+
+BROKEN = (
+    r"Connection to|Lost connection|while reading|broadcast|Timed out|TimeoutError|CommClosed|Couldn't gather|CancelledError"
+    r"|Closed comm|Failed to communicate"
+)
+"""Of connections: what Dask says before and after a worker is lost, and of a network that is slow."""
+
+SLOW = "connections within the cluster were slow or broke off, and were tried again; results are the same"
 
 
 class Notices(logging.Handler):
@@ -58,7 +65,7 @@ class Notices(logging.Handler):
     def __init__(self, tell: Callable[[str], None] | None = None) -> None:
         super().__init__(logging.WARNING)
         self.tell = tell or on_standard_error
-        self.losses, self.over = 0, False
+        self.losses, self.broken, self.over = 0, False, False
         self._told: set[str] = set()
         self._telling = threading.Lock()
 
@@ -75,6 +82,9 @@ class Notices(logging.Handler):
             if re.search(pattern, message):
                 self.say(sentence)
                 return
+        if re.search(BROKEN, message):
+            self.broken = True
+            return
         self.say(f"Dask says ({source}): {message.splitlines()[0] if message else kind}", kind or message)
 
     def say(self, sentence: str, kind: str = "") -> None:
@@ -91,7 +101,12 @@ class Notices(logging.Handler):
         self.say(LOST)
 
     def end(self) -> None:
-        """Say how many were lost, where that was not said, and nothing more: Dask logs much while its parts close."""
+        """Say how many were lost, where that was not said, and nothing more: Dask logs much while its parts close.
+
+        Connections that broke off are told of now, where no worker that was lost explains them.
+        """
+        if self.broken and LOST not in self._told:
+            self.say(SLOW)
         self.over = True
         if self.losses > 1:
             self.tell(f"{self.losses} workers of the cluster were lost; what they had begun was drawn again, with the same bits")

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from theoryck.montecarlo.executors import WORKER_VARIABLE, SerialExecutor
-from theoryck.montecarlo.jobs import DEPTH, MOST_HELD, THREAD_NAME, Job, JobExecutor
+from theoryck.montecarlo.jobs import DEPTH, MOST_HELD, THREAD_NAME, Bundle, Job, JobExecutor
 from theoryck.montecarlo.worker import packed, read_frame, write_packed
 from theoryck.records.arguments import integer
 
@@ -47,8 +47,7 @@ class _Held:
     """An item that a worker holds, and about how many seconds it takes."""
 
     job: Job
-    place: int
-    item: Any
+    bundle: Bundle
     seconds: float
 
 
@@ -86,7 +85,7 @@ class _Worker:
         ticket = held.job.ticket
         payload = None if ticket in self.tickets else held.job.payload
         # What cannot be pickled is an error before a byte is written.
-        body = packed((tuple(over), ticket, payload, held.item))
+        body = packed((tuple(over), ticket, payload, held.bundle.items[0]))
         self.tickets = self.tickets - over | {ticket}
         self.held.append(held)
         write_packed(self.process.stdin, body)
@@ -166,19 +165,18 @@ class ProcessExecutor(JobExecutor):
     def _busy(self) -> bool:
         return any(worker.held for worker in self._pool)
 
-    def _send(self, job: Job, bundle: list[tuple[int, Any]]) -> None:
-        """Give one item to the least busy worker, starting another process while there are fewer than wanted."""
-        [(place, item)] = bundle  # a message on a pipe costs too little for more
+    def _send(self, job: Job, bundle: Bundle) -> None:
+        """Give the one item (a message on a pipe costs too little for more) to the least busy worker, or to a new one."""
         worker = min(self._pool, key=lambda one: (bool(one.held), one.load), default=None)
         if worker is None or (worker.held and len(self._pool) < self.workers):
             worker = _Worker(self._outbox)
             self._pool.append(worker)
         try:
-            worker.send(_Held(job, place, item, self.typical(job)), worker.tickets - self.jobs.keys())
+            worker.send(_Held(job, bundle, self.typical(job)), worker.tickets - self.jobs.keys())
         except OSError:
             pass  # it is gone, which is said after its last replies: only then is it known which item it had begun
         except Exception as error:  # an item that cannot be pickled
-            job.fail(place, error)
+            job.fail(bundle.place, error)
 
     def _receive(self, block: bool) -> bool:
         while True:
@@ -201,8 +199,10 @@ class ProcessExecutor(JobExecutor):
         held = worker.held.popleft()
         fine, value, seconds = message
         self.took(held.job, seconds)
-        if not held.job.over:
-            held.job.arrived[held.place] = (fine, value)
+        if fine:
+            held.job.arrive(held.bundle.place, [value])
+        else:
+            held.job.fail(held.bundle.place, *value)
         return True
 
     def _lost(self, worker: _Worker) -> None:
@@ -219,6 +219,6 @@ class ProcessExecutor(JobExecutor):
             if held.job.over:
                 continue
             if number == 0:
-                held.job.lost(held.place, held.item, how)
+                held.job.lost(held.bundle, how)
             else:
-                held.job.again.append((held.place, held.item))
+                held.job.send_again(held.bundle)

@@ -91,18 +91,20 @@ class Ranks:
         """The number of draws."""
         return int(self.counts.sum())
 
-    def merge(self, other: Ranks) -> Ranks:
-        """Return the counts of both groups, the same bits in either order; ValueError where their centres differ."""
-        if self.centre != other.centre:
-            raise ValueError(f"ranks to be merged must have one centre, got {self.centre} and {other.centre}")
-        bins = np.concatenate((self.bins, other.bins))
+    def merge(self, *others: Ranks) -> Ranks:
+        """Return the counts of all groups, the same bits in any order; ValueError where their centres differ."""
+        for other in others:
+            if self.centre != other.centre:
+                raise ValueError(f"ranks to be merged must have one centre, got {self.centre} and {other.centre}")
+        groups = (self, *others)
+        bins = np.concatenate([each.bins for each in groups])
         order = np.argsort(bins, kind="stable")
         starts = _starts(bins[order])
         if not len(starts):
             return self
-        counts = np.add.reduceat(np.concatenate((self.counts, other.counts))[order], starts)
-        lows = np.minimum.reduceat(np.concatenate((self.lows, other.lows))[order], starts)
-        highs = np.maximum.reduceat(np.concatenate((self.highs, other.highs))[order], starts)
+        counts = np.add.reduceat(np.concatenate([each.counts for each in groups])[order], starts)
+        lows = np.minimum.reduceat(np.concatenate([each.lows for each in groups])[order], starts)
+        highs = np.maximum.reduceat(np.concatenate([each.highs for each in groups])[order], starts)
         return Ranks(self.centre, bins[order][starts], counts, lows, highs)
 
     def order_statistics(self, ranks: Sequence[float]) -> NDArray[np.float64]:

@@ -7,7 +7,9 @@ whether or not it was interrupted and resumed after a whole block.
 
 from __future__ import annotations
 
+import bisect
 import hashlib
+import itertools
 import math
 import os
 import random
@@ -16,15 +18,16 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theoryck.montecarlo.blocks import Block, BlockStore, Stream
+from theoryck.montecarlo.columns import BlockColumns, Drawn, Total
 from theoryck.montecarlo.executors import WORKER_VARIABLE, Executor, SerialExecutor
-from theoryck.montecarlo.jobs import THREAD_NAME, WorkerDied, following, mapped, run, start
+from theoryck.montecarlo.jobs import THREAD_NAME, WorkerDied, mapped, run, several, start
 from theoryck.montecarlo.moments import Moments
 from theoryck.montecarlo.seeds import Key
 from theoryck.montecarlo.statistics import MEAN, Statistic
@@ -256,27 +259,35 @@ def _described(value: Any) -> str:
 
 
 class _Repeats:
-    """Notices blocks that equal the first one or the one before more often than chance allows."""
+    """Notices blocks that equal the first one more often than chance allows."""
 
     def __init__(self) -> None:
         self.first: Block | None = None
         self.chance = 0.0
 
-    def see(self, number: int, block: Block) -> None:
+    def before_one(self, drawn: Sequence[Drawn]) -> int:
+        """Return how many blocks come before one that is a repetition too many: all, where there is none."""
+        begin = 0
         if self.first is None:
-            self.first = block
-        elif block.fingerprint == self.first.fingerprint:
-            self.chance += block.coincidence
-            if self.chance < _CHANCE:
-                raise _ignores_rng(f"block {number} has exactly the draws of an earlier block")
+            self.first, begin = drawn[0][1], 1
+        if isinstance(drawn, BlockColumns):
+            equal = drawn.equal_to(self.first)
+        else:
+            equal = [place for place, (_, block) in enumerate(drawn) if block.fingerprint == self.first.fingerprint]
+        for place in equal:
+            if place >= begin:
+                self.chance += drawn[place][1].coincidence
+                if self.chance < _CHANCE:
+                    return place
+        return len(drawn)
 
 
-def _plan(draws: int, block_draws: int, first_block: int) -> list[tuple[int, int]]:
+def _plan(which: int, draws: int, block_draws: int, first_block: int) -> list[_Run]:
     for name, value, least in (("draws", draws, 1), ("block_draws", block_draws, 1), ("first_block", first_block, 0)):
         integer(value, name, least)
     whole, rest = divmod(int(draws), int(block_draws))
-    sizes = [int(block_draws)] * whole + ([rest] if rest else [])
-    return [(int(first_block) + position, size) for position, size in enumerate(sizes)]
+    runs = [_Run(which, int(first_block), whole, int(block_draws)), _Run(which, int(first_block) + whole, 1, rest)]
+    return [run for run in runs if run.count and run.size]
 
 
 def sample(
@@ -297,10 +308,10 @@ def sample(
 
     Only the last block may be shorter.  To resume, pass the moments so far as ``initial`` and the number of blocks they hold as
     ``first_block``: when those were whole blocks the result has the bits of one uninterrupted run.  ``bins`` are edges of a
-    histogram; ``progress(done, draws)`` is called after each block.  Blocks that ``store`` holds are not drawn again,
-    others are saved there one by one; the result has the same bits.  With a ``statistic`` other than the mean, what its
-    ``estimate`` takes is returned, kept about a centre that a pilot finds.  Raises SamplerError when the sampler breaks its
-    contract (shape, dtype, NaN, ignoring rng); any exception that leaves here, also KeyboardInterrupt, carries ``.partial``
+    histogram; ``progress(done, draws)`` is called after each block, or those that came together.  Blocks that ``store`` holds are
+    not drawn again, others are saved there one by one; the result has the same bits.  With a ``statistic`` other than the mean,
+    what its ``estimate`` takes is returned, kept about a centre that a pilot finds.  Raises SamplerError when the sampler breaks
+    its contract (shape, dtype, NaN, ignoring rng); any exception that leaves here, also KeyboardInterrupt, carries ``.partial``
     (the moments of all blocks before, None if there are none) and ``.next_block``.
 
     >>> m = sample(lambda rng, draws: rng.random(draws), Key(0, "demo"), draws=1000, block_draws=300)
@@ -352,7 +363,7 @@ def _run(
     progress: Progress | None,
     store: BlockStore | None,
 ) -> Any:
-    plan = _plan(draws, block_draws, first_block)
+    plan = _plan(0, draws, block_draws, first_block)
     try:
         return run(_run_blocks([task], [plan], [initial], executor, progress, [store]))[0]
     except BaseException as error:
@@ -370,44 +381,107 @@ class _Tasks:
         which, number, size = item
         return self.tasks[which]((number, size))
 
+    def together(self, drawn: Sequence[Drawn]) -> Sequence[Drawn]:
+        """Return blocks as they travel."""
+        return BlockColumns.of(drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Consecutive blocks of one task, all of ``size`` draws; ``held`` in its store, or to be drawn."""
+
+    which: int
+    first: int
+    count: int
+    size: int
+    held: bool = False
+
+
+class _Items(Sequence[tuple[int, int, int]]):
+    """The blocks of runs as items (which, number, size), of which there may be millions."""
+
+    def __init__(self, runs: Sequence[_Run]) -> None:
+        self.runs = runs
+        self._ends = list(itertools.accumulate(run.count for run in runs))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def __getitem__(self, place: Any) -> Any:
+        begin, end, _ = place.indices(len(self)) if isinstance(place, slice) else (place, place + 1, 1)
+        found = []
+        while begin < end:
+            at = bisect.bisect_right(self._ends, begin)
+            run, skipped = self.runs[at], begin - (self._ends[at] - self.runs[at].count)
+            count = min(end, self._ends[at]) - begin
+            found.append(replace(run, first=run.first + skipped, count=count))
+            begin += count
+        return _Items(found) if isinstance(place, slice) else next(iter(_Items(found)))
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        return ((run.which, run.first + i, run.size) for run in self.runs for i in range(run.count))
+
 
 async def _run_blocks(
     tasks: Sequence[_BlockTask],
-    plans: Sequence[Sequence[tuple[int, int]]],
+    plans: Sequence[Sequence[_Run]],
     initial: Sequence[Any],
     executor: Executor | None,
     progress: Progress | None = None,
     stores: Sequence[BlockStore | None] | None = None,
     seconds: list[float] | None = None,
 ) -> list[Any]:
-    """Return the moments of every task after its blocks (number, size), merged in order; the last task's blocks go first.
+    """Return the moments of every task after its blocks, merged in order; the last task's blocks go first.
 
     Blocks that a task's store holds are read, not drawn, at their place in that order: whoever finds what, the bits are the same.
     Where ``seconds`` are given what each task takes is added to them.  An exception that leaves here carries ``partial`` and
     ``next_block``, one entry a task.
     """
-    items = [(which, number, size) for which in reversed(range(len(plans))) for number, size in plans[which]]
-    totals, following_block = list(initial), [plan[0][0] for plan in plans]
-    repeats, done, draws = [_Repeats() for _ in tasks], 0, sum(size for _, _, size in items)
+    totals = [Total(each) for each in initial]
+    repeats, done, draws = [_Repeats() for _ in tasks], 0, sum(run.count * run.size for plan in plans for run in plan)
     shelves = [_Shelf(task, plan, store) for task, plan, store in zip(tasks, plans, stores or [None] * len(tasks))]
-    results = start(executor, Timed(_Tasks(tuple(tasks))), [item for item in items if not shelves[item[0]].has(item)])
+    runs = [run for shelf in reversed(shelves) for run in shelf.runs]
+    results = start(executor, Timed(_Tasks(tuple(tasks))), _Items([run for run in runs if not run.held]))
+    arriving = _Arriving(results)
     try:
-        for which, number, size in items:
-            spent, block = await shelves[which].take(number, size, results)
-            if seconds is not None:
-                seconds[which] += spent
-            repeats[which].see(number, block)
-            shelves[which].keep(number, size, block)
-            totals[which] = block.moments if totals[which] is None else totals[which].merge(block.moments)
-            done, following_block[which] = done + size, number + 1
-            if progress is not None:
-                progress(done, draws)
+        for run in runs:
+            which, shelf, begin, end = run.which, shelves[run.which], plans[run.which][0].first, run.first + run.count
+            while (number := begin + totals[which].blocks) < end:
+                drawn = await shelf.take(number, end - number, run, arriving)
+                if seconds is not None:
+                    seconds[which] += sum(
+                        drawn.seconds.tolist() if isinstance(drawn, BlockColumns) else [each for each, _ in drawn]
+                    )
+                fine = repeats[which].before_one(drawn)
+                shelf.keep(number, run, drawn[:fine])
+                totals[which].add(drawn[:fine])
+                done += fine * run.size
+                if fine < len(drawn):
+                    raise _ignores_rng(f"block {number + fine} has exactly the draws of an earlier block")
+                if progress is not None:
+                    progress(done, draws)
     except BaseException as error:
-        error.partial, error.next_block = tuple(totals), tuple(following_block)  # type: ignore[attr-defined]
+        error.partial = tuple(total.result() for total in totals)  # type: ignore[attr-defined]
+        error.next_block = tuple(plan[0].first + total.blocks for plan, total in zip(plans, totals))  # type: ignore[attr-defined]
         raise
     finally:
         results.close()
-    return totals
+    return [total.result() for total in totals]
+
+
+class _Arriving:
+    """Blocks that come from workers, several at a time, of one task or more."""
+
+    def __init__(self, results: Any) -> None:
+        self._results = results
+        self._here: Sequence[Drawn] = ()
+
+    async def take(self, most: int) -> Sequence[Drawn]:
+        """Return blocks that come next, at most so many."""
+        if not self._here:
+            self._here = await several(self._results)
+        found, self._here = self._here[:most], self._here[most:]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,7 +549,7 @@ def sample_jointly(requests: Sequence[Request], executor: Executor | None = None
     """Return the moments of every request, with the bits that one call of ``sample`` each would give.
 
     Blocks of the last requests go first: they are usually the largest sizes, and short blocks fill the gaps at the end.
-    ``progress(done, draws)`` is called after each block, with the draws of all requests together.  Raises
+    ``progress(done, draws)`` is called after each block, or those that came together, with the draws of all requests.  Raises
     SamplerError as ``sample`` does; what leaves here carries ``partial`` and ``next_block``, one entry a request.
 
     >>> def uniform(rng, draws):
@@ -501,7 +575,7 @@ async def drawing_jointly(
     """
     if not requests:
         return []
-    plans = [_plan(request.draws, request.block_draws, request.first_block) for request in requests]
+    plans = [_plan(i, request.draws, request.block_draws, request.first_block) for i, request in enumerate(requests)]
     tasks, initial = await _tasks(requests, executor), [request.initial for request in requests]
     return await _run_blocks(tasks, plans, initial, executor, progress, [request.store for request in requests], seconds)
 
@@ -509,29 +583,37 @@ async def drawing_jointly(
 class _Shelf:
     """One task's part of a store: which of the planned blocks it held at the start is settled once, so that all agree."""
 
-    def __init__(self, task: _BlockTask, plan: Sequence[tuple[int, int]], store: BlockStore | None) -> None:
-        self.task, self.store = task, store
-        self.held = set() if store is None else {*store.held(task.stream, plan[0][0], plan[-1][0])}
+    def __init__(self, task: _BlockTask, plan: Sequence[_Run], store: BlockStore | None) -> None:
+        self.task, self.store, self.runs = task, store, plan
+        if store is not None:
+            held = {*store.held(task.stream, plan[0].first, plan[-1].first + plan[-1].count - 1)}
+            self.runs = [part for run in plan for part in _cut(run, held)]
 
-    def has(self, item: tuple[int, int, int]) -> bool:
-        return item[1:] in self.held
-
-    async def take(self, number: int, size: int, results: Any) -> tuple[float, Block]:
-        """Return a block from the store, or the next one that was drawn, and the seconds it took to draw it."""
-        if self.store is None or (number, size) not in self.held:
+    async def take(self, number: int, most: int, run: _Run, arriving: _Arriving) -> Sequence[Drawn]:
+        """Return a block from the store, or the next ones that were drawn, with the seconds it took to draw them."""
+        if not run.held or self.store is None:
             try:
-                drawn: tuple[float, Block] = await following(results)
+                return await arriving.take(most)
             except WorkerDied as error:
                 key = self.task.key
                 where = f"block {number} of claim {key.claim!r} at {dict(key.instance)}, {dict(key.sizes)}"
                 raise WorkerDied(f"{where}: {error}") from error
-            return drawn
-        found = self.store.load(self.task.stream, number, size)
+        found = self.store.load(self.task.stream, number, run.size)
         if found is not None:
-            return 0.0, found
-        self.held.discard((number, size))  # somebody deleted it a moment ago
-        return next(SerialExecutor().map(Timed(self.task), [(number, size)]))
+            return [(0.0, found)]
+        drawn = next(SerialExecutor().map(Timed(self.task), [(number, run.size)]))  # somebody deleted it a moment ago
+        self.store.save(self.task.stream, number, run.size, drawn[1])
+        return [drawn]
 
-    def keep(self, number: int, size: int, block: Block) -> None:
-        if self.store is not None and (number, size) not in self.held:
-            self.store.save(self.task.stream, number, size, block)
+    def keep(self, number: int, run: _Run, drawn: Sequence[Drawn]) -> None:
+        """Keep blocks that were drawn."""
+        if self.store is not None and not run.held:
+            for place, (_, block) in enumerate(drawn, number):
+                self.store.save(self.task.stream, place, run.size, block)
+
+
+def _cut(run: _Run, held: set[tuple[int, int]]) -> list[_Run]:
+    """Return the parts of a run that a store holds, by numbers and draws, and those that it does not."""
+    numbers = range(run.first, run.first + run.count)
+    parts = [(there, [*part]) for there, part in itertools.groupby(numbers, lambda number: (number, run.size) in held)]
+    return [_Run(run.which, part[0], len(part), run.size, there) for there, part in parts]

@@ -7,7 +7,7 @@ too: at least a quarter of the time on the wall counts.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,3 +42,8 @@ class Timed:
         spent = stopwatch()
         value = self.function(item)
         return spent(), value
+
+    def together(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Return values of consecutive items as they travel: as the function has it, or as they are."""
+        together: Callable[[Sequence[Any]], Sequence[Any]] = getattr(self.function, "together", lambda each: each)
+        return together(values)
