@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import theoryck as tc
+from tests.calibration.tallies import at_most
 from theoryck.cli import main
 from theoryck.fitting.loss import fit_loss_law
 from theoryck.records import Result, Verdict
@@ -163,10 +164,10 @@ def test_a_limit_that_a_slower_approach_moves_is_left_open():
     rng, n = np.random.default_rng(7), 2.0 ** np.arange(5, 16)
     noise = [1 + 1e-3 * rng.standard_normal(len(n)) for _ in range(20)]
     wrong = [tc.audit({"n": n}, (1 + 2 / np.log(n)) * each, 1e-3, limit="1.14", rate="n**(-0.3)") for each in noise]
-    assert sum(found.verdict is Verdict.SUPPORTED for found in wrong) <= 7  # 4 of 30; 28 of 30 where nothing else was asked
+    assert sum(found.verdict is Verdict.SUPPORTED for found in wrong) <= at_most(len(wrong), 0.025, 1e-3)  # none of 30
     assert any("as well as the rate n**(-3/10), towards another limit" in found.reason for found in wrong)
     right = [tc.audit({"n": n}, (1.14 + n**-0.3) * each, 1e-3, limit="1.14", rate="n**(-0.3)") for each in noise]
-    assert sum(found.verdict is Verdict.SUPPORTED for found in right) >= 16
+    assert sum(found.verdict is Verdict.SUPPORTED for found in right) >= 18  # 30 of 30
 
 
 def test_a_rate_that_is_refuted_gives_no_limit():
@@ -214,3 +215,41 @@ def test_errors_stated_too_small_refute_no_true_rate(power):
         found = tc.audit({"n": sizes}, values, 0.003 * values, rate=f"n**(-{power})", limit="unknown")
         assert found.verdict is not Verdict.REFUTED
         assert any(flag.startswith("stated errors enlarged") for flag in found.judgement.flags) or found.judgement.limit is None
+
+
+def test_values_that_settle_are_said_to_have_a_limit():
+    """0.35 + 2.5 n^-1/2 against n^-1/2 is REFUTED, and the way on is a limit, as it is where 0.35 is given as a floor."""
+    values = [0.35 + 2.5 * n**-0.5 for n in TOKENS]
+    found = tc.audit({"n": TOKENS}, values, rate="n**(-1/2)")
+    assert found.verdict is Verdict.REFUTED
+    assert "the local slopes die out, from -0.215 to -0.0115" in found.reason
+    assert "--limit unknown" in found.reason
+    floor = tc.audit({"n": TOKENS}, values, rate="n**(-1/2)", floor=0.35)
+    assert floor.verdict is Verdict.INCONCLUSIVE
+    assert "(--limit 0.35)" in floor.reason
+    for slow in ([n**-0.1 for n in TOKENS], [1 / np.log(n) for n in TOKENS]):
+        found = tc.audit({"n": TOKENS}, slow, rate="n**(-1/2)")
+        assert found.verdict is Verdict.REFUTED
+        assert "--limit" not in found.reason
+
+
+def test_the_tolerance_of_an_approach_is_said():
+    """0.35 + 2.5/n at errors of 1e-4: p in [0.87, 1.13] does not exclude what --within 0.05 calls slower than 1/n, and 0.2 does."""
+    values = [0.35 + 2.5 / n for n in N]
+    found = tc.audit({"n": N}, values, 1e-4, rate="1/n", limit="unknown")
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "not told from what is slower than n**(-1) by more than --within 0.05" in found.reason
+    assert "declare the one that is claimed" not in found.reason  # it is declared
+    assert tc.audit({"n": N}, values, 1e-4, rate="1/n", limit="unknown", within=0.2).verdict is Verdict.SUPPORTED
+    slow = tc.audit({"n": N}, [1 + n**-0.12 for n in N], 1e-4, rate="n**(-0.12)", limit="unknown")
+    assert slow.verdict is not Verdict.REFUTED
+    measured = " ".join(str(tc.audit({"n": N}, values, 1e-4, rate="1/n", limit=0.35)).split())
+    assert "exponent of the approach -1.00 [" in measured
+
+
+def test_a_correction_is_read_as_rates_are():
+    errors = [1e-3 / n for n in N]
+    written, number = (tc.audit({"n": N}, [1 / n for n in N], errors, "1/n", correction=w).judgement for w in ("1/2", 0.5))
+    assert written == number
+    with pytest.raises(ValueError, match="correction = 'half' is not a number"):
+        tc.audit({"n": N}, [1 / n for n in N], errors, "1/n", correction="half")

@@ -412,3 +412,26 @@ def test_a_logarithm_that_the_values_have_is_not_rejected(power, digits):
             found = tc.audit({"h": h}, values, rate="h**2", kind="order", digits=digits, rivals=[f"h**2*log(1/h)**({power})"])
             assert not found.rivals[0].rejected
             assert found.verdict is not Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize("b", [0.0, 0.5, -0.5])
+def test_a_logarithm_that_exact_values_have_not_is_refuted(b):
+    """h^2 (1 + b h) to all digits; with its logarithm the rate takes corrections 2.8 times as large as a method has."""
+    h = [2.0**-j for j in range(1, 8)]
+    values = [x**2 * (1 + b * x) for x in h]
+    found = tc.audit({"h": h}, values, 0.0, rate="h**2*log(1/h)", kind="order")
+    assert found.verdict is Verdict.REFUTED
+    assert "the values follow h**2, to" in found.reason
+    assert tc.audit({"h": h}, values, 0.0, rate="h**2", kind="order").verdict is Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize("digits", [3, 5, 16])
+@pytest.mark.parametrize("count", [5, 8])
+def test_a_logarithm_that_the_values_have_is_not_refuted(count, digits):
+    """h^2 (log(1/h) + c)(1 + b h): beside a large c the logarithm is small, but for every c it is there."""
+    h = [2.0**-j for j in range(1, 1 + count)]
+    for c in (0.0, 20.0):
+        for b in (-0.5, 0.0, 0.5):
+            values = [float(f"{x**2 * (math.log(1 / x) + c) * (1 + b * x):.{digits}g}") for x in h]
+            found = tc.audit({"h": h}, values, rate="h**2*log(1/h)", kind="order", digits=digits)
+            assert found.verdict is not Verdict.REFUTED

@@ -9,8 +9,9 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from theoryck.fitting import slower
 from theoryck.fitting.approach import Approach, fit_approach
-from theoryck.fitting.slower import slower_approaches
+from theoryck.fitting.slower import Explanations
 from theoryck.judging import judge
 from theoryck.records import Contract, Enclosure, Estimate, Judgement, Kind, Point, Prediction, Verdict
 
@@ -118,12 +119,32 @@ def test_the_true_rate_is_told_from_slower_ones() -> None:
 def test_slower_approaches_and_growth_are_named() -> None:
     sizes = [2.0**j for j in range(2, 16)]
     declared = Approach([-0.2 * math.log(n) for n in sizes])
-    grows = slower_approaches(sizes, [math.log(n) + 1 / n for n in sizes], [1e-6] * 14, 2.0, declared, within=0.05)
+    grows = Explanations(sizes, [math.log(n) + 1 / n for n in sizes], [1e-6] * 14, declared, 0.05).slower(2.0)
     assert grows.grows
-    assert not slower_approaches(sizes, [1 + 3 * n**-0.2 for n in sizes], [1e-6] * 14, 2.0, declared, within=0.05)
-    coarse = slower_approaches(sizes, [1 + 3 * n**-0.2 for n in sizes], [1e-2] * 14, 2.0, declared, within=0.05)
+    assert not Explanations(sizes, [1 + 3 * n**-0.2 for n in sizes], [1e-6] * 14, declared, 0.05).slower(2.0)
+    coarse = Explanations(sizes, [1 + 3 * n**-0.2 for n in sizes], [1e-2] * 14, declared, 0.05).slower(2.0)
     assert coarse
     assert coarse.low <= 1.0
     # An exponent that may be as slow as the family has it is open on that side, down to 0.
     slow = fit_approach(sizes, [math.log(n) for n in sizes], [0.1] * 14)
     assert slow.exponents()[0].low == 0.0
+
+
+def test_explanations_are_fitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    monkeypatch.setattr(slower, "fit_approach", lambda *data, **options: calls.append(options) or fit_approach(*data, **options))
+    sizes = [2.0**j for j in range(4, 12)]
+    found = slower.Explanations(sizes, [n**-0.5 for n in sizes], [1e-3] * 8, Approach([-0.5 * math.log(n) for n in sizes]), 0.05)
+    for options in ({"better": True}, {}, {"beyond": 0.05}):
+        assert not found.slower(2.0, **options)
+    assert len(calls) == 2
+
+
+def test_an_approach_that_needs_no_corrections_is_not_charged_for_them() -> None:
+    """1 + 2/log n explains itself, whatever looks like it: for five powers of 1/log n it was charged 16 of chi2."""
+    sizes = [2.0**j for j in range(5, 16)]
+    gaps = [2 / math.log(n) - 0.14 for n in sizes]
+    declared = Approach([-0.3 * math.log(n) for n in sizes])
+    assert slower.Explanations(sizes, gaps, [1e-3] * 11, declared, 0.05).slower(2.0, beyond=0.057).log
+    power = [n**-0.3 for n in sizes]
+    assert not slower.Explanations(sizes, power, [1e-3] * 11, declared, 0.05).slower(2.0, beyond=0.057)

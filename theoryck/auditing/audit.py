@@ -36,6 +36,7 @@ from theoryck.auditing.limits import (
     judge_loss_law,
     limit_statement,
     limit_template,
+    settling,
 )
 from theoryck.auditing.orders import (
     ORDER,
@@ -70,7 +71,7 @@ def audit(
     stderr: Any = None,
     rate: str | Rate | None = None,
     kind: str = "bound",
-    correction: float | None = None,
+    correction: float | str | None = None,
     *,
     amplitude: float | None = None,
     constant: float | None = None,
@@ -102,8 +103,8 @@ def audit(
       where it is unknown, as alpha in "n**(-alpha)*log(n)";
     * ``kind``: "bound" (the default), "scaling", from both sides, or "order" (of a method without noise: a scaling
       with corrections of whole powers, or of even ones with ``correction=2``, as large at the coarsest size as the leading term);
-    * ``correction``, ``amplitude``: the relative power of the next term (0.05 to 16) and its size (up to 1000), if they are
-      known;
+    * ``correction``, ``amplitude``: the relative power of the next term (0.05 to 16, or a text such as "1/2") and its size (up
+      to 1000), if they are known;
     * ``constant``: C, if it is claimed; ``rivals``: rates that the data must exclude; ``size``: the sizes besides those of the
       rate;
     * ``toward``: where the sizes go, 0 or inf, or a mapping such as ``{"h": 0}``; by default where their names or the rate show
@@ -155,6 +156,7 @@ def audit(
     theoryck.auditing.cells.TableError: sizes['d'] has 6 entries and values 3: give one of each for every row
     """
     within = default_within(kind) if within is None else within
+    correction = float(to_fraction(correction, "correction")) if isinstance(correction, str) else correction
     check_contract(false_refute_rate, false_support_rate, within, level)
     text = None if rate is None else str(rate.text or rate) if isinstance(rate, Rate) else rate
     text = "1" if text is None and against is not None else text
@@ -270,6 +272,10 @@ def audit_rows(
         floors = Floors.of(measured, gathered, template, heading, floor, ordered=kind == ORDER)
         judgement, prediction, points = _judged(gathered, template, contract, tail, heading, floors)
         judgement, noted = floors.weighed(judgement), (*noted, *floors.flags)
+    # What is left of an unknown limit has no slope.
+    slopes = () if limit is not None else _slopes(points, prediction)
+    if judgement.verdict is Verdict.REFUTED and (settles := settling(slopes, prediction)):
+        judgement = replace(judgement, reason=f"{judgement.reason}; {settles}")
     flags = tuple(dict.fromkeys((*noted, *judgement.flags)))
     if rate is None and limit is None:  # these flags are about growth beyond a claim
         flags = tuple(flag for flag in flags if flag not in (EXCESS, EXTRAPOLATED))
@@ -287,7 +293,7 @@ def audit_rows(
         seconds=time.perf_counter() - start,
         seed=0,
         given=True,
-        slopes=() if limit is not None else _slopes(points, prediction),  # what is left of an unknown limit has no slope
+        slopes=slopes,
         statement=_statement(template, rate) if limit is None else limit_statement(template, law),
     )
 

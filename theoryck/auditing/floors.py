@@ -32,6 +32,7 @@ AMPLIFIED = 2.0**-26  # to which quotients such as 1/h let roundings grow: no me
 LEAST_FALL = 10.0  # before the floor: a law that hardly falls does not show where it stops
 PREDICTED_FALL = 4.0  # which the law before the floor would make while the values stay within SAME
 SAME = 2.0
+CLEAR = 3.0  # times a floor that is declared, as values have to stand above their errors (fit_rate)
 FLAT, LEAST_FLAT = 0.05, 3  # of values, and how many of them: a plateau before which no law is seen
 ABRUPT = 4.0  # by how much a smooth approach to the plateau would go on to move, in units of how much the values do
 LEAST_SHRINKING = 64.0  # of the step before a plateau, where there is but one
@@ -171,6 +172,12 @@ class Floors:
         return max(self.declared, self.least, 0.0 if self.seen is None else self.seen.height)
 
     @property
+    def _above(self) -> int:
+        """How many values of a path stand clear of the floor that was declared."""
+        values = [] if self.path is None else [each.estimate.value for each in self.path.points if each.estimate is not None]
+        return sum(abs(value) > CLEAR * self.declared for value in values) if values else MIN_SIZES
+
+    @property
     def flags(self) -> tuple[str, ...]:
         """What has to be said."""
         if self.declared:
@@ -197,6 +204,12 @@ class Floors:
 
     def weighed(self, found: Judgement) -> Judgement:
         """Support nothing that a floor of unknown origin contradicts: it may as well be a limit that is not 0."""
+        if self.declared and found.verdict is Verdict.INCONCLUSIVE and self._above < MIN_SIZES:
+            level = (
+                f"; a floor is an error of every value, on either side of 0, and {self._above or 'none'} of these exceed "
+                f"{CLEAR:g} times {self.declared:g}: a level that values tend to is a limit (--limit {self.declared:g})"
+            )
+            return replace(found, reason=found.reason + level)
         if self.seen is None and self.ordered and found.verdict is Verdict.INCONCLUSIVE:
             return replace(found, reason=found.reason + self._hint(found))
         if self.seen is None or self.seen.rounding or found.verdict not in (Verdict.SUPPORTED, Verdict.INCONCLUSIVE):

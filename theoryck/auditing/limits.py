@@ -16,6 +16,7 @@ from theoryck.fitting.approach import Approach
 from theoryck.fitting.approach_errors import enlargement_about_approach, scatter_about_approach
 from theoryck.fitting.fit import WORTH_SAYING, enlarged_flag
 from theoryck.fitting.loss import LossFit, fit_loss_law
+from theoryck.fitting.scan import STANDS_OUT
 from theoryck.fitting.scatter import NO_STDERR
 from theoryck.judging import judge
 from theoryck.judging.case import Claimed, decimal_number
@@ -23,7 +24,7 @@ from theoryck.judging.curves import grid_of, nodes_of
 from theoryck.judging.evidence import with_error
 from theoryck.rates import Rate
 from theoryck.rates.directions import Axis
-from theoryck.records import Contract, Enclosure, Interval, Judgement, Kind, Point, Prediction, Rival, Size, Toward, Verdict
+from theoryck.records import Contract, Enclosure, Interval, Judgement, Kind, Point, Prediction, Rival, Size, Slope, Toward, Verdict
 from theoryck.records.results import Curve
 
 UNKNOWN = "unknown"
@@ -33,6 +34,8 @@ BY_CHANCE, LEAST_REST = 1e-4, 4
 MEASURED = "no limit is claimed: it is measured, and nothing is judged"
 APPROACH = 4  # numbers that describe an approach before its scatter is seen: limit, amplitude, exponent, first correction
 LEAST_SCATTERED = APPROACH + 2  # with one degree of freedom 6 of 250 true limits fell, at a declared 1%; with two 1 of 250
+LEAST_SLOPES = 4
+SETTLING = 0.25  # the least power by which slopes that die out fall; those of 1/log d fall like 1/log d, d**-0.2 at d = 1000
 Judged = tuple[Judgement, Prediction, tuple[Point, ...]]
 
 
@@ -149,6 +152,35 @@ def _approach(points: Sequence[Point], prediction: Prediction, axis: Axis) -> tu
     if rate is not None:
         approach = replace(approach, log_rates=[rate.log_value(at) for at in along], logs=rate.logs_along(along))
     return sizes, values, approach
+
+
+def settling(slopes: Sequence[Slope], prediction: Prediction) -> str:
+    """Say that values which decay slower than a rate look as if they tended to a limit that is not 0, and what to ask then.
+
+    Of ``L + A d**-p`` the local slopes are ``-p A/L d**-p`` in the end: they fall like a power of the size, those of a power law
+    stay and those of a logarithm fall like another.  They are compared over the further half of the sizes, where they are seen.
+
+    >>> sizes = [2.0**k for k in range(6, 14)]
+    >>> slopes = [Slope(d, 2 * d, -0.5 * 2.5 * d**-0.5 / (0.35 + 2.5 * d**-0.5), 1e-3) for d in sizes]
+    >>> settling(slopes, Prediction(Kind.BOUND, "Q", base="d", rate="d**(-1/2)"))[:48]
+    'the local slopes die out, from -0.236 to -0.0366'
+    >>> settling([Slope(d, 2 * d, -0.1, 1e-3) for d in sizes], Prediction(Kind.BOUND, "Q", base="d", rate="d**(-1/2)"))
+    ''
+    """
+    seen = [slope for slope in slopes if abs(slope.exponent) > STANDS_OUT * slope.stderr]
+    if prediction.base is None or len(seen) < LEAST_SLOPES or len({slope.exponent > 0 for slope in seen}) > 1:
+        return ""
+    if (seen[0].exponent > 0) is (prediction.toward is Toward.INFINITY):
+        return ""  # they grow
+    first, last = seen[(len(seen) - 1) // 2], seen[-1]
+    far = abs(math.log(float(last.end) / float(first.end)))
+    shrink = math.log(abs(first.exponent) / abs(last.exponent))
+    if abs(last.exponent) > 0.5 * abs(seen[0].exponent) or shrink < SETTLING * far:
+        return ""
+    return (
+        f"the local slopes die out, from {seen[0].exponent:.3g} to {slopes[-1].exponent:.3g}, as where values tend to a limit that "
+        "is not 0: how fast they approach it is asked with --limit unknown (limit='unknown'), or with its value"
+    )
 
 
 def judge_loss_law(gathered: Gathered, template: Prediction, contract: Contract) -> Judged:

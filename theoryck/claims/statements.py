@@ -25,6 +25,7 @@ from theoryck.claims.arguments import (
 from theoryck.quantities import Quantity
 from theoryck.rates import Rate, ScalingPath
 from theoryck.rates.directions import Axis
+from theoryck.rates.parsing import to_fraction
 from theoryck.records import Kind, Prediction, Size, Toward
 from theoryck.records.arguments import positive
 
@@ -62,12 +63,14 @@ class Statement:
 
     kind: ClassVar[Kind]
     rivals: Sequence[Any] = field(default=(), kw_only=True)
-    correction: float | None = field(default=None, kw_only=True)
+    correction: float | str | None = field(default=None, kw_only=True)
     amplitude: float | None = field(default=None, kw_only=True)
     within: float | None = field(default=None, kw_only=True)
     share: float = field(default=1.0, kw_only=True)
 
     def __post_init__(self) -> None:
+        if isinstance(self.correction, str):  # "1/2", as a rate has it
+            object.__setattr__(self, "correction", float(to_fraction(self.correction, "correction")))
         # A wider tolerance than 1 would not tell a rate from the next integer power.
         for name, most in (("correction", 16.0), ("amplitude", math.inf), ("within", 1.0), ("share", LARGEST_SHARE)):
             if (value := getattr(self, name)) is not None:

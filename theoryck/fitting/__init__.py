@@ -13,7 +13,7 @@ optimise         The posterior mode of a power law with corrections: linear on t
 result           RateFit: what a fit of ``Q ~ A d**s`` found, and the limits that can be asked of it
 scan             Every approach to a limit at once: chi2 as a quadratic in limit and amplitude, exponent by exponent
 scatter          Measurements without standard errors: one unknown relative noise for all, taken from what no smooth curve explains
-slower           slower_approaches: what is slower than a declared rate, growth without limit included, and explains the values
+slower           Explanations: what is slower than a declared rate, growth without limit included, and explains the values
 """
 
 from theoryck.fitting.fit import fit_rate

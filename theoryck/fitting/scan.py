@@ -44,6 +44,8 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(7)
 class Cell:
     """Approaches ``r(d) d**-w`` with w between ``low`` and ``high``; ``log`` is one by ``1/log d``.
 
+    Corrections relative to the approach have the ``share`` of the deviations that are allowed for.
+
     What is ``slow`` is of one of two families that go over into growth without limit: ``d**-w`` for "d", ``(log d)**-w`` for
     "log d", as ``1 + (d**-w - 1)/w``, which at w = 0 is a logarithm.
     """
@@ -52,6 +54,7 @@ class Cell:
     high: float
     log: bool = False
     slow: str = ""
+    share: float = 1.0
 
     def shape(self, x: Array, first: float, log_rates: Array) -> tuple[Array, Array]:
         """Return the mean over the cell at log sizes x, 1 at the first one, and the deviations from it as columns."""
@@ -92,7 +95,7 @@ class Setting:
             size = min(1.0, DEFAULT_AMPLITUDE / first)
             relative += [(size * first / x) ** power for power in (1, 2, 3, 4)]
             relative.append(np.log(x / first))  # log log d, which extreme values have beside 1/log d
-        return mean, np.concatenate([mean[:, None] * np.stack(relative, axis=1), spread], axis=1)
+        return mean, np.concatenate([cell.share * mean[:, None] * np.stack(relative, axis=1), spread], axis=1)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from statistics import NormalDist
 from theoryck.fitting.approach import Approach, ApproachFit, fit_approach
 from theoryck.fitting.limit import LimitFit, fit_limit
 from theoryck.fitting.scan import STANDS_OUT
-from theoryck.fitting.slower import Slower, slower_approaches
+from theoryck.fitting.slower import Explanations, Slower
 from theoryck.judging.case import Case
 from theoryck.judging.decisions import side_of
 from theoryck.judging.evidence import Series
@@ -115,7 +115,8 @@ def other_explanations(case: Case, series: Series, gaps: Series, fit: LimitFit |
     """
     if case.rate is None or case.drawn or case.prediction.value is None:
         return Others()
-    better = slower(case, series, gaps, better=True)
+    explanations, z = explained(case, series, gaps)
+    better = explanations.slower(z, better=True)
     if better:
         return Others(better)
     if fit.reason or isinstance(fit, LimitFit) or fit.moving <= STANDS_OUT:
@@ -124,24 +125,15 @@ def other_explanations(case: Case, series: Series, gaps: Series, fit: LimitFit |
     ahead = value - float(series.values[-1])
     beyond = tuple((float(number) - value) * ahead > 0 for number in case.rival_numbers)
     if any(beyond):
-        as_well = slower(case, series, gaps)
+        as_well = explanations.slower(z)
         reached = (bool(as_well) and as_well.low <= float(number) - value <= as_well.high for number in case.rival_numbers)
         beyond = tuple(far and near for far, near in zip(beyond, reached))
         if any(beyond):
             return Others(as_well=as_well, beyond=beyond)
-    return Others(as_well=slower(case, series, gaps, beyond=limit_tolerance(case, series))) if supported else Others()
+    return Others(as_well=explanations.slower(z, beyond=limit_tolerance(case, series))) if supported else Others()
 
 
-def slower(case: Case, series: Series, gaps: Series, *, better: bool = False, beyond: float = 0.0) -> Slower:
-    """Return what is slower than the declared rate, or than every approach that is assumed without one, and explains the values.
-
-    ``better`` and ``beyond`` are those of :func:`theoryck.fitting.slower.slower_approaches`.
-    """
-    return slower_approaches(
-        *columns_of(case, gaps),
-        NormalDist().inv_cdf(1 - case.rates[1]),
-        declared(case, series),
-        within=case.within,
-        better=better,
-        beyond=beyond,
-    )
+def explained(case: Case, series: Series, gaps: Series) -> tuple[Explanations, float]:
+    """Return what may explain the gaps besides the declared rate, or every approach assumed without one, and z of its limits."""
+    found = Explanations(*columns_of(case, gaps), declared(case, series), case.within)
+    return found, NormalDist().inv_cdf(1 - case.rates[1])

@@ -26,7 +26,7 @@ from theoryck.judging.decisions import (
     worst_of,
 )
 from theoryck.judging.evidence import Series, between, log_rates, with_error
-from theoryck.judging.logarithms import log_resolution
+from theoryck.judging.logarithms import log_resolution, without_logs
 from theoryck.judging.ratios import (
     Growth,
     closing,
@@ -81,6 +81,8 @@ def grown(case: Case, series: Series) -> Outcome:
         excess = excess or apart
     if case.computed(series) and (unseen := _unseen(case, growth, decisions[0].verdict)):
         decisions, extrapolated = [Decision(Verdict.INCONCLUSIVE, unseen)], True
+    if case.computed(series) and (bare := _without_log(case, series, growth)):
+        decisions, extrapolated = [Decision(Verdict.REFUTED, bare)], False
     decision = worst_of(decisions)
     faced = [_faced(case, series, growth, rival, decision.verdict in INSIDE) for rival in prediction.rivals]
     claimed = case.claimed_exponent
@@ -266,6 +268,7 @@ def _log(case: Case) -> str:
 
 
 BETTER, TOLD, LIKELIER = 1.0, 2 * math.log(10.0), 2 * math.log(100.0)  # of the gain of an explanation
+TOO_LARGE = 4.0  # times the size of corrections: a first term twice as large, and a second four times
 WIDENED = 1.2  # families are widened by steps of 1.41, and differ by rounded noise otherwise
 
 
@@ -290,6 +293,30 @@ def _log_instead(case: Case, series: Series, growth: Growth) -> str:
         f"the exponent {with_error(power.estimate, power.half_width)} with a factor {_log(case)}{shown} explains the values, and "
         f"the claimed exponent {case.claimed_exponent:g} alone does not, with the corrections that are allowed for: claim a bound "
         "by the rate with its logarithm, or declare the correction"
+    )
+
+
+def _without_log(case: Case, series: Series, growth: Growth) -> str:
+    """Say that values follow the rate without its logarithm to so many digits that they cannot follow it with that.
+
+    The bare rate explains them with the corrections that are allowed for, and the claimed one takes ones :data:`TOO_LARGE`, to
+    which no rounding of a true law leads.  The exponent of the bare one is known to :func:`least_excess`, 0.01: a factor
+    ``log(1/h) + c`` would move it by ``1/(log(1/h) + c)``, which is more for every c below 90.
+    """
+    if case.rate is None or not case.claimed.by_rate:
+        return ""
+    bare = without_logs(case.rate, case.rate.varying(series.sizes))
+    if bare == case.rate:
+        return ""
+    other, least = case.fit(series, log_rates(bare, series)), least_excess(case.within)
+    interval = other.fit.interval(case.contract.level)
+    if not (other.fit.identifiable and -least <= interval.low and interval.high <= least and interval.contains(0.0)):
+        return ""
+    if other.fit.p_value < POOR_FIT or other.fit.reach or _largest(growth.fit) < TOO_LARGE * _largest(other.fit):
+        return ""
+    return (
+        f"the values follow {bare}, to {interval.half_width:.1g} in the exponent and with the corrections that are allowed for; "
+        f"the claimed {case.rate} would take larger ones, which undo its logarithm"
     )
 
 
@@ -320,10 +347,10 @@ def _scaling_constant(case: Case, series: Series) -> tuple[Interval, Decision, b
         return shown_interval, Decision(Verdict.INCONCLUSIVE, clause), True
     if verdict is Verdict.INCONCLUSIVE and case.final and growth.fit.system is not None:
         system, size = growth.fit.system, abs(shown_interval.estimate)
-        near = abs(shown_interval.estimate - claimed) <= tolerance
-        rate = case.rates[1] if near else case.rates[0] / 2
+        gap = abs(shown_interval.estimate - claimed)
+        rate = case.rates[1] if gap <= tolerance and not apart else case.rates[0] / 2
         reach = closing(lambda factor: size * system.log_stderr_with(factor) * system.inflation, rate)
-        clause += f": {case.advice(series, [reach], tolerance)}"
+        clause += f": {case.advice(series, [reach], gap - tolerance if apart else tolerance)}"
     return shown_interval, Decision(verdict, clause), apart
 
 
@@ -538,7 +565,7 @@ def _growth_clause(case: Case, series: Series, growth: Growth, verdict: Verdict,
         return f"{what}; even its upper limit {at}, {fit.upper(refute / 2):.3g}, is below the tolerated {-threshold:g}"
     edge = f"the tolerated +-{threshold:g}" if two_sides else f"the tolerated {threshold:g}"
     relation = f"which is told from 0 but not from {edge}" if excess else f"which is not told from {edge}"
-    return f"{what}, {relation}: {_budget(case, series, growth)}"
+    return f"{what}, {relation}: {_budget(case, series, growth, excess)}"
 
 
 def _on_both_sides(case: Case, series: Series, fit: RateFit) -> str:
@@ -558,8 +585,11 @@ def _on_both_sides(case: Case, series: Series, fit: RateFit) -> str:
     )
 
 
-def _budget(case: Case, series: Series, growth: Growth) -> str:
-    """Say what would decide if the claim were exactly true, or wrong by twice ``within``: whichever the estimate is nearer."""
+def _budget(case: Case, series: Series, growth: Growth, excess: bool) -> str:
+    """Say what would decide if the claim were exactly true, or wrong by twice ``within``: whichever the estimate is nearer.
+
+    Where an ``excess`` is established it is neither: only what is measured can be told from what is tolerated.
+    """
     if not case.final:
         return "more draws follow"
     if not case.drawn and growth.fit.p_value < POOR_FIT:
@@ -570,6 +600,10 @@ def _budget(case: Case, series: Series, growth: Growth) -> str:
     centre, rates = threshold - case.within, case.log_rates(series)
     options = {"correction": case.prediction.correction, "amplitude": case.prediction.amplitude}
     refute, support = case.rates
+    if excess:
+        measured = error_if(series, case.base, rates, growth.excess, **options)
+        gap = (abs(growth.excess) if two_sides else growth.excess) - threshold
+        return case.advice(series, [refuting(measured, refute / (1 + two_sides))], gap)
     reaches = [
         supporting(error_if(series, case.base, rates, centre, **options), support),
         refuting(error_if(series, case.base, rates, centre + side * 2 * case.within, **options), refute / (1 + two_sides)),

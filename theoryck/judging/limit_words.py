@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from theoryck.fitting.approach import ApproachFit
 from theoryck.fitting.limit import LimitFit
 from theoryck.fitting.scan import SLOWEST, STANDS_OUT, STEP
-from theoryck.fitting.slower import Slower
+from theoryck.fitting.slower import Slower, slower_than
 from theoryck.judging.approaches import Others
 from theoryck.judging.case import Case
 from theoryck.judging.evidence import with_error
 from theoryck.records import Interval, Verdict
+
+USUAL = {text: float(Fraction(text)) for text in ("1/2", "1", "2", "1/3", "2/3", "3/2", "1/4", "1/6", "3", "4")}
 
 
 def undeclared(case: Case, fit: LimitFit | ApproachFit) -> str:
@@ -19,19 +22,17 @@ def undeclared(case: Case, fit: LimitFit | ApproachFit) -> str:
     if isinstance(fit, LimitFit) or fit.declared:
         return ""
     powers, log = fit.exponents(case.contract.level)
+    inside = case.axis.text.strip("()")
     fast, slow = (power_of(case, f"{power:.2g}") for power in (powers.high, powers.low or SLOWEST / STEP))
     if not math.isfinite(powers.half_width):
-        slowest = f"1/log({case.axis.text.strip('()')})"
-        return f"only approaches as slow as {slowest} are compatible with the values: declare the one that is claimed; or "
+        return f"only approaches as slow as 1/log({inside}) are compatible with the values: declare the one that is claimed; or "
     if log and powers.low > SLOWEST:
-        slow = f"1/log({case.axis.text.strip('()')})"
+        slow = f"1/log({inside})"
     seen = "the values still move" if fit.moving > STANDS_OUT else "the values move no more than their errors"
-    shown = f"{powers.estimate:.2g}" if math.isfinite(powers.estimate) else "1/2"
-    rate = f"{case.base}**({'-' if case.axis.sign > 0 else ''}{shown})"
-    return (
-        f"{seen}, and approaches from {slow} to {fast} are compatible with them: declare the one that is claimed, such as "
-        f'rate="{rate}"; or '
-    )
+    usual = next((text for text, power in USUAL.items() if powers.low <= power <= powers.high), "")
+    such = f"{case.base}**({'-' if case.axis.sign > 0 else ''}{usual})" if usual else f"1/log({inside})" if log else ""
+    such = f', such as rate="{such}"' if such else ""
+    return f"{seen}, and approaches from {slow} to {fast} are compatible with them: declare the one that is claimed{such}; or "
 
 
 def power_of(case: Case, exponent: str) -> str:
@@ -101,4 +102,12 @@ def measured(case: Case, limit: Interval, powers: Interval, relation: str) -> st
     if not relation:
         return clause
     approach = power_of(case, f"({with_error(powers.estimate, powers.half_width)})")
-    return f"{clause}, approached like {approach}, {relation} {case.rate}"
+    return f"{clause}, approached like {approach}, {relation}"
+
+
+def tolerated_lag(case: Case, exponent: float) -> str:
+    """Say by how much slower than the rate an approach may be: by ``within``, or a quarter of the exponent where that is less."""
+    lag = exponent - slower_than(exponent, case.within)
+    if lag < case.within:
+        return f"by more than {lag:.2g}, a quarter of its exponent"
+    return f"by more than {'within' if case.drawn else '--within'} {case.within:g}"

@@ -17,16 +17,16 @@ from theoryck.judging.approaches import (
     declared,
     difference_established,
     excluded_rivals,
+    explained,
     fit_gaps,
     limit_tolerance,
     other_explanations,
-    slower,
 )
 from theoryck.judging.case import Case
 from theoryck.judging.decisions import Decision, Fitted, Outcome, shifted, side_of, worst_of
 from theoryck.judging.evidence import Series, with_error
 from theoryck.judging.growth import EXCESS, grown
-from theoryck.judging.limit_words import another, assumed, compared, established, measured, undeclared, unseen
+from theoryck.judging.limit_words import another, assumed, compared, established, measured, tolerated_lag, undeclared, unseen
 from theoryck.judging.ratios import closing, draws_can_help
 from theoryck.records import Interval, Verdict
 
@@ -113,8 +113,11 @@ def _limit_decision(case: Case, series: Series, fit: LimitFit | ApproachFit, apa
         return Decision(Verdict.INCONCLUSIVE, established(case, found, tolerance))
     clause = compared(case, found, tolerance, verdict, apart)
     if verdict is Verdict.INCONCLUSIVE and case.final:
-        error_rate = support if abs(fit.estimate) <= tolerance else refute / 2
-        clause += f": {undeclared(case, fit)}{case.advice(series, [closing(fit.stderr_with, error_rate)], tolerance)}"
+        gap = abs(fit.estimate)
+        error_rate = support if gap <= tolerance and not apart else refute / 2
+        # What is told from the value itself will not come to support it: it can be told from what is tolerated.
+        advice = case.advice(series, [closing(fit.stderr_with, error_rate)], gap - tolerance if apart else tolerance)
+        clause += f": {undeclared(case, fit)}{advice}"
     return Decision(verdict, clause)
 
 
@@ -152,7 +155,8 @@ def _measured(case: Case, series: Series) -> Outcome:
     # What is measured and not judged rests on the approaches that are said, unless slower ones explain the values better.
     judged = case.rate is not None or bool(case.prediction.rivals)
     moves = free.moving > STANDS_OUT
-    others = slower(case, series, series, better=not judged) if moves or case.rate is not None else NOTHING
+    explanations, z = explained(case, series, series)
+    others = explanations.slower(z, better=not judged) if moves or case.rate is not None else NOTHING
     speed = _speed(case, series, others)
     verdict = Verdict.INCONCLUSIVE if others and speed.verdict is not Verdict.REFUTED else speed.verdict
     # A rate that the values do not show says nothing of their limit.
@@ -193,10 +197,11 @@ def _speed(case: Case, series: Series, others: Slower) -> _Speed:
     claimed = -case.axis.sign * case.claimed_exponent
     slowest, fastest = wide.exponents(1 - 2 * support)[0].low, wide.exponents(1 - 2 * refute)[0].high
     if fastest < claimed - case.within and not others.log and not others.grows:
-        return _Speed(Verdict.REFUTED, "slower than", powers)
+        return _Speed(Verdict.REFUTED, f"slower than {case.rate}", powers)
     if slowest < slower_than(claimed, case.within):
-        return _Speed(Verdict.INCONCLUSIVE, "which is not told from slower ones than", powers)
-    return _Speed(Verdict.SUPPORTED, "as claimed", powers)
+        slower = f"which is not told from what is slower than {case.rate} {tolerated_lag(case, claimed)}"
+        return _Speed(Verdict.INCONCLUSIVE, slower, powers)
+    return _Speed(Verdict.SUPPORTED, f"as claimed {case.rate}", powers)
 
 
 def _known(
@@ -214,7 +219,7 @@ def _known(
             verdict, clause = Verdict.INCONCLUSIVE, f"{clause}; it is not known to the tolerance {tolerance:.2g}"
     if verdict is Verdict.INCONCLUSIVE and case.final:
         advice = case.advice(series, [closing(seen.stderr_with, support)], tolerance)
-        clause = f"{clause}: {undeclared(case, seen)}{advice}"
+        clause = f"{clause}: {undeclared(case, seen) if case.rate is None else ''}{advice}"
     return verdict, clause
 
 

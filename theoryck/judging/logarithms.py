@@ -73,11 +73,20 @@ def log_resolution(
 def without_logs(rate: Rate, names: set[str] | None = None) -> Rate:
     """Return ``rate`` with the logarithms of ``names`` (of all sizes, if not given) left out of every term.
 
-    >>> str(without_logs(Rate.parse("sqrt(log(d)/d) + 2/d")))
-    '2*d**(-1) + d**(-1/2)'
+    >>> str(without_logs(Rate.parse("sqrt(log(d)/d) + 2/d"))), str(without_logs(Rate.parse("h**2*log(1/h)")))
+    ('2*d**(-1) + d**(-1/2)', 'h**2')
     """
+
+    def stays(name: str) -> bool:
+        return names is not None and name not in names
+
     terms = (
-        replace(term, logs=tuple(log for log in term.logs if names is not None and log[0] not in names)) for term in rate.terms
+        replace(
+            term,
+            logs=tuple(log for log in term.logs if stays(log[0])),
+            others=tuple(other for other in term.others if not other[0].logs or stays(other[0].name)),
+        )
+        for term in rate.terms
     )
     return Rate(tuple(sorted(terms, key=lambda term: (term.powers, term.logs, term.roots))))
 
@@ -86,6 +95,7 @@ def _factors(rate: Rate, varying: set[str]) -> list[str]:
     found: dict[str, None] = {}
     for term in rate.terms:
         found.update({f"log({name}){_power(power)}": None for name, power in term.logs if name in varying})
+        found.update({f"{each}{_power(power)}": None for each, power in term.others if each.logs and each.name in varying})
     return list(found)
 
 

@@ -110,7 +110,8 @@ class Rate:
         (False, True)
         """
         varying = self.varying(points)
-        return any(name in varying for term in self.terms for name, _ in term.logs)
+        names = {name for term in self.terms for name, _ in term.logs}
+        return bool(varying & (names | {each.name for term in self.terms for each, _ in term.others if each.logs}))
 
     def require(self, known: Iterable[str], *, parameters: Iterable[str] = ()) -> None:
         """Raise RateError if a name is not among the ``known`` sizes; ``parameters`` only serve the suggestion.

@@ -174,7 +174,7 @@ def _measured(result: Result) -> str:
     judgement = result.judgement
     named = [
         ("limit", judgement.limit),
-        ("exponent", judgement.exponent),
+        ("exponent of the approach" if _approaches(result) else "exponent", judgement.exponent),
         ("slack", judgement.slack),
         (_constant_name(result), judgement.constant if _has_constant(result) else None),
     ]
@@ -200,9 +200,14 @@ def _compares_constant(result: Result) -> bool:
     return prediction is not None and prediction.kind is Kind.SCALING and prediction.constant is not None
 
 
+def _approaches(result: Result) -> bool:
+    """Whether what is measured beside a limit is how the difference from it falls."""
+    return result.prediction is not None and result.prediction.kind is Kind.LIMIT
+
+
 def _constant_name(result: Result) -> str:
     prediction = result.prediction
-    if prediction is not None and prediction.kind is Kind.LIMIT and (prediction.value is None or prediction.rate is None):
+    if _approaches(result) and prediction is not None and (prediction.value is None or prediction.rate is None):
         return "constant of the approach"
     return "constant" if _compares_constant(result) else f"constant (the ratio to the rate at {_far(result)})"
 

@@ -67,3 +67,16 @@ def symmetric_basis(r: int) -> Array:
             entry[i, j] = entry[j, i] = 1.0 if i == j else 0.5**0.5
             found.append(entry)
     return np.array(found)
+
+
+def left_of_zero(coarse: Array, fine: Array) -> float:
+    """Return what a rule leaves of numbers that are 0: the largest that moves by half of itself or more from a coarser rule.
+
+    Rules that converge change a number by less, the finer they are; what they leave of 0 has no limit but 0.
+
+    >>> left_of_zero(np.array([2.0, 3e-9]), np.array([2.001, 1e-12]))
+    3e-09
+    """
+    change = np.abs(coarse - fine)
+    left = change >= 0.5 * np.abs(fine)
+    return float(np.max(np.maximum(change, np.abs(fine)), where=left, initial=0.0))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from theoryck.theory.weak_recovery.limits.level_sets import LevelSets, level_means, level_sets
-from theoryck.theory.weak_recovery.limits.posterior import UNTOLD, Posterior
+from theoryck.theory.weak_recovery.limits.posterior import UNTOLD, Posterior, left_of_zero
 from theoryck.theory.weak_recovery.limits.products import monomial_posterior
 from theoryck.theory.weak_recovery.limits.several import binned_posterior, homogeneous_posterior, noisy_posterior, sign_posterior
 from theoryck.theory.weak_recovery.model import Link, degree, monomial, radius, signs_only
@@ -125,7 +125,7 @@ def _refined(
                 weights,
                 rows,
                 max(2 * error / largest, least, untold / largest),
-                max(10 * error * (error > 1e-10 * largest), untold),
+                max(left_of_zero(rough_squares, squares), untold),
             )
         if largest < untold or best[2] <= max(1e-11, 2 * untold / largest) or len(weights) * len(sets.pieces) > MOST_ROOTS:
             break

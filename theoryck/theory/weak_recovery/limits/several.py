@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from theoryck.quantities.base import QuantityError
 from theoryck.theory.weak_recovery.limits.noisy import check_bounded, label_nodes, label_sums, single_posterior
-from theoryck.theory.weak_recovery.limits.posterior import UNTOLD, Posterior
+from theoryck.theory.weak_recovery.limits.posterior import UNTOLD, Posterior, left_of_zero
 from theoryck.theory.weak_recovery.model import Link, evaluate, kink_arguments, pole_arguments
 
 Array = NDArray[np.float64]
@@ -204,10 +204,11 @@ def noisy_posterior(link: Link) -> Posterior:
 
 def _judged(coarse: Posterior, fine: Posterior, floor: float) -> Posterior:
     """Return the finer of two rules with the error of its leading eigenvalue, and what that leaves of 0."""
-    (rough_trivial, rough), (trivial, top) = ((each.trivial()[0][0], each.linear_map()[0][0]) for each in (coarse, fine))
+    roughly, finely = (np.concatenate([each.trivial()[0], each.linear_map()[0]]) for each in (coarse, fine))
+    (rough_trivial, rough), (trivial, top) = ((found[0], found[fine.indices]) for found in (roughly, finely))
     before, value = (rough_trivial, trivial) if trivial > floor else (rough, top)
     error = max(float(abs(before / value - 1)), 1e-12, floor / value if floor < 1e-8 else 0.0) if value > floor else 1.0
-    return replace(fine, error=error, floor=max(floor, 1e-3 * error * float(top)), method="grid of indices and labels")
+    return replace(fine, error=error, floor=max(floor, left_of_zero(roughly, finely)), method="grid of indices and labels")
 
 
 MOST_NODES, MOST_LABELS = 3e8, 1e5
