@@ -115,3 +115,10 @@ def test_the_rivals_of_a_scaling_by_a_rate_are_rates_or_exponents() -> None:
     path = tc.ScalingPath(h=tc.halving(1 / 2, 1 / 16))
     claimed = tc.Scaling(first_order_bias, path, rate="h*log(1/h)", rivals=["h", 2, "-k/2"]).prediction({"k": 3})
     assert claimed.rivals == ("h", "h**(2)", "h**(-k/2)")
+
+
+def test_a_correction_is_a_number_or_its_text() -> None:
+    path = tc.ScalingPath(h=tc.halving(1, 1 / 8))
+    assert tc.Bound(first_order_bias, rate="h", along=path, correction="1/2").correction == 0.5
+    with pytest.raises(ClaimError, match="correction = 'half' is not a number"):
+        tc.Bound(first_order_bias, rate="h", along=path, correction="half")

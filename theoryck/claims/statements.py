@@ -23,7 +23,7 @@ from theoryck.claims.arguments import (
     numeric,
 )
 from theoryck.quantities import Quantity
-from theoryck.rates import Rate, ScalingPath
+from theoryck.rates import Rate, RateError, ScalingPath
 from theoryck.rates.directions import Axis
 from theoryck.rates.parsing import to_fraction
 from theoryck.records import Kind, Prediction, Size, Toward
@@ -37,8 +37,8 @@ class Statement:
     Arguments, by name:
 
     * ``rivals``: wrong predictions that the same evidence must exclude, () by default; a check that could not fail is VACUOUS;
-    * ``correction``: the relative power of the next term, 1 for a factor ``1 + B/d + ...`` with ``|B| <= 2``; by default powers
-      1/2, 1, 3/2 and 2 are allowed for, which costs precision;
+    * ``correction``: the relative power of the next term, 1 (or a text such as "1/2") for a factor ``1 + B/d + ...`` with
+      ``|B| <= 2``; by default powers 1/2, 1, 3/2 and 2 are allowed for, which costs precision;
     * ``amplitude``: its relative size at the smallest size, where that is another than ``2 * size**-correction``;
     * ``within``: the tolerated discrepancy of the exponent (or, of a number, relative), the profile's by default;
     * ``share``: a factor on the budget, 1 by default, for a claim that needs more than others and says why.
@@ -63,14 +63,17 @@ class Statement:
 
     kind: ClassVar[Kind]
     rivals: Sequence[Any] = field(default=(), kw_only=True)
-    correction: float | str | None = field(default=None, kw_only=True)
+    correction: Any = field(default=None, kw_only=True)
     amplitude: float | None = field(default=None, kw_only=True)
     within: float | None = field(default=None, kw_only=True)
     share: float = field(default=1.0, kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.correction, str):  # "1/2", as a rate has it
-            object.__setattr__(self, "correction", float(to_fraction(self.correction, "correction")))
+            try:
+                object.__setattr__(self, "correction", float(to_fraction(self.correction, "correction")))
+            except RateError as error:
+                raise ClaimError(str(error)) from None
         # A wider tolerance than 1 would not tell a rate from the next integer power.
         for name, most in (("correction", 16.0), ("amplitude", math.inf), ("within", 1.0), ("share", LARGEST_SHARE)):
             if (value := getattr(self, name)) is not None:
