@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from theoryck.fitting.approach import ANY, Approach, ApproachFit, fit_approach
-from theoryck.fitting.scan import ALLOWANCE, RESOLVED, SLOWEST, Scan
+from theoryck.fitting.scan import ALLOWANCE, RESOLVED, SLOWEST, Axes, Scan
 
 SLOWER = 0.75  # times a declared exponent: what is called slower where the tolerance of the exponent is no less
 SHARES = (1.0, 0.5, 0.25, 0.125, 0.0)  # of the corrections that are allowed for, which an explanation may take
@@ -114,4 +114,5 @@ def _in_shares(fit: ApproachFit) -> Scan:
     """Return the scan of a fit with every share of the corrections: values that need none are as likely as those that have all."""
     assert fit.setting_as_stated is not None
     assert fit.scan_as_stated is not None
-    return Scan.of(fit.setting_as_stated, [replace(cell, share=share) for share in SHARES for cell in fit.scan_as_stated.cells])
+    cells = [replace(cell, share=share) for share in SHARES for cell in fit.scan_as_stated.cells]
+    return Axes.of(fit.setting_as_stated, cells).scan()
