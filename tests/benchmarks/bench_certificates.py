@@ -14,13 +14,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.functions.catalogue import catalogue
-from theoryck.numerics.functions.pieces import polynomial_pieces
 from theoryck.proving import checker
 from theoryck.quantities import NoCertificate
-from theoryck.theory.networks.certificates.norms import norm_certificate
+from theoryck.theory.networks import DeepNetwork, norm_deviation
 from theoryck.theory.networks.certificates.overlaps import overlap_certificate
-from theoryck.theory.networks.certificates.polynomials import coefficients, polynomial_certificate
-from theoryck.theory.networks.certificates.products import product_certificate, slopes
 from theoryck.theory.networks.limits import norm_moment_limit, overlap_moment_limit
 from theoryck.theory.networks.strategies import smooth_odd_activations
 
@@ -42,12 +39,7 @@ UNTUNED = {  # MATH N3: Chernoff and Bernstein with radii on a coarse grid, k = 
 
 
 def find(activation, depth, power, start):
-    if coefficients(activation.expression) is not None and activation.text != "x":
-        return polynomial_certificate(activation, depth, power, start)
-    if activation.kinks and polynomial_pieces(activation.expression) is None:
-        raise NoCertificate("its means take minutes")
-    make = norm_certificate if slopes(activation.expression) is None else product_certificate
-    return make(activation, depth, power, start)
+    return norm_deviation(DeepNetwork(activation, depth=depth), power=power).for_every_size(start=start)
 
 
 def table():

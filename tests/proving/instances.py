@@ -82,8 +82,8 @@ def drawn(count: int = COUNT) -> list[Instance]:
 def better(record: Any) -> Iterator[tuple[str, Any]]:
     """Every number, one at a time, made 1% better than it is: smaller, or larger where it is a bound from below."""
     for path, old in leaves(record):
-        if is_number(old) and not NO_BOUNDS & {*path}:
-            factor = "1.01" if BELOW & {*path} else "0.99"
+        if is_number(old) and Decimal(old) != 0 and not NO_BOUNDS & {*path}:
+            factor = "1.01" if BELOW & {*path} or path == ("limit", 0) else "0.99"
             with localcontext(prec=250):
                 yield ".".join(map(str, path)), changed(record, path, put(format(Decimal(old) * Decimal(factor), "f")))
     if record["from"] > 1:

@@ -56,6 +56,9 @@ def scaled(record: Any) -> Iterator[tuple[str, Any]]:
             continue
         name = ".".join(map(str, path))
         if is_number(old):
+            if Decimal(old) == 0:  # 1% of which is nothing
+                yield f"{name} = 0.001", changed(record, path, put("0.001"))
+                continue
             with localcontext(prec=50):
                 for factor in ("0.99", "1.01"):
                     yield f"{name} * {factor}", changed(record, path, put(format(Decimal(old) * Decimal(factor), "f")))

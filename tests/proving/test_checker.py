@@ -32,6 +32,7 @@ def test_samples_are_proved(name):
     [
         *("norm-tanh-depth1-power2-from1", "norm-sin2-depth1-power2-from1024", "norm-tanh-depth2-power2-from1024"),
         *("overlap-tanh-depth1-power2-from4096", "two-sided-tanh-depth1-power2-from64"),
+        *("expansion-tanh-depth1-power2-from64", "expansion-tanh-depth0-power8-from64"),
     ],
 )
 def test_no_number_can_be_made_better_or_worse(name):
@@ -40,7 +41,9 @@ def test_no_number_can_be_made_better_or_worse(name):
     assert names == []
 
 
-@pytest.mark.parametrize("name", ["norm-tanh-depth1-power2-from1", "two-sided-tanh-depth1-power2-from64"])
+@pytest.mark.parametrize(
+    "name", ["norm-tanh-depth1-power2-from1", "two-sided-tanh-depth1-power2-from64", "expansion-tanh-depth1-power2-from64"]
+)
 def test_no_field_can_be_spoiled(name):
     count, names = accepted(spoiled(sample(name)))
     assert count >= 400

@@ -277,6 +277,18 @@ def of_certificate(name):
             ["|f'(sigma_2)| >= alpha_0 = ", "E X_3^2 >= q_3 d^(-1)", "(E X^2)^(2) by Jensen"],
         ),
         ("two-sided-tanh-depth1-power2-from64", ["nu(s) >= nu(sigma_0) - delta_0 |s - sigma_0|", "where all widths are d"]),
+        (
+            "expansion-tanh-depth2-power2-from1024",
+            ["|E X_2^2 - v_2 d^(-1)| <= K_{2,2} d^(-2)", "|mu'(sigma_1)| <= eta", "<= v_+ d^(-1) + "],
+        ),
+        (
+            "expansion-cos-depth3-power4-from16384",
+            ["U_{3,4} d^(-5/2) + K_{3,4} d^(-3)", "Q = R^(i-2m) V^m", ">= 3 v_-^2 d^(-2) - "],
+        ),
+        (
+            "expansion-asinh-depth1-power4-from16384",
+            ["m_a = z_a |B|_a", "M the mean of d_{l+1} independent copies", "|E X_0| <= K_{0,1}"],
+        ),
         ("growth-asinh-depth2-power2-from1024", ["phi(x)^2 <= A_1 + B_1 x^2 for every x <= 0", "m_a = z_a |B|_a"]),
         ("polynomial-cube-depth1-power2-from64", ["p_k d^(-1) <= ", "M_a(s) = E phi(sqrt(s) Z)^(2a)"]),
         ("product-relu-depth2-power3-from64", ["sqrt(p_{2,2} p_{2,4})", "q^6 p'_{2,2}^(3/2)", "W = phi(Z)^2/q"]),

@@ -289,12 +289,23 @@ def test_a_wider_layer_is_covered_and_a_narrower_one_is_not():
     assert float(norm_moment(Activation("tanh"), (64, 16), 2).low) * 64 > constant
 
 
-@pytest.mark.parametrize(("depth", "start", "worst"), [(1, 4096, 1.10), (3, 4096, 1.10), (1, 64, 1.46), (3, 64, 1.6)])
-def test_constants_are_near_the_limit(depth, start, worst):
+@pytest.mark.parametrize(
+    ("depth", "power", "start", "worst"),
+    [
+        (1, 2, 4096, 1.003),
+        (3, 2, 4096, 1.003),
+        (1, 2, 64, 1.15),
+        (3, 2, 64, 1.18),
+        (1, 4, 4096, 1.05),
+        (3, 4, 4096, 1.1),
+        (1, 4, 64, 2.0),
+    ],
+)
+def test_constants_are_near_the_limit(depth, power, start, worst):
     # The figures of a certificate for each d_0 and activation are printed by tests/benchmarks/bench_certificates.py.
     for text in ("tanh(x)", "erf(x)", "atan(x)", "sin(2*x)"):
-        limit = float(norm_moment_limit(Activation(text), (1,) * (depth + 1), 2))
-        assert limit < float(norm_certificate(Activation(text), depth, 2, start).constant) < worst * limit
+        limit = float(norm_moment_limit(Activation(text), (1,) * (depth + 1), power))
+        assert limit < float(deviation(text, depth, power).for_every_size(start=start).constant) < worst * limit
 
 
 @pytest.mark.parametrize("text", GROWING)
@@ -456,9 +467,41 @@ def test_both_sides_meet_at_the_limit():
 
 
 def test_no_bound_from_below_is_refused_with_the_start_that_would_do():
-    with pytest.raises(NoCertificate, match="no bound from below") as refused:
-        two_sided.two_sided_certificate(Activation("tanh"), 2, 2, 1)
-    assert float(two_sided.two_sided_certificate(Activation("tanh"), 2, 2, refused.value.start).least) > 0
+    for power in (2, 3, 4):
+        with pytest.raises(NoCertificate, match="no bound from below") as refused:
+            deviation("tanh", 2, power).for_every_size(both=True)
+        start = refused.value.start
+        assert float(deviation("tanh", 2, power).for_every_size(start=start, both=True).least) > 0
+        with pytest.raises(NoCertificate, match="no bound from below"):
+            deviation("tanh", 2, power).for_every_size(start=start // 2, both=True)
+
+
+def test_the_method_is_the_one_with_the_better_number():
+    """Of a bound the least constant, from both sides the largest bound from below; odd powers have no second order."""
+    seen = set()
+    for text, depth, power, start in (
+        ("tanh", 2, 2, 1),
+        ("erf", 1, 4, 64),
+        ("atan(x)", 2, 4, 1024),
+        ("cos", 3, 2, 4096),
+        ("tanh", 1, 3, 4096),
+    ):
+        phi, quantity = Activation(text), deviation(text, depth, power)
+        methods = [norm_certificate, two_sided.two_sided_certificate, expansions.expansion_certificate]
+        made = []
+        for make in methods:
+            try:
+                made.append(make(phi, depth, power, start))
+            except NoCertificate:
+                continue
+        found = quantity.for_every_size(start=start)
+        assert float(found.constant) == min(float(each.constant) for each in made)
+        seen.add(found.method)
+        if any(each.least for each in made):
+            both = quantity.for_every_size(start=start, both=True)
+            assert float(both.least) == max(float(each.least) for each in made if each.least)
+            seen.add(both.method)
+    assert seen == {"comparison", "two-sided", "expansion"}
 
 
 # -- to the second order -----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 from theoryck._renderers import renders
@@ -189,6 +190,51 @@ def _two_sided(found: Certificate) -> Iterator[Text]:
     yield f"{_deviation(found)} >= {found.least} {_rate(found)} for every d >= {found.start} where all widths are d{jensen}", True
 
 
+def _expansion(found: Certificate) -> Iterator[Text]:
+    """The method "expansion" of norm deviations: section 9 of the format."""
+    k, depth, proof, sizes = found.power, found.depth, found.proof, f"for every d >= {found.start}"
+    (low, high), (half, whole) = found.limit or ("", ""), found.remainder or ("", "")
+    yield from _norms(found, _CURVED)
+    yield "v_0 = 2, v_{l+1} = f'(sigma_l)^2 v_l + nu(sigma_l)^2: d E X_l^2 tends to v_l where all widths are d.", False
+    yield f"v_- <= v_{depth} <= v_+, v_- = {low}, v_+ = {high}", True
+    yield f"{sizes.capitalize()} and all widths >= d, K_{{l,0}} = U_{{l,0}} = 0:", False
+    yield "|E X_l^j| <= K_{l,j} d^(-(j+1)/2) for odd j,", False
+    yield "E X_l^j <= (j-1)!! v_l^(j/2) d^(-j/2) + U_{l,j} d^(-(j+1)/2) + K_{l,j} d^(-j/2-1) for even j,", False
+    yield "and at least the same with - U and - K in the place of U and K where all widths are d.", False
+    yield from ((text, False) for text in _expansion_step(proof))
+    for layer, (odd, even) in enumerate(zip(proof["odd"], proof["even"], strict=True)):
+        why = f"by the step from layer {layer - 1}" if layer else "by the cumulants 2^(a-1) (a-1)! d_0^(1-a) of chi^2/d_0"
+        for j, value in zip(range(1, 2 * len(odd), 2), odd, strict=True):
+            moment = f"X_{layer}" if j == 1 else f"X_{layer}^{j}"
+            yield f"|E {moment}| <= K_{{{layer},{j}}} d^({-(j + 1) // 2}), K_{{{layer},{j}}} = {value}, {why}", True
+            why = "likewise"
+        for j, (u, v) in zip((k,) if layer == depth else range(2, 2 * len(even) + 1, 2), even, strict=True):
+            root = "" if u == "0" else f"U_{{{layer},{j}}} d^({Fraction(-j - 1, 2)}) + "
+            values = f"K_{{{layer},{j}}} = {v}" if u == "0" else f"U_{{{layer},{j}}} = {u}, K_{{{layer},{j}}} = {v}"
+            rest = f"{root}K_{{{layer},{j}}} d^({-j // 2 - 1}), {values}, {why}"
+            yield f"|E X_{layer}^{j} - {_leading(f'v_{layer}', j)}| <= {rest}", True
+            why = "likewise"
+    rests = ["", *([f"{half} d^({Fraction(-k - 1, 2)})"] if half != "0" else []), f"{whole} d^({-k // 2 - 1})"]
+    above, below = _leading("v_+", k), _leading("v_-", k)
+    yield f"{_deviation(found)} <= {above}{' + '.join(rests)} {sizes} and all widths >= d", True
+    yield f"{_deviation(found)} >= {below}{' - '.join(rests)} {sizes} where all widths are d", True
+    yield _norm_result(found), True
+    yield f"{_deviation(found)} >= {found.least} {_rate(found)} {sizes} where all widths are d", True
+
+
+def _leading(variance: str, j: int) -> str:
+    """The moment of order j of a Gaussian of this variance over d."""
+    return f"{variance} d^(-1)" if j == 2 else f"{prod(range(1, j, 2))} {variance}^{j // 2} d^({-j // 2})"
+
+
+def _expansion_step(proof: Mapping[str, Any]) -> Iterator[str]:
+    layers, grows = len(proof["moments"]), "growth" in proof
+    if layers == 1:  # with more layers the step of the moments says it
+        yield from (_GROWTH_STEP[::2] if grows else _STEP[:1])
+    parts = "the product of (n_a + m_a y)^a over the parts a of pi" if grows else "R^(i-2m) V^m"
+    yield from (text.replace("PARTS", parts) for text in (_EXPANSION if layers else ()))
+
+
 def _overlaps(found: Certificate) -> Iterator[Text]:
     """The method "comparison" of overlaps: section 4 of the format."""
     depth, k = found.depth, found.power
@@ -254,6 +300,8 @@ def _norms(found: Certificate, more: Mapping[str, str]) -> Iterator[Text]:
         yield f"Layer {layer}: {s} = {bounds['centre']} to one unit of its last digit, and for every s >= 0", False
         for key, text in {**_LAYER, **more}.items():
             yield text.replace("S_L", s).replace("NEXT", f"sigma_{layer + 1}").replace("VALUE", bounds[key]), True
+    if not proof["moments"]:
+        return
     sizes = f"K = {proof['top']}, N = {found.start}"
     yield f"{sizes}; E X_l^j <= H_{{l,j}} d^(-j/2) for even j, every d >= N and all widths >= d:", False
     yield from ((text, False) for text in ((_ROOTS,) if found.depth else ()))
@@ -300,6 +348,12 @@ _FROM_BELOW = {
     "deviation-least": "nu(S_L) >= n_0 = VALUE",
     "fall": "nu(s) >= nu(S_L) - delta_0 |s - S_L|, delta_0 = VALUE",
 }
+_CURVED = {
+    "bend": "|f''(S_L)| <= beta = VALUE",
+    "third": "|f(s) - f(S_L) - f'(S_L) (s - S_L) - f''(S_L) (s - S_L)^2/2| <= T |s - S_L|^3, T = VALUE",
+    "tilt": "|mu'(S_L)| <= eta = VALUE, mu(s) = nu(s)^2",
+    "sway": "|mu(s) - mu(S_L) - mu'(S_L) (s - S_L)| <= P (s - S_L)^2, P = VALUE",
+}
 _OF_TWO = {
     "image": "NEXT <= iota = VALUE",
     "squared": "r(S_L)^2 <= alpha_1 = VALUE, r(s) = E phi'(sqrt(s) Z)",
@@ -333,6 +387,22 @@ _GROWTH_STEP = (
 _SQUARES = (
     "q_{l+1} = (alpha_0 q_l^(1/2) - B h_4^(1/2) N^(-1/2))_+^2 + (n_0 - delta_0 h_1 N^(-1/2))_+^2, (y)_+ = max(y, 0).",
     "By Minkowski |g|_2 >= alpha_0 |X_l|_2 - B |X_l^2|_2, and E nu(S_l)^2 >= (E nu(S_l))^2, E nu(S_l) >= n_0 - delta_0 E|X_l|.",
+)
+_EXPANSION = (
+    "G = alpha y + B y^2 and F = alpha y + (beta/2) y^2 + T y^3 bound |g(X_l)|, and V = n^2 + eta y + P y^2 bounds mu(S_l), for "
+    "y = |X_l|.  Of a polynomial A of y, [A]_q = sum_{r>=q} a_r h_r N^(-(r-q)/2): the terms of degrees >= q have a mean of at "
+    "most [A]_q d^(-q/2).",
+    "For a partition pi of i into m parts, all >= 2, Q = PARTS, and c(pi) is the number of partitions of a set of i elements into "
+    "parts of these sizes; p = j - i, and (-1)!! = 1.",
+    "Odd j: K_{l+1,j} = sum over i = 2m = 0, 2, ..., j-1 of C(j, i) (2m-1)!! (alpha^p n^(2m) K_{l,p} + [G^p V^m]_{p+1}), plus the "
+    "sum over i = 3, ..., j and pi with m <= (i-1)/2 of C(j, i) c(pi) N^(m-(i-1)/2) [G^p Q]_p.",
+    "Even j: K_{l+1,j} = sum over i = 2m = 0, 2, ..., j of C(j, i) (2m-1)!! (alpha^p n^(2m) K_{l,p} + e K_{l,p+1} + "
+    "[F^p V^m]_{p+2} + C(m, 2) [G^p V^m]_p), e the coefficient of y^(p+1) in F^p V^m, plus the sum over i = 4, ..., j and pi with "
+    "m <= (i-2)/2 of C(j, i) c(pi) N^(m-(i-2)/2) [G^p Q]_p.",
+    "U_{l+1,j} = sum over i = 2m = 0, 2, ..., j of C(j, i) (2m-1)!! alpha^p n^(2m) U_{l,p}, plus the sum over i = 3, 5, ..., j-1 "
+    "and pi with m = (i-1)/2 of C(j, i) c(pi) [G^p Q]_p.",
+    "For X_{l+1}^j = sum_i C(j, i) g^(j-i) M^i, and the terms of g^p mu(S_l)^m that lead are f'(sigma_l)^p mu(sigma_l)^m X_l^p: "
+    "their means add up to (j-1)!! v_{l+1}^(j/2) d^(-j/2).",
 )
 _OVERLAP_STEP = (
     "t_0 = 1, t_r = G_{l,r} for even r, t_r = sqrt(t_{r-1} t_{r+1}) for odd r: E|C_l|^r <= t_r d^(-r/2).  tau is 1 over the "
@@ -424,6 +494,7 @@ def _learning(found: Certificate) -> Iterator[str]:
 WRITERS: dict[tuple[str, str], Callable[[Certificate], Iterator[Text]]] = {
     ("norm-deviation", "comparison"): _comparison,
     ("norm-deviation", "two-sided"): _two_sided,
+    ("norm-deviation", "expansion"): _expansion,
     ("norm-deviation", "product"): _product,
     ("norm-deviation", "polynomial"): _polynomial,
     ("overlap", "comparison"): _overlaps,

@@ -31,6 +31,10 @@ Find = Callable[[int], Certificate]
 """The certificate from a size on."""
 
 
+class NothingBelow(NoCertificate):
+    """From a first size on no bound from below is proved; from a larger one there may be one."""
+
+
 def outside(quantity: Any) -> str | None:
     """Return why no method proves bounds of a quantity of a network such as this one, None where one may."""
     network, power = quantity.network, quantity.power
@@ -116,7 +120,8 @@ def _reached(found: Certificate, slower: Fraction) -> Decimal:
         return own if scaled >= ball(own) else Decimal(repr(float(scaled.upper()))) * (1 + Decimal(2) ** -50)
 
 
-def _sizes(start: int) -> Iterator[int]:
+def sizes_from(start: int) -> Iterator[int]:
+    """Yield sizes, doubling from ``start``."""
     size = start
     while size <= LARGEST_SIZE:
         yield size
@@ -144,7 +149,7 @@ def _ratio(quantity: Quantity, rate: Fraction, size: int) -> Decimal | None:
 
 def _first_above(quantity: Quantity, rate: Fraction, constant: Decimal, start: int) -> tuple[int, Decimal] | None:
     """Return the first size, doubling from ``start``, at which the exact value exceeds ``constant`` d^rate, with the ratio."""
-    for size in _sizes(start):
+    for size in sizes_from(start):
         ratio = _ratio(quantity, rate, size)
         if ratio is not None and ratio > constant:
             return size, ratio
@@ -162,7 +167,7 @@ def _exceeded(quantity: Quantity, rate: Fraction, constant: Decimal, larger: tup
 
 def _too_fast(quantity: Quantity, own: Fraction, rate: Fraction, constant: Decimal | None, start: int) -> NoCertificate:
     if constant is None:
-        first = next((pair for pair in ((size, _ratio(quantity, rate, size)) for size in _sizes(start)) if pair[1]), None)
+        first = next((pair for pair in ((size, _ratio(quantity, rate, size)) for size in sizes_from(start)) if pair[1]), None)
         larger = None if first is None or first[1] is None else _first_above(quantity, rate, 2 * first[1], first[0])
         seen = "" if larger is None or first is None else f": it is {float(first[1] or 0):.4g} d**({rate}) at d = {first[0]}"
         seen += "" if larger is None else f" and {float(larger[1]):.4g} d**({rate}) at d = {larger[0]}"
@@ -178,7 +183,7 @@ def _too_small(
 ) -> NoCertificate:
     """The constant is not refuted, and not reached from this start."""
     reached = _reached(found, slower)
-    later = next((size for size in _sizes(2 * found.start) if _reached(find(size), slower) <= constant), None)
+    later = next((size for size in sizes_from(2 * found.start) if _reached(find(size), slower) <= constant), None)
     advice = "take a larger one" if later is None else f"from d = {later} on {constant} is proved"
     return NoCertificate(
         f"{quantity.name} <= {constant} d**({rate}) is not proved from d = {found.start} on, where {float(reached):.7g} is "

@@ -24,6 +24,7 @@ from theoryck.theory.networks.certificates.decimals import ball, plain_text, rou
 from theoryck.theory.networks.certificates.layers import Layer, LayerBounds, layer_of, times
 from theoryck.theory.networks.certificates.moments import absolute
 from theoryck.theory.networks.certificates.norms import layers, norm_certificate
+from theoryck.theory.networks.certificates.refusals import NothingBelow
 
 _MARGIN, _RAISE, _RAISES = 1.001, 1.0005, 6
 _LOWEST = -40
@@ -122,7 +123,7 @@ def squares(
 
 
 def two_sided_certificate(activation: Activation, depth: int, power: int, start: int) -> Certificate:
-    """Return the certificate of method "two-sided", power >= 2; NoCertificate where the lower bound would be 0.
+    """Return the certificate of method "two-sided", power >= 2; NothingBelow where the lower bound would be 0.
 
     >>> found = two_sided_certificate(Activation("tanh"), depth=2, power=2, start=4096)
     >>> found.least, found.constant  # the limit of d E X^2 is 0.07748
@@ -136,20 +137,7 @@ def two_sided_certificate(activation: Activation, depth: int, power: int, start:
         found = squares(bounds, lower, upper.proof["moments"], start)
         least = rounded_down(ball(found[-1]).sqrt() ** power, 7)
     if least == 0:
-        raise NoCertificate(
-            f"from d = {start} on no bound from below is proved: take a larger start", start=_start(activation, depth, start)
-        )
+        raise NothingBelow(f"from d = {start} on no bound from below is proved: take a larger start")
     entries = [entry | low.to_json() for entry, low in zip(upper.proof["layers"], lower)]
     proof = {**upper.proof, "layers": entries, "squares": [plain_text(number) for number in found]}
     return replace(upper, method="two-sided", proof=proof, least=plain_text(least))
-
-
-def _start(activation: Activation, depth: int, start: int) -> int | None:
-    """The first start, doubling, from which a bound from below is proved."""
-    bounds, lower = layers(activation, depth), [_lower(activation, index) for index in range(depth)]
-    for size in (start * 2**n for n in range(1, 31)):
-        moments = norm_certificate(activation, depth, 2, size, least_top=4).proof["moments"]
-        with precision(BITS):
-            if squares(bounds, lower, moments, size)[-1] > 0:
-                return size
-    return None
