@@ -18,7 +18,7 @@ from .leaps import LEAP_1, LEAP_2, LEAP_3, SIGN, STAIRCASE
 @tc.example(sign=True)
 def product_of_three_at_d_log_d(sign):
     """z1 z2 z3, or its sign: n = O(d log d), as for an exponent of 2"""
-    along = tc.ScalingPath(d=(16, 22, 32, 45, 64))
+    along = tc.ScalingPath(d=(12, 16, 22, 32, 45))
     quantity = hitting_time(SIGN, "5.4*d**2") if sign else hitting_time(LEAP_3, "2.4*d**2")
     return tc.Bound(quantity, rate="d*log(d)", along=along, correction=0.5, amplitude=0.2, share=0.1)
 
@@ -42,7 +42,7 @@ def leap_1_at_d_log_d():
 @tc.falsehood("abbe2023/degree-decides", ABBE2023)
 def degree_decides():
     """z1 + z1 z2 z3 is of degree 3, hence n ~ d^2"""
-    along = tc.ScalingPath(d=(24, 36, 54, 81, 121))
+    along = tc.ScalingPath(d=(16, 24, 36, 54, 81))
     return tc.Scaling(hitting_time(STAIRCASE, "22*d*log(d)"), along, exponent=2, correction=0.5, amplitude=0.2, share=0.1)
 
 

@@ -24,7 +24,7 @@ def second_with_d_samples():
 @tc.falsehood("benarous2021/third-at-d-log-d", BENAROUS2021)
 def third_with_d_log_d_samples():
     """l = 3: n = O(d log d)"""
-    along = tc.ScalingPath(d=(16, 22, 32, 45, 64))
+    along = tc.ScalingPath(d=(12, 16, 22, 32, 45))
     quantity = hitting_time(THIRD, "2.9*d**2")
     return tc.Bound(quantity, rate="d*log(d)", along=along, correction=0.5, amplitude=0.2, share=0.1)
 

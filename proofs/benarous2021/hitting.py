@@ -38,6 +38,5 @@ def third():
     """l = 3: the median of n is of order d^2"""
     along = tc.ScalingPath(d=(24, 36, 54, 81, 121))
     rivals = ["d*log(d)", "d**(3/2)", "d**3"]
-    return tc.Scaling(
-        hitting_time(THIRD, "2.9*d**2"), along, rate="d**2", rivals=rivals, within=0.15, correction=0.5, amplitude=0.1, share=2.5
-    )
+    quantity = hitting_time(THIRD, "2.9*d**2", runs=1024)
+    return tc.Scaling(quantity, along, rate="d**2", rivals=rivals, within=0.15, correction=0.5, amplitude=0.1, share=2.5)

@@ -140,7 +140,7 @@ def variance_without_width():
     """Var((1/n) log Z) = O(1/n) at n = d_0 = d_min^2, as if 1/d_min were not there: linear phi"""
     network = tc.DeepNetwork("x", depth=1, widths=("d**2", "d"))
     variance = free_entropy_variance(tc.TeacherStudent(network, samples="n"))
-    return tc.Bound(variance, rate="1/n", along=path(6, 8, 12, 16, 24, n="d**2"), correction=1, amplitude=0.5)
+    return tc.Bound(variance, rate="1/n", along=path(4, 6, 8, 12, 16, n="d**2"), correction=1, amplitude=0.5)
 
 
 # Generalisation -----------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def best(link, threshold=None, eigenvalue=None):
     return tc.Identity(recovery_eigenvalue(link), eigenvalue, tolerance=1e-11, rivals=[0.5])
 
 
-LARGE, SMALL = (32, 64, 128, 256, 512), (16, 22, 32, 45, 64)
+LARGE, SMALL = (32, 64, 128, 256, 512), (12, 16, 22, 32, 45)
 
 
 @tc.theorem("troiani2024/row-z", TROIANI2024)
