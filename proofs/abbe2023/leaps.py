@@ -58,7 +58,7 @@ def leap_2_of_a_staircase():
 
 @tc.theorem("abbe2023/leap-3", ABBE2023)
 def leap_3():
-    """z1 z2 z3: the median of n is of order d^2, with the median 2.32(2) of the time of blow-up as its constant"""
+    """z1 z2 z3: the median of n is of order d^2, with the median 2.320(2) of the time of blow-up as its constant"""
     along = tc.ScalingPath(d=(16, 24, 36, 54, 81))
     options = {"rivals": ["d*log(d)", "d**(3/2)", "d**3"], "within": 0.15, "correction": 0.5, "amplitude": 0.15, "share": 2.5}
     return tc.Scaling(hitting_time(LEAP_3, "2.4*d**2", runs=1024), along, rate="d**2", constant=2.32, tolerance=0.4, **options)
@@ -66,9 +66,9 @@ def leap_3():
 
 @tc.theorem("abbe2023/leap-3-sign", ABBE2023)
 def leap_3_of_a_sign():
-    """sign(z1 z2 z3), until min_k |m_k| >= .42: the median of n is of order d^2, with the median 5.74(5) of the time of blow-up as
+    """sign(z1 z2 z3), until min_k |m_k| >= .42: the median of n is of order d^2, with the median 5.760(4) of the time of blow-up as
     its constant"""
     along = tc.ScalingPath(d=(16, 24, 36, 54, 81))
     options = {"rivals": ["d*log(d)", "d**(3/2)", "d**3"], "within": 0.15, "correction": 0.5, "amplitude": 0.1, "share": 2.5}
     sgd = replace(SIGN, level=0.42)
-    return tc.Scaling(hitting_time(sgd, "5.6*d**2", runs=1024), along, rate="d**2", constant=5.74, tolerance=0.3, **options)
+    return tc.Scaling(hitting_time(sgd, "5.6*d**2", runs=1024), along, rate="d**2", constant=5.76, tolerance=0.3, **options)

@@ -1,8 +1,8 @@
 """Two steps on the same batch learn what one-pass descent takes d^2 samples for (Dandi et al. 2024).
 
 Setting.   w_0 a unit vector orthogonal to w*, w_{t+1} = w_t + eta g_t, g_t = X^T (y s'(X w_t))/n, the same X and y, n = alpha d;
-           here s'(x) = e^(-x^2/2).  y = sin(2 z) - 2 e^(-3/2) sin(z) has information exponent 3 and no heavy tails; (z^3 - 3
-           z)/sqrt(6) has them.
+           here s'(x) = e^(-x^2/2), or that of another neuron.  y = sin(2 z) - 2 e^(-3/2) sin(z) has information exponent 3 and no
+           heavy tails; (z^3 - 3 z)/sqrt(6) has them.
 Claim.     cos(g_1, w*) and cos(w_2, w*) tend to numbers other than 0 (Dandi, Troiani, Arnaboldi, Pesce, Zdeborova, Krzakala 2024):
            the memory of the batch makes the second gradient see a transform of y, so that the generative exponent counts, which is
            1 here.
@@ -17,6 +17,7 @@ from theoryck.theory.giant_step import batch_reuse_limit, hard_link_limit, reuse
 
 from . import DANDI2024
 
+TANH = "sech(x)**2"  # the slope of a tanh
 SINE, CUBIC, EVEN = "sin(2*x) - 2*exp(-3/2)*sin(x)", "(x**3 - 3*x)/sqrt(6)", "cos(2*x) - exp(-2)"
 
 
@@ -50,6 +51,18 @@ def weights(case):
     return tc.Limit(
         reuse_overlap(link, rate, "weights"), path(alpha), value=value, rivals=[0, -value], tolerance=abs(value) / 5, correction=0.5
     )
+
+
+@tc.theorem("dandi2024/reuse-tanh", DANDI2024)
+@tc.for_all(case=sampled_from([(SINE, 2, 4), (SINE, 1, 2), (CUBIC, 2, 1)]))
+def gradient_of_tanh(case):
+    """cos(g_1, w*) -> its limit on the same batch for a neuron tanh, s' = sech^2, information exponent 3"""
+    link, alpha, rate = case
+    value = batch_reuse_limit(link, alpha, rate, TANH).gradient
+    other = batch_reuse_limit(link, 4 * alpha, rate, TANH).gradient
+    measured = reuse_overlap(link, rate, slope=TANH)
+    rivals = [0, -value, other]
+    return tc.Limit(measured, path(alpha), value=value, rivals=rivals, tolerance=abs(value - other) / 3, correction=0.5)
 
 
 @tc.theorem("dandi2024/fresh-batch", DANDI2024)

@@ -124,6 +124,39 @@ def test_batch_reuse(row):
         assert value == pytest.approx(float(row[column]), abs=1e-9)
 
 
+@pytest.mark.parametrize("row", rows("weak_batch_reuse.csv")[:4], ids=lambda row: f"{row['link']}-{row['alpha']}-{row['eta']}")
+def test_reuse_by_tables(row):
+    """The same slope in other letters has no closed form here: means over zeta by tables, the values of the file."""
+    same = "exp(-x**2/2)*(cos(x)**2 + sin(x)**2 + 1)/2"
+    found = batch_reuse_limit(LINKS[row["link"]], float(row["alpha"]), float(row["eta"]), slope=same)
+    closed = batch_reuse_limit(LINKS[row["link"]], float(row["alpha"]), float(row["eta"]))
+    assert found.gradient == pytest.approx(closed.gradient, abs=1e-10)
+    assert found.weights == pytest.approx(closed.weights, abs=1e-10)
+
+
+@pytest.mark.parametrize("slope", ["1 + x", "(3*x**2 - 3)/sqrt(6)"])
+@pytest.mark.parametrize(("alpha", "eta"), [(2.0, 1.0), (0.5, 0.3)])
+def test_reuse_of_polynomial_slopes(slope, alpha, eta):
+    """Polynomials in z, z*, zeta: Gauss-Hermite in three dimensions is exact."""
+    node, weight = np.polynomial.hermite_e.hermegauss(24)
+    z, star, zeta = np.meshgrid(node, node, node, indexing="ij")
+    mass = weight[:, None, None] * weight[:, None] * weight / (2 * math.pi) ** 1.5
+
+    def mean(values):
+        return float((mass * values).sum())
+
+    s = {"1 + x": lambda x: 1 + x, "(3*x**2 - 3)/sqrt(6)": lambda x: (3 * x**2 - 3) / math.sqrt(6)}[slope]
+    y = star**2 + star
+    u = y * s(z)
+    v = y * s(z + eta * (z * mean(u * z) + star * mean(u * star) + u / alpha + math.sqrt(mean(u * u) / alpha) * zeta))
+    signal, own = mean(v * star), mean(v * z)
+    new = mean(u * v) / math.sqrt(alpha * mean(u * u)) + mean(v * zeta)
+    rest = (mean(v * v) - mean(u * v) ** 2 / mean(u * u)) / alpha
+    found = batch_reuse_limit("x**2 + x", alpha, eta, slope)
+    assert abs(found.M - signal) < 1e-10 * abs(signal)
+    assert found.gradient == pytest.approx(signal / math.sqrt(signal**2 + own**2 + new**2 + rest), abs=1e-11)
+
+
 @pytest.mark.parametrize("link", ["x**2 - 1", "cos(2*x)", "x**4 - 6*x**2 + 3"])
 def test_even_links_are_not_learnt_by_reuse(link):
     assert abs(batch_reuse_limit(link, 2, 2).gradient) < 1e-12
@@ -284,6 +317,8 @@ def test_scales_far_from_one():
         (lambda: spiked_limit(SpikedFeatures("tanh", "tanh", beta=1, spike=1, gamma=0.5), 1, 0), "penalty must be a number > 0"),
         (lambda: one_step_limit("tan(", 1), "link must be a function of x"),
         (lambda: batch_reuse_limit("tanh", -1, 1), "alpha must be a number > 0"),
+        (lambda: batch_reuse_limit("tanh", 1, 1, slope="heaviside(x)"), "slope must be smooth"),
+        (lambda: batch_reuse_limit("tanh", 1, 1, slope="exp(x**2)"), "slope must have a finite mean square"),
     ],
 )
 def test_refusals(make, message):

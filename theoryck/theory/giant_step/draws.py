@@ -105,8 +105,7 @@ class NeuronSampler:
 
 @dataclass(frozen=True)
 class ReuseSampler:
-    """Draws the cosine with w* of the second gradient ("gradient") or of w_2 ("weights"), s'(x) = e^(-x^2/2), or d cos^2
-    ("square").
+    """Draws the cosine with w* of the second gradient ("gradient") or of w_2 ("weights"), s' the ``slope``, or d cos^2 ("square").
 
     With ``fresh`` the second step has a batch of its own.
     """
@@ -116,6 +115,7 @@ class ReuseSampler:
     n: int
     rate: float
     statistic: str
+    slope: Activation
     fresh: bool = False
 
     def __call__(self, rng: np.random.Generator, draws: int) -> Array:
@@ -125,7 +125,7 @@ class ReuseSampler:
         n, step = self.n, self.rate / self.n
         z, star, zeta = rng.standard_normal((3, count, n))
         y = self.link(star)
-        u = y * np.exp(-z * z / 2)
+        u = y * self.slope(z)
         length = np.sqrt((u * u).sum(axis=1))
         root = np.sqrt(rng.chisquare(self.d - 2, count))
         # First step: its components along w_0, w*, and the new direction.
@@ -137,7 +137,7 @@ class ReuseSampler:
         else:
             rho = unit * root[:, None] + zeta - unit * (unit * zeta).sum(axis=1)[:, None]
         field = z + step * (z * own[:, None] + star * toward[:, None] + rho * new[:, None])
-        v = y * np.exp(-field * field / 2)
+        v = y * self.slope(field)
         parts = [(star * v).sum(axis=1), (z * v).sum(axis=1), (rho * v).sum(axis=1)]
         left = (v * v).sum(axis=1)
         if not self.fresh:

@@ -58,6 +58,22 @@ def read_student(value: Any, name: str = "student") -> Activation:
     return found
 
 
+BUMP = Activation("exp(-x**2/2)")
+"""The slope of an erf."""
+
+
+def read_slope(value: Any) -> Activation:
+    """Return s' as a smooth Activation with a finite E s'(z)^2; QuantityError for another.
+
+    >>> read_slope("sech(x)**2")
+    Activation('sech(x)**2')
+    """
+    found = read_target(value, "slope")
+    if found.kinks:
+        raise QuantityError(f"slope must be smooth, got {found.text!r}, which is not at {float(found.kinks[0]):.6g}")
+    return found
+
+
 @functools.lru_cache(maxsize=256)
 def moment(link: Activation, power: int, order: int) -> float:
     """Return E g(z)^power z^order, z ~ N(0, 1), from an enclosure; ValueError where it is infinite.

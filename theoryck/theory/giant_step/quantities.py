@@ -11,7 +11,16 @@ from theoryck.quantities.arguments import positive
 from theoryck.quantities.base import Quantity, QuantityError, Sizes, need_sizes
 from theoryck.records import Enclosure
 from theoryck.theory.giant_step.draws import FeaturesSampler, NeuronSampler, OneStepSampler, ReuseSampler, StaircaseSampler
-from theoryck.theory.giant_step.model import SpikedFeatures, after_one_step, moment, read_link, read_student, read_target
+from theoryck.theory.giant_step.model import (
+    BUMP,
+    SpikedFeatures,
+    after_one_step,
+    moment,
+    read_link,
+    read_slope,
+    read_student,
+    read_target,
+)
 from theoryck.theory.giant_step.proved import mean_squared_cosine
 
 
@@ -174,9 +183,9 @@ class neuron_gradient(LinkQuantity):
 class reuse_overlap(LinkQuantity):
     """The cosine with w* after two full-batch steps of size ``rate`` on the same n samples, drawn by its exact law; sizes d and n.
 
-    w_0 is orthogonal to w* and s'(x) = e^(-x^2/2).  ``what``: "gradient" (of the second gradient), "weights" (of w_2), or "square"
-    (d times the squared cosine of the second gradient); with ``fresh`` the second step has a batch of its own.  Raises
-    QuantityError.
+    w_0 is orthogonal to w*, and ``slope`` s' smooth, e^(-x^2/2) if not given.  ``what``: "gradient" (of the second gradient),
+    "weights" (of w_2), or "square" (d times the squared cosine of the second gradient); with ``fresh`` the second step has a batch
+    of its own.  Raises QuantityError.
 
     >>> import numpy as np
     >>> overlap = reuse_overlap("(x**3 - 3*x)/sqrt(6)", rate=2)
@@ -185,14 +194,16 @@ class reuse_overlap(LinkQuantity):
     True
     """
 
-    title = "{self.shown} after two steps on {self.batches}, y = {link.text}, rate {rate:g}"
+    title = "{self.shown} after two steps on {self.batches}, y = {link.text}, rate {rate:g}{self.neuron}"
     least = 4
     rate: float
     what: str = "gradient"
     fresh: bool = field(default=False, kw_only=True)
+    slope: Any = field(default=BUMP, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        object.__setattr__(self, "slope", read_slope(self.slope))
         _choice(self.what, "what", ("gradient", "weights", "square"))
         object.__setattr__(self, "rate", positive(self.rate, "rate"))
 
@@ -202,12 +213,17 @@ class reuse_overlap(LinkQuantity):
         return {"gradient": "cos(g_1, w*)", "weights": "cos(w_2, w*)", "square": "d cos^2(g_1, w*)"}[self.what]
 
     @property
+    def neuron(self) -> str:
+        """The slope, where it is not that of an erf."""
+        return "" if self.slope == BUMP else f", s' = {self.slope.text}"
+
+    @property
     def batches(self) -> str:
         """Which batches."""
         return "fresh batches" if self.fresh else "one batch"
 
     def sampler(self, sizes: Sizes) -> ReuseSampler:
-        return ReuseSampler(self.link, *self._sizes(sizes), self.rate, self.what, self.fresh)
+        return ReuseSampler(self.link, *self._sizes(sizes), self.rate, self.what, self.slope, self.fresh)
 
     def cost(self, sizes: Sizes) -> float:
         return 5 * super().cost(sizes)

@@ -1,7 +1,8 @@
 """Two full-batch steps on the same batch, n = alpha d.
 
-w_0 is a unit vector orthogonal to w*; g_0 = X^T u/n, u = y s'(X w_0); w_1 = w_0 + eta g_0; g_1 = X^T v/n, v = y s'(X w_1); w_2 =
-w_1 + eta g_1; s'(x) = e^(-x^2/2), the slope of an erf.  With z, z*, zeta independent N(0, 1), y = g(z*), u = y s'(z), v = y s'(h),
+w_0 is a unit vector orthogonal to w*, g_0 = X^T u/n, u = y s'(X w_0); w_1 = w_0 + eta g_0; g_1 = X^T v/n, v = y s'(X w_1); w_2 =
+w_1 + eta g_1; s'(x) = e^(-x^2/2), the slope of an erf, unless said.  With z, z*, zeta independent N(0, 1), y = g(z*), u = y s'(z),
+v = y s'(h),
     h = z + eta [z E u z + z* E u z* + u/alpha + (E u^2/alpha)^(1/2) zeta],
 the components of g_1 along w*, w_0 and what is new in g_0 tend to M = E v z*, A_0 = E v z, A_t = E u v/(alpha E u^2)^(1/2) + E v
 zeta, and the square of the rest to (E v^2 - (E u v)^2/E u^2)/alpha.  The term u/alpha, the memory of the batch, is what makes M !=
@@ -11,16 +12,21 @@ zeta, and the square of the rest to (E v^2 - (E u v)^2/E u^2)/alpha.  The term u
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import make_interp_spline
 
 from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.gaussian.means import image, kinks_of, nodes_of, panel_edges
 from theoryck.quantities.arguments import positive
-from theoryck.theory.giant_step.model import read_target
+from theoryck.theory.giant_step.model import BUMP, read_slope, read_target
+
+Array = NDArray[np.float64]
 
 REACH, PANEL = 12.0, 0.75
 """Panels of 24 nodes: e^(-72) times a polynomial is nothing, and most links vary on a scale of 1 or more."""
@@ -34,6 +40,9 @@ AGREED = 1e-11
 AT_ONCE = 2**20
 """Pairs of nodes held at once."""
 
+SPACING, GRADED = 30, 20.0
+"""Places a panel at which means over zeta are tabulated, farther apart beyond |m| = GRADED; a spline of order 5 between them."""
+
 
 @dataclass(frozen=True)
 class ReuseLimit:
@@ -44,31 +53,57 @@ class ReuseLimit:
     M: float
 
 
-def batch_reuse_limit(link: Any, alpha: float, rate: float) -> ReuseLimit:
+def batch_reuse_limit(link: Any, alpha: float, rate: float, slope: Any = BUMP) -> ReuseLimit:
     """Return what two steps of size ``rate`` on the same n = ``alpha`` d samples learn of w*, d -> infinity.
 
-    zeta is integrated analytically, z and z* by quadrature.  Raises QuantityError for a bad argument and a link without mean
-    square, NotConverged for one that varies too fast.
+    ``slope`` is s', smooth.  z and z* are integrated by quadrature, zeta analytically for e^(-x^2/2), by a table of means for
+    others.  Raises QuantityError for a bad argument and a link or slope without mean square, NotConverged for those that vary too
+    fast.
 
     >>> found = batch_reuse_limit("sin(2*x) - 2*exp(-3/2)*sin(x)", alpha=2, rate=4)  # information exponent 3
     >>> round(found.gradient, 9), round(found.weights, 9)
     (0.140817235, 0.05379436)
+    >>> round(batch_reuse_limit("x**2 + x", alpha=2, rate=1, slope="1 + x").M, 9)  # a polynomial in three normal variables
+    7.0
     """
-    g, alpha, eta = read_target(link), positive(alpha, "alpha"), positive(rate, "rate")
-    before = _limit(g, alpha, eta, 2 * PANEL, [])
+    g, alpha, eta, s = read_target(link), positive(alpha, "alpha"), positive(rate, "rate"), read_slope(slope)
+    before = _limit(g, s, alpha, eta, 2 * PANEL, [])
     for halving in range(HALVINGS):
         resolved = image(g, 1.0, "link").edges.tolist() if halving else []
-        now = _limit(g, alpha, eta, PANEL / 2**halving, resolved)
+        now = _limit(g, s, alpha, eta, PANEL / 2**halving, resolved)
         gaps = np.abs(np.array(astuple(now)) - astuple(before))
         if (gaps <= AGREED * np.array([1.0, 1.0, max(1.0, abs(now.M))])).all():
             return now
         before = now
     raise NotConverged(
-        f"the limits of {g.text} at the rate {eta:g} were not resolved: the link varies too fast, or the rate is too large"
+        f"the limits of {g.text} at the rate {eta:g} were not resolved: the link or the slope {s.text} varies too fast, or the "
+        "rate is too large"
     )
 
 
-def _limit(g: Activation, alpha: float, eta: float, panel: float, resolved: list[float]) -> ReuseLimit:
+def _smoothed(s: Activation, spread: float, low: float, high: float, panel: float) -> Callable[[Array], tuple[Array, ...]]:
+    """Return E s'(h), E zeta s'(h) and E s'(h)^2 over zeta as functions of m, low <= m <= high, h = m + sqrt(spread) zeta."""
+    if s == BUMP:
+
+        def closed(m: Array) -> tuple[Array, ...]:
+            bump = np.exp(-(m**2) / (2 * (1 + spread))) / math.sqrt(1 + spread)
+            double = np.exp(-(m**2) / (1 + 2 * spread)) / math.sqrt(1 + 2 * spread)
+            return bump, -math.sqrt(spread) / (1 + spread) * m * bump, double
+
+        return closed
+    # Both steps follow the panels: what one length resolves, half of it agrees with.
+    first, last = (GRADED * math.asinh(end / GRADED) for end in (low, high))
+    places = GRADED * np.sinh(np.linspace(first, last, math.ceil((last - first) * SPACING / panel) + 12) / GRADED)
+    zeta = np.arange(-round(REACH / panel * 2), round(REACH / panel * 2) + 1) * panel / 2
+    table = np.zeros((len(places), 3))
+    for node, mass in zip(zeta, np.exp(-(zeta**2) / 2) / math.sqrt(2 * math.pi) * panel / 2):
+        value = s(places + math.sqrt(spread) * node)
+        table += mass * np.stack([value, node * value, value**2], axis=1)
+    spline = make_interp_spline(places, table, k=5)
+    return lambda m: tuple(np.moveaxis(spline(m), -1, 0))
+
+
+def _limit(g: Activation, s: Activation, alpha: float, eta: float, panel: float, resolved: list[float]) -> ReuseLimit:
     """The limits by panels of at most that length, those in z* ending at the kinks of g and where it is ``resolved``."""
     reach = max(REACH, *map(abs, resolved)) if resolved else REACH
     z, z_weights = nodes_of(panel_edges([0.0], -REACH, REACH, panel))
@@ -76,7 +111,7 @@ def _limit(g: Activation, alpha: float, eta: float, panel: float, resolved: list
     density = np.exp(-z * z / 2) * z_weights / math.sqrt(2 * math.pi)
     star_density = np.exp(-star * star / 2) * star_weights / math.sqrt(2 * math.pi)
     y = g(star)
-    slope = np.exp(-z * z / 2)
+    slope = s(z)
     mean_y, square_y, tilt = float(y @ star_density), float(y * y @ star_density), float(y * star @ star_density)
     along, toward = mean_y * float(density @ (slope * z)), tilt * float(density @ slope)  # E u z, E u z*
     square = square_y * float(density @ slope**2)  # E u^2
@@ -84,14 +119,23 @@ def _limit(g: Activation, alpha: float, eta: float, panel: float, resolved: list
     # E v z*, E v z, E v u, E v zeta and E v^2, over z (rows) and z* (columns)
     signal = own = mixed = tilted = squared = 0.0
     rows = max(AT_ONCE // len(star), 1)
+
+    def middle_of(z: Array, u: Array) -> Array:
+        return z[:, None] * (1 + eta * along) + eta * (star * toward + u / alpha)
+
+    low, high = -math.inf, math.inf
+    if s != BUMP:
+        # Beyond a disc the weights are nothing, however large the fields are there.
+        ends = []
+        for node, own_slope in zip(z, slope):
+            seen = node**2 + star**2 <= reach**2
+            ends.append(middle_of(np.array([node]), own_slope * y[None])[0, seen])
+        low, high = (float(pick(pick(each) for each in ends if each.size)) for pick in (min, max))
+    smoothed = _smoothed(s, spread, low, high, panel)
     for first in range(0, len(z), rows):
         some = slice(first, first + rows)
         u = slope[some, None] * y
-        middle = z[some, None] * (1 + eta * along) + eta * (star * toward + u / alpha)
-        # E over zeta of e^(-h^2/2), of zeta e^(-h^2/2) and of e^(-h^2), h = middle + sqrt(spread) zeta
-        bump = np.exp(-(middle**2) / (2 * (1 + spread))) / math.sqrt(1 + spread)
-        turned = -math.sqrt(spread) / (1 + spread) * middle * bump
-        double = np.exp(-(middle**2) / (1 + 2 * spread)) / math.sqrt(1 + 2 * spread)
+        bump, turned, double = smoothed(np.clip(middle_of(z[some], u), low, high))
         signal += float(density[some] @ (bump * y * star) @ star_density)
         own += float(density[some] @ (bump * y * z[some, None]) @ star_density)
         mixed += float(density[some] @ (bump * y * u) @ star_density)
