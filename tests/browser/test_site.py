@@ -252,6 +252,16 @@ def test_pages_are_quiet_and_as_wide_as_the_window(look, width, dark):
         assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 200) == dark, name
 
 
+def test_no_code_is_cut_at_the_right(look):
+    """At a width of small screens every line of examples, commands and messages is seen whole; docstrings as written may scroll."""
+    wide = """() => [...document.querySelectorAll("article pre")]
+      .filter((box) => !box.closest("details.written") && box.scrollWidth > box.clientWidth).map((box) => box.textContent)"""
+    for name in ("audits.html", "claims.html", "faq.html", "proofs.html", "papers.html", *LOOKED_AT[-3:]):
+        page, _ = look(name, width=1100)
+        assert page.locator("article pre").count() > 0, name
+        assert page.evaluate(wide) == [], name
+
+
 @pytest.mark.parametrize("words", ["covariate_limit", "LOOSE", "step sizes", "--rival"])
 def test_search_works_from_a_file(look, words):
     page, complaints = look("index.html")
