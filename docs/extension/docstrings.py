@@ -38,6 +38,7 @@ LABELS = (
 )
 _LABEL = re.compile(rf"(?:{'|'.join(LABELS)})\.(?: {{2,}}(?=\S)| (?=\S)|$)")
 _PUNCTUATED = re.compile(r"<math[^>]*>(?:(?!</math>).)*</math>[,.;:)]+", re.DOTALL)
+_ARRAY = "<math><mi>Q</mi></math> "
 _SPECIAL = re.compile(r"([\\*`|_<>\[\]@])")
 
 
@@ -81,10 +82,11 @@ def running(text: str, module: str = "", kept: re.Pattern[str] = _KEPT) -> str:
     text = " ".join(text.split())
     found: list[str] = []
     at = 0
+    behind = False
     for match in kept.finditer(text):
-        found += [_formulas(text[at : match.start()]), _kept(match, module)]
-        at = match.end()
-    found.append(_formulas(text[at:]))
+        found += [_formulas(text[at : match.start()], behind), _kept(match, module)]
+        at, behind = match.end(), match["code"] is not None
+    found.append(_formulas(text[at:], behind))
     return "".join(found).removeprefix("\\ ").strip()
 
 
@@ -105,12 +107,18 @@ def _kept(match: re.Match[str], module: str) -> str:
     return f"\\ ``{last}``\\ " if place is None else f"\\ :py:obj:`{last} <{place}>`\\ "
 
 
-def _formulas(text: str) -> str:
-    """Prose escaped and formulas as MathML, a formula and the punctuation behind it on one line."""
+def _formulas(text: str, behind_code: bool = False) -> str:
+    """Prose escaped and formulas as MathML, a formula and the punctuation behind it on one line.
+
+    Behind code, the name of an array perhaps, parentheses are read as behind a letter: they may have its shape.
+    """
     if not text.strip():
         return text
     before, after = (text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :])
-    html = _PUNCTUATED.sub(r'<span class="whole">\g<0></span>', mathml(text.strip()))
+    html = mathml(text.strip())
+    if behind_code and text.startswith(" (") and (read := mathml(f"Q {text.strip()}")).startswith(_ARRAY):
+        html = read.removeprefix(_ARRAY)
+    html = _PUNCTUATED.sub(r'<span class="whole">\g<0></span>', html)
     parts = re.split(r'(<span class="whole">.*?</span>|<math.*?</math>)', html, flags=re.DOTALL)
     shown = [_raw(part) if at % 2 else escaped(unescape(part)) for at, part in enumerate(parts)]
     return before + "".join(shown) + after

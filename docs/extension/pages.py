@@ -272,7 +272,8 @@ def generate(app: Any) -> None:
     pages = {f"subjects/{subject}": subject_page(subject) for subject in SUBJECTS}
     about = [f"* :doc:`subjects/{s}`: {summary(importlib.import_module(f'theoryck.theory.{s}'))}" for s in SUBJECTS]
     said = "Formulas are read from the plain text of docstrings; *As written* and *[source]* show that text, which is what counts."
-    pages["subjects"] = index("Subjects: formulas and names", [said, "", *about], [f"subjects/{name}" for name in SUBJECTS])
+    shapes = running("Behind its name stands the shape of an array, as Omega (p, p) and theta (p,): a matrix and a vector.")
+    pages["subjects"] = index("Subjects: formulas and names", [said, shapes, "", *about], [f"subjects/{name}" for name in SUBJECTS])
     commands = dict(command_pages())
     lines = [f"* :doc:`theoryck {name} <commands/{name}>`: {text}" for name, text in COMMANDS.items()]
     pages |= {f"commands/{name}": page for name, page in commands.items()}

@@ -523,27 +523,40 @@ def _cross(items: list[Item]) -> int:
 
 def _is_size(items: list[Item]) -> bool:
     """Whether items are a number or a letter of sizes, with an index or without."""
-    letter = items[0].kind == "number" or (items[0].kind == "name" and items[0].text[0] in _SIZES and is_letter(items[0].text))
-    return letter and (len(items) == 1 or (len(items) == 3 and items[1].text == "_"))
+    first = items[0]
+    named = first.kind == "name" and first.text[0] in _SIZES and is_letter(first.text) and first.text not in GREEK
+    return (named or first.kind == "number") and (len(items) == 1 or (len(items) == 3 and items[1].text == "_"))
 
 
-def is_shape(items: list[Item]) -> bool:
-    """Whether items are the sizes of an array, as in ``(N, N)``, ``(4,)`` and ``(n x n)``."""
+def shape(items: list[Item]) -> AnyNode | None:
+    """The sizes of an array with crosses between them: of ``(N, N)`` and ``(n x n)``, and the one of ``(4,)``; None of others."""
     if _cross(items) > 0:
-        return True
+        return parse(items)
     entries: list[list[Item]] = [[]]
     for item in items:
         entries = [*entries, []] if item.text == "," else [*entries[:-1], [*entries[-1], item]]
     single = len(entries) == 2 and not entries[-1]
-    sizes = [entry for entry in entries[: -1 if not entries[-1] else None] if [item.text for item in entry] != ["..."]]
-    lettered = any(item.kind == "name" for entry in sizes for item in entry)  # (1, 0, ..., 0) is a vector
-    return len(entries) > 1 and (single or lettered) and all(entry and _is_entry(entry) for entry in sizes)
+    sizes = entries[: -1 if not entries[-1] else None]
+    if len(entries) < 2 or not all(sizes):
+        return None
+    leading = [item.text for item in sizes[0]] == ["..."]  # axes of any number; elsewhere dots are of a sequence
+    counted = {at: _is_size(_unshifted(entry)) for at, entry in enumerate(sizes) if at or not leading}
+    lettered = any(size and sizes[at][0].kind == "name" for at, size in counted.items())  # (1, 0, 0) is a vector
+    if not (single or lettered) or not all(size or _is_name(sizes[at]) for at, size in counted.items()):
+        return None
+    factors = [parse(entry) if entry is _unshifted(entry) else Fence("(", ")", parse(entry)) for entry in sizes]
+    return row([part for factor in factors for part in (Operator("x"), factor)][1:])
 
 
-def _is_entry(items: list[Item]) -> bool:
-    """Whether items are a size, or one plus or minus a number."""
-    shifted = len(items) > 2 and items[-2].text in ("+", "-") and items[-1].kind == "number"
-    return _is_size(items[:-2] if shifted else items)
+def _unshifted(items: list[Item]) -> list[Item]:
+    """What a number is added to or taken from."""
+    return items[:-2] if len(items) > 2 and items[-2].text in ("+", "-") and items[-1].kind == "number" else items
+
+
+def _is_name(items: list[Item]) -> bool:
+    """Whether items are one word, which may name a size, such as ``draws``."""
+    known = len(items) == 1 and items[0].kind == "name" and not is_letter(items[0].text)
+    return known and items[0].text not in {*FUNCTIONS, *BIG, *GREEK, "oo"}
 
 
 def _is_index(items: list[Item]) -> bool:

@@ -11,10 +11,10 @@ from theoryck.report.formula.parser import (
     Item,
     Token,
     is_differential,
-    is_shape,
     nested,
     parse,
     powers_closed,
+    shape,
     symbols_named,
     tokens,
     words_joined,
@@ -84,7 +84,7 @@ def _group(item: Group, before: Item | None, after: Item | None) -> bool:
         return True
     if after is not None and after.kind == "op" and after.text in ("^", "_", "/") and not after.space:
         return True
-    if _follows_array(item, before) and is_shape(item.items):
+    if _follows_array(item, before) and shape(item.items) is not None:
         return False
     if (
         before is not None
@@ -101,7 +101,8 @@ def _follows_array(item: Group, before: Item | None) -> bool:
     """Whether parentheses stand behind what may be an array, and a space: ``Q (K, K)`` is neither a value nor a product."""
     if before is None or not item.space:
         return False
-    array = before.kind == "name" and is_letter(before.text) and before.text not in ("E", "N")  # N (0, 1) is a law
+    points = {"E", "N", *_CONNECTIVES} - {"is", "or"}  # N (0, 1) is a law, at (n, d) a point; a kernel is (n, n)
+    array = before.kind == "name" and before.text not in points
     return array or before.kind == "group" or before.text in ("~", "'", "*")
 
 
@@ -267,7 +268,8 @@ def _prose(pieces: list[Piece], item: Item) -> None:
     space = " " if item.space and pieces else ""
     if isinstance(item, Group):
         _add(pieces, space + item.left)
-        for piece in _pieces(item.items):
+        sizes = shape(item.items)
+        for piece in _pieces(item.items) if sizes is None else [sizes]:
             if isinstance(piece, str):
                 _add(pieces, piece)
             else:

@@ -35,8 +35,8 @@ AT_ONCE = 2**20
 
 @dataclass(frozen=True)
 class Shown:
-    """What is read off a run at one or several times: ``what`` is "eg", "Q", "R" or "v", with the ``entry`` (k, l), (k, m) or (k,);
-    less the ``target`` and to the ``power``, then averaged over the times."""
+    """What is read off a run at one or several times: ``what`` is "eg", "Q", "R" or "v", with its indices k, l or k, m
+    or k as ``entry``; less the ``target`` and to the ``power``, then averaged over the times."""
 
     what: str
     entry: tuple[int, ...]
