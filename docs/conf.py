@@ -22,6 +22,7 @@ exclude_patterns = ["extension", "tables", "calibration.txt"]
 add_module_names = False
 smartquotes = False  # "--rate" and "erf" are what one types
 autodoc_member_order = "bysource"
+autodoc_type_aliases = {"ArrayLike": "ArrayLike", "Array": "ndarray"}  # in words, not as what numpy makes of them
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 100
 

@@ -290,9 +290,9 @@ def one_layer(
 def deep_covariances(rng: np.random.Generator, activation: Activation | str, widths: Sequence[int]) -> tuple[Array, Array]:
     """Return Omega (N, N) and Phi (N, D) of x = sigma(F_L ... sigma(F_1 c)), ``widths`` (D, N_1, ..., N), F_l drawn, linearised.
 
-    The entries of F_l are N(0, 1/width of its inputs); every layer is replaced by its equivalent b F x + c xi, its mean taken off:
-    Omega_l = b^2 F Omega_{l-1} F^T + c^2, Phi_l = b F Phi_{l-1}, with b and c at the variance that the layer before has.  Raises
-    ValueError.
+    The entries of F_l are normal, of variance 1/D, D the number of its columns; every layer is replaced by its equivalent
+    b F x + c xi, its mean taken off: Omega_l = b^2 F Omega_{l-1} F^T + c^2, Phi_l = b F Phi_{l-1}, with b and c at the variance
+    that the layer before has.  Raises ValueError.
 
     >>> omega, phi = deep_covariances(np.random.default_rng(0), "erf", [30, 20, 10])
     >>> omega.shape, phi.shape, bool(abs(np.trace(omega) / 10 - 0.39) < 0.1)
