@@ -5,12 +5,13 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from flint import acb, arb, ctx
+from flint import acb, arb, arb_poly, ctx
 
 import theoryck as tc
 from theoryck.proving.checker import Refused, check
-from theoryck.proving.checker.envelopes import Growth, read_growth
-from theoryck.proving.checker.expectations import Activation, hull, value
+from theoryck.proving.checker.envelopes import Envelope, read_growth
+from theoryck.proving.checker.expectations import hull, parse, value
+from theoryck.proving.checker.moments import partition_sums
 from theoryck.theory.networks.certificates.norms import norm_certificate
 from theoryck.theory.networks.certificates.two_sided import two_sided_certificate
 
@@ -59,7 +60,7 @@ def test_no_number_can_be_made_better_or_worse():
         ("asinh(x)", [["2.44", "0.12045"], ["2.4669", "0.12045"]], r"growth\[0\]: phi² is not seen"),
         ("asinh(x)", [["2.4669", "0.12045"], ["2.4669", "0.119"]], r"growth\[1\]: phi² is not seen"),
         ("asinh(x)", [["2.5", "0.12045"], ["2.4669", "0.12045"]], r"growth\[0\]\[0\]: .* too far above"),
-        ("x + sin(x)", [["3.6026", "0.99"], ["3.6026", "1.26563"]], r"growth\[0\]: phi is not seen to be below it far out"),
+        ("x + sin(x)", [["3.6026", "0.99"], ["3.6026", "1.26563"]], r"growth\[0\]: phi² is not seen to be below it far out"),
         ("asinh(x)", [["2.4669", "0"], ["2.4669", "0.12045"]], "far out"),
         ("asinh(x)", [["2.4669", "-1"], ["2.4669", "0.12045"]], r"growth\[0\]\[1\]"),
         ("asinh(x)", [["2.4669", "0.12045"]], "growth: it is no list of 2 items"),
@@ -67,12 +68,12 @@ def test_no_number_can_be_made_better_or_worse():
 )
 def test_envelopes_that_do_not_hold_are_refused(text, pairs, sentence):
     with pytest.raises(Refused, match=sentence):
-        read_growth(Activation(text), pairs, "growth")
+        read_growth(parse(text), pairs, "growth")
 
 
 def test_what_is_outside_of_a_band_holds_gaussian_integrals():
     # phi^2 = 2 + 3 x^2 at s = 4, over |Z| >= 11, start 1/2: both bounds are above the integrals, the first is twice it.
-    size = Growth([(arb(2), arb(3)), (arb(2), arb(3))])
+    size = Envelope([(arb(2), arb(3)), (arb(2), arb(3))])
     mean, square = size.outside(arb(4), arb("0.5"))
     with mpmath.workdps(30):
         tail = [2 * mpmath.quad(lambda z: (2 + 12 * z**2) * mpmath.npdf(z), [11, 13, 20])]
@@ -84,13 +85,15 @@ def test_what_is_outside_of_a_band_holds_gaussian_integrals():
 
 def test_moments_of_terms_are_sums_over_partitions():
     # i = 4: one part of 4, or three ways of 2 + 2.
-    size = Growth([(arb(1), arb(2)), (arb(3), arb("0.5"))])
-    root, least, noise, growth = arb("0.25"), arb(2), arb("1.5"), arb("0.75")
-    found = size.mean_powers(4, root, least, noise, growth)[4]
+    size = Envelope([(arb(1), arb(2)), (arb(3), arb("0.5"))])
+    plus, noise, growth = arb(2), arb("1.5"), arb("0.75")
+    found = partition_sums(4, size.parts(4, plus, arb_poly([noise, growth]) ** 2))[4]
     y = arb("0.3")
     steep = arb(105).root(4) * (arb(2) ** 4 + arb("0.5") ** 4).root(4)
-    whole = root**2 * ((arb(1) + 81).root(4) + (least + y) * steep) ** 4 + 3 * (noise + growth * y) ** 4
-    assert abs(found(y) - whole) < 1e-15 * whole
+    one, two = ((arb(1) + 81).root(4) + (plus + y) * steep) ** 4, 3 * (noise + growth * y) ** 4
+    assert abs(found[1](y) - one) < 1e-15 * one
+    assert abs(found[2](y) - two) < 1e-15 * two
+    assert [each(y) for each in (found[0], found[3], found[4])] == [0, 0, 0]
 
 
 @pytest.mark.parametrize(

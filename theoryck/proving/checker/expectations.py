@@ -25,7 +25,7 @@ import itertools
 import math
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -36,7 +36,7 @@ from theoryck.proving.checker.fields import DECIMAL, Refused, exact, hull, need,
 ORDER = 14  # J of (b)
 REACH = Fraction(1, 3)  # the series are used for |t| <= REACH
 FAR = 16  # beyond |x| = FAR an activation is known by its behaviour at infinity
-EVEN = (2, 4, 8)  # the powers of an activation whose expectations are taken
+POWERS = (1, 2, 4, 8)  # of an activation whose expectations are taken
 CUT = 12  # normal variables are integrated over |z| <= CUT: √(2n) < CUT for all He_n in use
 INCREASING = ("tanh", "erf", "atan", "asinh", "exp", "log", "sqrt")
 FUNCTIONS = (*INCREASING, "sin", "cos", "sech")
@@ -103,9 +103,11 @@ def value(tree: Any, z: Any) -> Any:
     if tree[0] == "x":
         return z
     a = value(tree[1], z)
-    if tree[0] in "+*":
+    if tree[0] in ("+", "*", "max", "min"):
         b = value(tree[2], z)
-        return a + b if tree[0] == "+" else a * b
+        return a + b if tree[0] == "+" else a * b if tree[0] == "*" else getattr(a, tree[0])(b)
+    if tree[0] in ("relu", "abs"):
+        return a.max(arb(0)) if tree[0] == "relu" else abs(a)
     if tree[0] == "power":
         if tree[2] < 0:
             return 1 / a
@@ -197,122 +199,67 @@ def tail(n: int, cut: int = CUT) -> arb:
     return arb(2) ** (exact(Fraction(n)) / 2) * (arb(cut) ** 2 / 2).gamma_upper(exact(Fraction(n + 1, 2))) / arb.pi().sqrt()
 
 
-def affine(tree: Any) -> tuple[Fraction, Fraction]:
-    """The rational a and b where an activation is seen to be a + b x."""
-    if isinstance(tree, Fraction) or tree == ("x",):
-        return (Fraction(0), Fraction(1)) if tree == ("x",) else (tree, Fraction(0))
-    need(isinstance(tree, tuple) and tree[0] in ("+", "*", "power"), "activation", "it is not seen to be b x with b rational")
-    (a, b), (c, d) = affine(tree[1]), affine(tree[2]) if tree[0] != "power" else (Fraction(0), Fraction(0))
-    if tree[0] == "+":
-        return a + c, b + d
-    if tree[0] == "*":
-        need(b * d == 0, "activation", "it is not linear")
-        return a * c, a * d + b * c
-    need(b == 0 and a != 0, "activation", "it is not linear")
-    return a ** tree[2], Fraction(0)
-
-
 class Activation:
-    """An activation with |phi(x)| <= flat + slope |x| for every real x."""
+    """An activation with phi(x)^2 <= flat + rise x^2 for every real x."""
 
-    known: dict[tuple[arb, arb], list[arb_poly]]
-
-    def __init__(self, text: Any) -> None:
-        self.tree = parse(text)
-        self.parity, self.known = parity(self.tree), {}
-        self.ends = [infinity(self.tree, sign) for sign in (1, -1)]
-        need(all(n <= 1 for n, _ in self.ends), "activation", f"{text} grows faster than linearly")
-        sizes = [self(hull(i, i + 1) / 4).abs_upper() for i in range(-4 * FAR, 4 * FAR)]
-        self.flat = functools.reduce(arb.max, sizes + [a.abs_upper() * arb(FAR) ** exact(n) for n, a in self.ends if n <= 0])
-        self.slope = functools.reduce(arb.max, [a.abs_upper() for n, a in self.ends if n > 0], arb(0))
-        need((self.flat + self.slope).is_finite(), "activation", f"{text} is not seen to be finite everywhere")
+    def __init__(self, tree: Any, flat: arb, rise: arb) -> None:
+        self.tree, self.flat, self.rise, self.parity = tree, flat, rise, parity(tree)
+        self.known: dict[tuple[arb, arb], tuple[arb_poly, arb_poly, arb_poly]] = {}
 
     def __call__(self, z: Any) -> Any:
         """A ball that contains its values on the ball z."""
         return value(self.tree, z)
 
-    def largest_square(self, top: arb, field: str) -> arb:
-        """The largest phi² that is seen, or proved at infinity; refuses a number that is not at least phi² everywhere."""
-        need(all(n <= 0 for n, _ in self.ends), field, "phi is not seen to be bounded")
-        points = [self(exact(sign * Fraction(2) ** i)) for sign in (-1, 1) for i in range(64)]
-        points += [self(exact(Fraction(i, 4))) for i in range(-4 * FAR, 4 * FAR + 1)]
-        beyond = [a.abs_upper() * arb(FAR) ** exact(n) for n, a in self.ends]
-        seen = functools.reduce(arb.max, beyond + [abs(v).lower() for v in points])
-        todo = [(arb(i), arb(i + 1), 20) for i in range(-FAR, FAR)]
-        while todo:
-            low, high, depth = todo.pop()
-            middle = (low + high) / 2
-            seen, most = seen.max(self(middle).abs_lower()), self(hull(low, high)).abs_upper()
-            below = most**2 <= top
-            if not below or (depth > 10 and not most <= exact(Fraction(1001, 1000)) * seen):  # a larger value may be seen inside
-                need(below or (depth > 0 and not seen**2 > top), field, f"phi² is not seen to be below it at x = {show(middle)}")
-                todo += [(low, middle, depth - 1), (middle, high, depth - 1)]
-        return seen**2
+    def expectations(self, s: arb) -> arb_mat:
+        """E phi(√s Z)^p He_n(Z), a row for each n < 2 ORDER, a column for each p of POWERS, by (c) and (d)."""
+        root = s.sqrt()
 
-    def expectations(self, s: arb) -> tuple[arb_mat, arb_mat]:
-        """E phi(√s Z)^p He_2j(Z), a column for each p of EVEN, and E phi(√s Z) He_(2j+1)(Z), j < ORDER, by (c) and (d)."""
-        root, bounded = s.sqrt(), self.slope.is_zero()
-
-        def both(z: Any) -> tuple[Any, Any]:
-            """The values at √s z and -√s z."""
-            there = self(root * z)
-            return there, self.parity * there if self.parity else self(-root * z)
-
-        def folded(values: Sequence[Sequence[Any]]) -> arb_mat:
-            """v^p + w^p for pairs of values v, w, which differ by a sign if there is a parity."""
-            if self.parity:
-                return 2 * arb_mat([powers_of_two(v) for v, _ in values])
-            return arb_mat([powers_of_two(v) for v, _ in values]) + arb_mat([powers_of_two(w) for _, w in values])
+        def rows(values: list[Any], mirrored: list[Any]) -> arb_mat:
+            """The powers of the values at z, and at -z."""
+            squares = [(v, v * v) for v in (*values, *mirrored)]
+            return arb_mat([[v, w, w * w, (w * w) * (w * w)] for v, w in squares])
 
         for a, nodes, at_nodes, edges, at_edges in map(quadrature, range(9)):
-            if not all(v.is_finite() for z in edges for v in both(acb(z.real, hull(0, a)))):
+            ends = edges if self.parity else [*edges, *(-z for z in edges)]
+            if not all(self(root * acb(z.real, hull(0, a))).is_finite() for z in ends):
                 continue
-            pairs, moduli = [both(z) for z in nodes], [[v.abs_upper() for v in both(z)] for z in edges]
-            even, error = at_nodes[0] * folded(pairs), at_edges[0] * folded(moduli)
-            if all(error[0, i] < 1e-13 * even[0, i].abs_upper() for i in range(len(EVEN))):
+            values, moduli = [self(root * z) for z in nodes], [self(root * z).abs_upper() for z in ends]
+            found = at_nodes * rows(values, [self.parity * v if self.parity else self(-root * z) for v, z in zip(values, nodes)])
+            error = at_edges * rows(moduli, moduli if self.parity else [])
+            if all(error[0, i] < 1e-17 * found[0, i].abs_upper() for i in (1, 2)):
                 break
         else:
             raise Refused(f"activation: it is not seen to be analytic and small in a strip of width 2^-8 at s = {show(s)}")
-        odd = at_nodes[1] * arb_mat([[v - w] for v, w in pairs])
-        odd_error = at_edges[1] * arb_mat([[v + w] for v, w in moduli])
-        size = self.flat if bounded else self.flat / CUT + self.slope * root  # |phi(√s z)| <= size (or size |z|) for |z| >= CUT
-        for j in range(ORDER):
-            for i, p in enumerate(EVEN):
-                even[j, i] += arb(0, (error[j, i] + size**p * tail(2 * j + (0 if bounded else p))).upper())
-            odd[j, 0] += arb(0, (odd_error[j, 0] + size * tail(2 * j + (1 if bounded else 2))).upper())
-        return even, odd
+        size = (self.flat / CUT**2 + self.rise * s).sqrt()  # |phi(√s z)| <= size |z| for |z| >= CUT
+        for n, (i, p) in itertools.product(range(2 * ORDER), enumerate(POWERS)):
+            found[n, i] += arb(0, (error[n, i] + size**p * tail(n + p)).upper())
+        return found
 
-    def expand(self, c: arb) -> list[arb_poly]:
-        """E phi(√s Z)^2, E phi(√s Z)^4 and E phi'(√s Z), s = c(1 + t), |t| <= REACH, as polynomials in t, by (a), (b), (e)."""
+    def expand(self, c: arb) -> tuple[arb_poly, arb_poly, arb_poly]:
+        """f(s), mu_2(s) and E phi'(√s Z), s = c(1 + t), |t| <= REACH, as polynomials in t, by (a), (b), (e)."""
         key = (c.mid(), c.rad())
         if key not in self.known:
-            (even, odd), found = self.expectations(c), []
+            means, found = self.expectations(c), []
             scale = [2**j * math.factorial(j) for j in range(ORDER)]
             late = (arb.pi() * ORDER) ** exact(Fraction(1, 4)) * exact(1 - REACH)
-            for i in (0, 1):
-                spread = (even[0, i + 1] - even[0, i] ** 2).upper().max(0).sqrt()
-                found.append(arb_poly([*(even[j, i] / scale[j] for j in range(ORDER)), arb(0, (spread / late).upper())]))
-            rest = (even[0, 0].upper() * (2 * ORDER + 1) / c).sqrt() / late / exact(1 - REACH)
-            slope = [odd[j, 0] / (scale[j] * c.sqrt()) for j in range(ORDER)]
-            self.known[key] = [*found, arb_poly([*slope, arb(0, rest.upper())])]
+            for i in (1, 2):
+                spread = (means[0, i + 1] - means[0, i] ** 2).upper().max(0).sqrt()
+                found.append(arb_poly([*(means[2 * j, i] / scale[j] for j in range(ORDER)), arb(0, (spread / late).upper())]))
+            rest = (means[0, 1].upper() * (2 * ORDER + 1) / c).sqrt() / late / exact(1 - REACH)
+            slope = arb_poly([*(means[2 * j + 1, 0] / (scale[j] * c.sqrt()) for j in range(ORDER)), arb(0, rest.upper())])
+            self.known[key] = found[0], found[1] - found[0] * found[0], slope
         return self.known[key]
 
 
-def powers_of_two(a: Any) -> list[Any]:
-    """a^p for the p of EVEN."""
-    square = a * a
-    return [square, square * square, (square * square) * (square * square)]
-
-
 @functools.cache
-def quadrature(halvings: int) -> tuple[arb, list[arb], list[arb_mat], list[acb], list[arb_mat]]:
-    """(c) for He_j times the normal density: a = 2^-halvings, nodes and weights, edges and weights, X = CUT + h/2.
+def quadrature(halvings: int) -> tuple[arb, list[arb], arb_mat, list[acb], arb_mat]:
+    """(c) for He_n times the normal density, n < 2 ORDER: a = 2^-halvings, nodes, weights, edges, weights, X = CUT + h/2.
 
-    Only half of the nodes and edges, those with Re z >= 0; weights for even j, to be multiplied with F(z) + F(-z), and for odd j,
-    with F(z) - F(-z).  On edges |F(z)| + |F(-z)|, as |F| is the same at conjugate points, and at -z and the mirror image of z.
+    Of the nodes and edges those with Re z >= 0, of the weights those at z and then those at -z, as He_n(-z) = (-1)^n He_n(z).  On
+    edges |F| counts, which is the same at conjugate points.
     """
-    a, count = arb(2) ** -halvings, CUT * 6 * 2**halvings
-    step, width = a / 6, a / 2
+    a, count = arb(2) ** -halvings, CUT * 8 * 2**halvings
+    step, width = a / 8, a / 2
 
     def weigh(z: Any, by: arb) -> list[Any]:
         hermite = [0 * z + 1, z]
@@ -324,9 +271,9 @@ def quadrature(halvings: int) -> tuple[arb, list[arb], list[arb_mat], list[acb],
     above = [acb(width * hull(i, i + 1), a) for i in range(CUT * 2 ** (halvings + 1) + 1)]
     line, side = 2 * width / ((2 * arb.pi() * a / step).exp() - 1), acb(CUT + step / 2, hull(-a, a))
     at_nodes = [weigh(z, step if i else step / 2) for i, z in enumerate(nodes)]
-    at_edges = [[w.abs_upper() for w in weigh(z, by)] for z, by in [*((z, line) for z in above), (side, 2 * a)]]
-    weights = [[arb_mat([row[odd::2] for row in rows]).transpose() for odd in (0, 1)] for rows in (at_nodes, at_edges)]
-    return a, nodes, weights[0], [*above, side], weights[1]
+    at_nodes += [[w if n % 2 == 0 else -w for n, w in enumerate(row)] for row in at_nodes]
+    at_edges = 2 * [[w.abs_upper() for w in weigh(z, by)] for z, by in [*((z, line) for z in above), (side, 2 * a)]]
+    return a, nodes, arb_mat(at_nodes).transpose(), [*above, side], arb_mat(at_edges).transpose()
 
 
 def nonnegative(curve: arb_poly, low: arb, high: arb, depth: int = 9) -> bool:

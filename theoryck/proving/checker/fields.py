@@ -59,29 +59,15 @@ def number_or_zero(value: Any, field: str) -> arb:
     return arb(0) if value == "0" else number(value, field)
 
 
-def integer(low: int, high: int) -> Reader:
-    """Read an integer between two ends."""
+def integer(low: int, high: int, step: int = 1) -> Reader:
+    """Read an integer between two ends, perhaps a multiple of a step."""
 
     def read(value: Any, field: str) -> int:
         need(type(value) is int and low <= value <= high, field, f"{value!r} is no integer between {low} and {high}")
+        need(value % step == 0, field, f"{value} is no multiple of {step}")
         return int(value)
 
     return read
-
-
-def even_number(low: int) -> Reader:
-    """Read an even integer from low to 40."""
-
-    def read(value: Any, field: str) -> int:
-        need(integer(low, 40)(value, field) % 2 == 0, field, f"{value} is odd")
-        return int(value)
-
-    return read
-
-
-def word(expected: str) -> Reader:
-    """Read a text that is known."""
-    return lambda value, field: need(value == expected, field, f"{value!r} is not {expected!r}")
 
 
 def items(count: int, reader: Reader) -> Reader:
@@ -95,13 +81,13 @@ def items(count: int, reader: Reader) -> Reader:
 
 
 def fields(**readers: Reader) -> Reader:
-    """Read an object with these keys and no other; their values in this order."""
+    """Read an object with these keys and no other, to what is read of it in this order."""
 
-    def read(value: Any, field: str) -> list[Any]:
+    def read(value: Any, field: str) -> dict[str, Any]:
         need(isinstance(value, dict), field or "certificate", "it is no object")
         for key in {*value} ^ {*readers}:
             raise Refused(f"{field}.{key}: {'unknown' if key in value else 'missing'}".lstrip("."))
-        return [reader(value[key], f"{field}.{key}".lstrip(".")) for key, reader in readers.items()]
+        return {key: reader(value[key], f"{field}.{key}".lstrip(".")) for key, reader in readers.items()}
 
     return read
 
@@ -126,6 +112,12 @@ def bounds(stated: arb, true: arb, field: str, slack: Fraction, size: arb | None
     need(stated >= true, field, f"{show(stated)} is not seen to be at least {show(true)}")
     need(stated <= exact(slack) * true, field, f"{show(stated)} is too far above {show(true)}")
     return stated
+
+
+def bounds_all(value: Any, true: list[arb], field: str, reader: Reader = number) -> list[arb]:
+    """Read a list of numbers that follow from others."""
+    stated = items(len(true), reader)(value, field)
+    return [bounds(*both, f"{field}[{i}]", DERIVED) for i, both in enumerate(zip(stated, true))]
 
 
 def bounds_below(stated: arb, true: arb, field: str, slack: Fraction, size: arb | None = None) -> arb:

@@ -6,8 +6,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from theoryck.proving.checker.expectations import Activation, affine, parse
-from theoryck.proving.checker.fields import DERIVED, TIGHT, bounds, exact, fields, need, number, show
+from theoryck.proving.checker.envelopes import read_range
+from theoryck.proving.checker.expectations import parse
+from theoryck.proving.checker.fields import DERIVED, bounds, exact, fields, need, number, show
+from theoryck.proving.checker.polynomials import polynomial
 
 
 def ratio(value: Any, field: str) -> Fraction:
@@ -18,26 +20,25 @@ def ratio(value: Any, field: str) -> Fraction:
     return Fraction(top) / Fraction(below or "1")
 
 
-def gain(text: Any, depth: int) -> Fraction:
+def gain(statement: dict[str, Any]) -> Fraction:
     """g = b^(2L) of an activation b x, b != 0 rational."""
-    a, b = affine(parse(text))
-    need(a == 0 != b, "activation", f"{text} is not b x with b != 0")
-    return b ** (2 * depth)
+    text, phi = statement["activation"], polynomial(parse(statement["activation"]))
+    need(phi.degree() == 1 and phi[0] == 0, "activation", f"{text} is not b x with b != 0")
+    return Fraction(int(phi[1].p), int(phi[1].q)) ** (2 * statement["depth"])
 
 
-def check_information_gap(statement: list[Any]) -> str:
+def check_information_gap(statement: dict[str, Any]) -> None:
     """The information of a linear network below that of the linear model (3.1)."""
-    text, depth, _, start, constant, proof = statement
-    (noise,), g = fields(noise=ratio)(proof, "proof"), gain(text, depth)
-    bounds(constant, exact(Fraction(depth, 2) * (1 + Fraction(1, 3 * start)) * g / (g + noise)), "constant", DERIVED)
-    return f"|I_n^({depth}) - I_n^(0)|/n <= {{constant}}/d for every n >= 1, d >= {start} and all widths >= d, Delta = {noise}"
+    (noise,), g = fields(noise=ratio)(statement["proof"], "proof").values(), gain(statement)
+    true = Fraction(statement["depth"], 2) * (1 + Fraction(1, 3 * statement["from"])) * g / (g + noise)
+    bounds(statement["constant"], exact(true), "constant", DERIVED)
 
 
-def check_free_entropy(statement: list[Any]) -> str:
+def check_free_entropy(statement: dict[str, Any]) -> None:
     """The variance of the free entropy of a linear network (3.2)."""
-    text, depth, _, start, constant, proof = statement
+    depth, start = statement["depth"], statement["from"]
     need(start >= 17, "from", f"{start} is less than 17")
-    (noise,), g, n = fields(noise=ratio)(proof, "proof"), gain(text, depth), Fraction(start)
+    (noise,), g, n = fields(noise=ratio)(statement["proof"], "proof").values(), gain(statement), Fraction(start)
 
     def up(j: int) -> Fraction:
         return math.prod((1 + 2 * i / n for i in range(j)), start=Fraction(1))
@@ -51,18 +52,16 @@ def check_free_entropy(statement: list[Any]) -> str:
     last = exact(g / (4 * noise)).sqrt() + exact(Fraction(depth, 4) * (1 + 1 / (3 * n)))
     first, second = 1 + 2 / n, (1 + 2 / n) * (1 + 4 / n) * (1 + 6 / n)
     true = (a * b * exact(first)).sqrt() + depth * (d * b * exact(second)).sqrt() + last**2 / start
-    bounds(constant, true, "constant", DERIVED)
-    return f"Var((1/n) log Z) <= {{constant}}/d for every d >= {start}, n >= d and all widths >= d, Delta = {noise}"
+    bounds(statement["constant"], true, "constant", DERIVED)
 
 
-def check_linear_model(statement: list[Any]) -> str:
+def check_linear_model(statement: dict[str, Any]) -> None:
     """The variance of the free entropy of the linear model, from both sides (3.3)."""
-    text, _, _, start, constant, proof, least = statement
+    proof, least = statement["proof"], statement["least"]
     if isinstance(proof, dict) and "range" in proof:
-        noise, g = fields(noise=ratio, range=ratio)(proof, "proof")
-        bounds(exact(g), Activation(text).largest_square(exact(g), "proof.range"), "proof.range", TIGHT)
+        noise, g = fields(noise=ratio, range=ratio)(proof, "proof").values()
+        read_range(parse(statement["activation"]), proof["range"], "proof.range")
     else:
-        (noise,), g = fields(noise=ratio)(proof, "proof"), gain(text, statement[1])
+        (noise,), g = fields(noise=ratio)(proof, "proof").values(), gain(statement)
     need(least == exact(Fraction(1, 2)), "least", f"{show(least)} is not 0.5")
-    bounds(constant, exact(Fraction(1, 2) + g / (4 * noise * start)), "constant", DERIVED)
-    return f"0.5/n <= Var((1/n) log Z^(0)) <= {{constant}}/n for every n >= {start}, Delta = {noise}"
+    bounds(statement["constant"], exact(Fraction(1, 2) + g / (4 * noise * statement["from"])), "constant", DERIVED)

@@ -1,220 +1,118 @@
-"""Norm deviations by comparison with a linear map (section 2 of the format)."""
+"""Norm deviations by comparison with a linear map, from above (section 2 of the format), and from both sides (section 5)."""
 
 from __future__ import annotations
 
-import functools
-import math
-import operator
-from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
 from typing import Any
 
 from flint import arb, arb_poly
 
-from theoryck.proving.checker.envelopes import Growth, Range, read_growth
-from theoryck.proving.checker.expectations import REACH, Activation, nonnegative
+from theoryck.proving.checker.envelopes import read_growth, read_range
+from theoryck.proving.checker.expectations import REACH, Activation, parse
 from theoryck.proving.checker.fields import (
     DERIVED,
     TIGHT,
     Reader,
     as_it_is,
     bounds,
-    even_number,
+    bounds_all,
+    bounds_below,
     exact,
     fields,
-    hull,
     integer,
     items,
     need,
     number,
+    number_or_zero,
     show,
-    unit,
 )
+from theoryck.proving.checker.layers import Layer, cells_of
+from theoryck.proving.checker.moments import chi_square_cumulants, mean_moments, moment_roots, next_moments, norms
 
 NUMBERS = dict.fromkeys(("slope", "curvature", "chord", "deviation", "growth"), number)
+BELOW = {"slope-least": number_or_zero, "deviation-least": number, "fall": number}
 
 
-@functools.cache
-def ways(i: int, m: int) -> int:
-    """The sum of c(pi) over the partitions pi of i into m parts, all >= 2: how often a set of i elements splits so.
+def check_layer(layer: Layer) -> None:
+    """Refuse alpha, B, Lambda, n, delta unless their inequalities are seen (2.2)."""
+    size, after, slope, noise, x, unit = layer.size, layer.after, layer.slope, layer.noise, layer.x, layer.natural
+    steep, growth = size.steep, layer.stated["growth"]
+    layer.bound("slope", abs(slope), unit)
+    layer.bound("deviation", noise, after)
+    layer.prove("chord", unit, 1, lambda f, mu, r, x: f - after, [steep, after / x, layer.over / x + steep])
+    layer.prove(
+        "curvature", unit / layer.sigma, 2, lambda f, mu, r, x: f - after - slope * x, [(layer.most + abs(slope) * x) / x**2]
+    )
+    # nu(s)^2 <= (nu(sigma) + delta |x|)^2
+    ends, under = [size.lean, (size.deviation(layer.sigma + x) - noise) / x], lambda y, s: 2 * noise * y + growth * y * y
+    layer.prove("growth", unit, 1, lambda f, mu, r, x: mu - layer.spread, ends, under, signs=(1,))
 
-    The last element joins one of the m parts of a smaller set, or makes a part with one of the others.
+
+def check_from_below(layer: Layer) -> None:
+    """Refuse alpha_-, n_-, delta_- of a layer unless their inequalities are seen (section 5)."""
+    sigma, noise, fall, field = layer.sigma, layer.noise, layer.stated["fall"], layer.field
+    bounds_below(layer.stated["slope-least"], abs(layer.slope), f"{field}.slope-least", TIGHT, layer.natural)
+    bounds_below(layer.stated["deviation-least"], noise, f"{field}.deviation-least", TIGHT)
+    # nu(0) = 0, so that delta_- >= nu(sigma)/sigma, and where |s - sigma| = |x| > nu(sigma)/delta_- nothing is to be shown.
+    # Elsewhere nu(s)^2 >= (nu(sigma) - delta_- |x|)^2.
+    reach = (noise / fall).upper()
+    first = next((i for i in range(0, -61, -1) if sigma * arb(2) ** i * (1 - exact(REACH)) <= sigma - reach), None)
+    need(first is not None, f"{field}.fall", f"{show(fall)} leaves something to be shown too near to 0")
+    cut = [
+        (c, low.max((sigma - reach) / c - 1), high.min((sigma + reach) / c - 1), *rest)
+        for c, low, high, *rest in cells_of(sigma, first or 0, 1)
+    ]
+    layer.prove(
+        "fall",
+        layer.natural,
+        1,
+        lambda f, mu, r, x: layer.spread - mu,
+        [noise / sigma],
+        lambda y, s: 2 * noise * y - fall * y * y,
+        signs=(1,),
+        near=False,
+        cells=[each for each in cut if not each[1] >= each[2]],
+    )
+
+
+class Chain:
+    """The layers, and for l = 0, 1, ... the numbers 1, H_(l,2), H_(l,4), ... of all lists of moments, verified.
+
+    ``counts`` are the lengths of these lists, ``more`` further numbers of layers.
     """
-    if i < 2 * m or m == 0:
-        return int(i == m == 0)
-    return m * ways(i - 1, m) + (i - 1) * ways(i - 2, m - 1)
 
+    def __init__(self, statement: dict[str, Any], counts: list[int], more: Mapping[str, Reader]) -> None:
+        proof, depth, self.root = statement["proof"], statement["depth"], exact(statement["from"]).rsqrt()
+        tree, self.order = parse(statement["activation"]), proof["top"]
+        read = fields(centre=as_it_is, **NUMBERS, cells=items(2, integer(-60, 60)), **more)
+        stated = items(depth, read)(proof["layers"], "proof.layers")
+        lists = items(len(counts), as_it_is)(proof["moments"], "proof.moments")
+        read_size = read_growth if "growth" in proof else read_range
+        self.size = read_size(tree, proof[size_of(proof)], f"proof.{size_of(proof)}")
+        self.phi = Activation(tree, self.size.flat, self.size.rise)
+        self.layers: list[Layer] = []
+        self.even: list[list[arb]] = []
+        sigma = arb(1)
+        for i in range(depth + 1):
+            if i < len(counts):
+                self.even.append([arb(1), *bounds_all(lists[i], self.moments(counts[i]), f"proof.moments[{i}]")])
+            if i < depth:
+                self.layers.append(Layer(self.phi, self.size, sigma, stated[i], f"proof.layers[{i}]"))
+                check_layer(self.layers[i])
+                sigma = self.layers[i].after
 
-def mean_moments(kappa: list[arb], root: arb) -> list[arb]:
-    """The sums over pi of c(pi) N^(m - j/2) prod |kappa_a|, j = 0, 1, ..., K; root is 1/√N; parts are >= 2.
-
-    By the part of the last element, of which C(j-1, a-1) have a elements; each part brings N^(1 - a/2) |kappa_a|.
-    """
-    found = [arb(1)]
-    for j in range(1, len(kappa)):
-        terms = (math.comb(j - 1, a - 1) * abs(kappa[a]) * root ** (a - 2) * found[j - a] for a in range(2, j + 1))
-        found.append(sum(terms, arb(0)))
-    return found
-
-
-def chi_square_cumulants(order: int) -> list[arb]:
-    """2^(a-1) (a-1)! for a = 2, ..., order, those of Z^2; 0 in the places of 0 and 1."""
-    return [arb(0), arb(0), *(arb(2 ** (a - 1) * math.factorial(a - 1)) for a in range(2, order + 1))]
-
-
-# An interval of t, and two curves on it of which the first is to be at most a stated number times the second.
-Piece = tuple[arb, arb, arb_poly, arb_poly]
-
-
-def holds(stated: arb, pieces: list[Piece], ends: list[arb], signs: tuple[int, ...], field: str, size: arb) -> None:
-    """Refuse a number of a layer unless signs * over <= stated * under on all pieces, it is as large as the ends, and tight."""
-    seen = functools.reduce(arb.max, [end.lower() for end in ends])
-    fits = all(stated >= end.upper() for end in ends)
-    for low, high, over, under in pieces:
-        fits = fits and all(nonnegative(stated * under - sign * over, low, high) for sign in signs)
-        for t in (low + (high - low) * j / 24 for j in range(25)):
-            seen = seen.max(functools.reduce(arb.max, [sign * over(t) for sign in signs]).lower() / under(t))
-    need(fits, field, f"{show(stated)} is not seen to be large enough")
-    bounds(stated, seen, field, TIGHT, size)
-
-
-def divided(curve: arb_poly, n: int) -> arb_poly:
-    """(curve(t) less its terms of degree < n)/t^n."""
-    return arb_poly(curve.coeffs()[n:])
-
-
-def cells_of(sigma: arb, cells: list[int], field: str) -> Iterator[tuple[arb, arb, arb, int, int]]:
-    """The pieces of s = c(1 + t): c, the interval of t, the sign of s - sigma, and 1 where c = sigma (then t is cut at 0)."""
-    (first, last), reach = cells, exact(REACH)
-    need(first <= 0 <= last, field, "0 does not lie between them")
-    for i in range(first, last + 1):
-        if i:
-            yield sigma * arb(2) ** i, -reach, reach, -1 if i < 0 else 1, 0
-        else:
-            yield from ((sigma, -reach, arb(0), -1, 1), (sigma, arb(0), reach, 1, 1))
-
-
-def reach_of(sigma: arb, cells: list[int]) -> tuple[arb, arb]:
-    """s0 where the first cell begins, and x_1: the last one ends at sigma + x_1."""
-    reach = exact(REACH)
-    return sigma * arb(2) ** cells[0] * (1 - reach), sigma * (arb(2) ** cells[1] * (1 + reach) - 1)
-
-
-def near(phi: Activation, size: Range | Growth, s0: arb) -> tuple[arb, arb, arb]:
-    """For s <= s0: a ball with f(s), phi(0)^2, and at least E (phi^2 - phi(0)^2)^2 >= mu_2(s), of phi where k <= |Z| < k + 1."""
-    chance = [((k + 1) / arb(2).sqrt()).erf() - (k / arb(2).sqrt()).erf() for k in range(11)]
-    squares, start = [v * v for v in (phi(arb(0, (k * s0.sqrt()).upper())) for k in range(1, 12))], phi(arb(0)) ** 2
-    rest, spread = size.outside(s0, start)
-    spread = sum((p * (w - start) * (w - start) for p, w in zip(chance, squares)), spread)
-    return sum(map(operator.mul, chance, squares), rest), start, spread
-
-
-def check_layer(phi: Activation, sigma: arb, size: Range | Growth, layer: list[Any], field: str) -> tuple[arb, list[arb]]:
-    """The next sigma, and alpha, B, Lambda, n, delta after a proof of their inequalities (2.2)."""
-    centre, alpha, bend, chord, deviation, growth, cells = layer[:7]
-    error = abs(sigma - number(centre, f"{field}.centre"))
-    close = error <= exact(unit(centre)) and error <= sigma / 1000
-    need(close, f"{field}.centre", f"{centre} is not {show(sigma)}, or has too few digits")
-    f, fourth, _ = phi.expand(sigma)
-    after, slope, noise = f[0], f[1] / sigma, (fourth[0] - f[0] ** 2).sqrt()
-    natural = after / sigma  # the size of alpha, Lambda, delta
-    bounds(alpha, abs(slope), f"{field}.slope", TIGHT, natural)
-    bounds(deviation, noise, f"{field}.deviation", TIGHT, after)
-    # Over and under, for chord, curvature, growth; where c = sigma they are divided by |t|, t², |t|, which cancel.
-    found: list[list[Piece]] = [[], [], []]
-    for c, low, high, sign, central in cells_of(sigma, cells, f"{field}.cells"):
-        f, fourth, _ = phi.expand(c)
-        x, excess = arb_poly([c - sigma, c]), fourth - f * f - noise**2
-        over = [f - after, f - after - slope * x, excess]
-        under = [sign * x, x * x, 2 * noise * sign * x + growth * x * x]
-        if central:
-            over = [divided(f, 1), divided(f, 2), sign * divided(excess, 1)]
-            under = [arb_poly([c]), arb_poly([c * c]), arb_poly([2 * noise * c, sign * growth * c * c])]
-        for pieces, one, other in zip(found, over, under):
-            pieces.append((low, high, one, other))
-    s0, x = reach_of(sigma, cells)
-    (f, start, spread), y = near(phi, size, s0), sigma - s0
-    over = (size.mean(sigma) - after).max(arb(0))
-    chords = [size.steep, after / x, over / x + size.steep]
-    bends = [(after.max(over + size.steep * x) + abs(slope) * x) / x**2]
-    growths = [size.lean, (size.deviation(sigma + x) - noise) / x, (spread - noise**2) / (2 * noise * y + growth * y**2)]
-    # The inequalities at s = 0 itself, where f is phi(0)^2, are among those of s <= s0: what is tight there is seen there.
-    chords += [abs(f - after) / y, abs(start - after) / sigma]
-    bends += [abs(f - after + slope * hull(y, sigma)) / y**2, abs(start - after + slope * sigma) / sigma**2]
-    holds(chord, found[0], chords, (1, -1), f"{field}.chord", natural)
-    holds(bend, found[1], bends, (1, -1), f"{field}.curvature", natural / sigma)
-    holds(growth, found[2], growths, (1,), f"{field}.growth", natural)
-    return after, [alpha, bend, chord, deviation, growth]
-
-
-def moment_roots(even: list[arb], order: int) -> list[arb]:
-    """h_0, ..., h_K of 1, H_2, H_4, ... (2.3)."""
-    return [even[r // 2] if r % 2 == 0 else (even[r // 2] * even[r // 2 + 1]).sqrt() for r in range(order + 1)]
-
-
-def next_moments(count: int, root: arb, width: arb, gamma: list[arb], mixed: Callable[[int, int], arb]) -> list[arb]:
-    """H_(l+1,j), j = 2, 4, ..., 2 count, of gamma_r and w_(p,m): the step of 2.3, terms lying in an interval of this width."""
-    found = []
-    for j in range(2, 2 * count + 1, 2):
-        pairs = ((i, m) for i in range(2, j + 1) for m in range(1, i // 2 + 1))
-        terms = (math.comb(j, i) * ways(i, m) * (root * width) ** (i - 2 * m) * mixed(j - i, m) for i, m in pairs)
-        found.append(sum(terms, gamma[j]))
-    return found
-
-
-def norm_moments(
-    order: int, count: int, root: arb, size: Range | Growth, centre: str, even: list[arb], layer: list[arb]
-) -> list[arb]:
-    """The numbers H_(l+1,j), j = 2, 4, ..., 2 count, from those of layer l and its alpha, B, Lambda, n, delta (2.3, 7)."""
-    (alpha, bend, chord, noise, growth), h = layer, moment_roots(even, order)
-    gamma = [chord**r * h[r] for r in range(order + 1)]
-    for r in range(1, order // 2 + 1):
-        gamma[r] = gamma[r].min((alpha * h[r].root(r) + bend * h[2 * r].root(r) * root) ** r)
-    if isinstance(size, Growth):
-        return size.next_moments(count, root, number(centre, "centre") + exact(unit(centre)), layer, gamma, h)
-    top = size.top
-
-    @functools.cache
-    def mixed(p: int, m: int) -> arb:
-        """w_(p,m)."""
-        total = noise ** (2 * m) * gamma[p]
-        for u in range(1, 2 * m + 1):
-            term = (gamma[p + u] ** p * h[p + u] ** u).root(p + u)
-            total += math.comb(2 * m, u) * noise ** (2 * m - u) * (growth * root) ** u * term
-        return total.min((top / 2) ** (2 * m) * gamma[p])
-
-    return next_moments(count, root, top, gamma, mixed)
-
-
-def compare(text: Any, depth: int, start: int, proof: dict[str, Any], counts: list[int], more: Mapping[str, Reader]) -> Any:
-    """R, K, the layers, and for l = 0, 1, ... sigma_l with 1, H_(l,2), H_(l,4), ... of all lists of moments, verified.
-
-    ``counts`` are the lengths of these lists, and ``more`` further numbers of layers.
-    """
-    phi, sigma, root, order = Activation(text), arb(1), exact(Fraction(start)).rsqrt(), proof["top"]
-    layer = fields(centre=as_it_is, **NUMBERS, cells=items(2, integer(-60, 60)), **more)
-    layers = items(depth, layer)(proof["layers"], "proof.layers")
-    lists = items(len(counts), as_it_is)(proof["moments"], "proof.moments")
-    lists = [items(count, number)(each, f"proof.moments[{i}]") for i, (count, each) in enumerate(zip(counts, lists))]
-    size: Range | Growth
-    if "growth" in proof:
-        size = read_growth(phi, proof["growth"], "proof.growth")
-    else:
-        top = number(proof["range"], "proof.range")
-        size = Range(bounds(top, phi.largest_square(top, "proof.range"), "proof.range", TIGHT))
-    found: list[tuple[arb, list[arb]]] = []
-    numbers: list[arb] = []
-    for i in range(depth + 1):
-        true = []
-        if i and i < len(counts):
-            true = norm_moments(order, counts[i], root, size, layers[i - 1][0], found[-1][1], numbers)
-        if i == 0 and counts:
-            true = mean_moments(chi_square_cumulants(2 * counts[0]), root)[2::2]
-        stated = [bounds(*pair, f"proof.moments[{i}][{j}]", DERIVED) for j, pair in enumerate(zip(lists[i] if true else [], true))]
-        found.append((sigma, [arb(1), *stated]))
-        if i < depth:
-            sigma, numbers = check_layer(phi, sigma, size, layers[i], f"proof.layers[{i}]")
-    return phi, size, layers, found
+    def moments(self, count: int) -> list[arb]:
+        """H_(l,2), H_(l,4), ... of the next list, from the last one and its layer (2.3, section 7)."""
+        if not self.layers:
+            return mean_moments(chi_square_cumulants(2 * count), self.root)[2::2]
+        layer, root, y = self.layers[-1], self.root, norms(self.even[-1], self.order)
+        alpha, bend, chord, noise, growth = (layer.stated[key] for key in NUMBERS)
+        g = [chord * each for each in y]
+        for r in range(1, self.order // 2 + 1):
+            g[r] = g[r].min(alpha * y[r] + bend * y[2 * r] ** 2 * root)
+        part = self.size.parts(2 * count, layer.plus, arb_poly([noise, growth]) ** 2)
+        caps = [self.size.top**a / 4 for a in range(2 * count + 1)] if self.size.bounded else None
+        return next_moments(count, root, g, y, part, caps)
 
 
 def size_of(proof: Any) -> str:
@@ -222,10 +120,24 @@ def size_of(proof: Any) -> str:
     return "growth" if isinstance(proof, dict) and "growth" in proof else "range"
 
 
-def check_norms(statement: list[Any]) -> str:
-    """Norm deviations by comparison with a linear map (section 2)."""
-    text, depth, k, start, constant, proof = statement
-    fields(**{size_of(proof): as_it_is}, top=even_number(k), layers=as_it_is, moments=as_it_is)(proof, "proof")
-    *_, found = compare(text, depth, start, proof, [proof["top"] // 2] * depth + [(k + 1) // 2], {})
-    bounds(constant, moment_roots(found[-1][1], k)[k], "constant", DERIVED)
-    return f"E| |x_{depth}|^2 - sigma_{depth} |^{k} <= {{constant}} d^(-{k}/2) for every d >= {start} and all widths >= d"
+def check_norms(statement: dict[str, Any]) -> None:
+    """Norm deviations by comparison with a linear map (section 2), and from both sides where ``least`` is stated (section 5)."""
+    depth, k, proof, both = statement["depth"], statement["power"], statement["proof"], "least" in statement
+    more = ["squares"] if both else []
+    known = dict.fromkeys((size_of(proof), "layers", "moments", *more), as_it_is)
+    fields(top=integer(max(k, 4) if both else k, 40, step=2), **known)(proof, "proof")
+    chain = Chain(statement, [proof["top"] // 2] * depth + [(k + 1) // 2], BELOW if both else {})
+    bounds(statement["constant"], moment_roots(chain.even[-1], k)[k], "constant", DERIVED)
+    if not both:
+        return
+    true = arb(2)
+    squares = items(depth + 1, number)(proof["squares"], "proof.squares")
+    for i, stated in enumerate(squares):
+        bounds_below(stated, true, f"proof.squares[{i}]", DERIVED)
+        if i < depth:
+            check_from_below(chain.layers[i])
+            at, y = chain.layers[i].stated, norms(chain.even[i], 4)
+            image = at["slope-least"] * stated.sqrt() - at["curvature"] * y[4] ** 2 * chain.root
+            noise = at["deviation-least"] - at["fall"] * y[1] * chain.root
+            true = image.max(arb(0)) ** 2 + noise.max(arb(0)) ** 2
+    bounds_below(statement["least"], squares[-1].sqrt() ** k, "least", DERIVED)

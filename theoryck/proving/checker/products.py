@@ -8,38 +8,25 @@ from typing import Any
 
 from flint import arb
 
-from theoryck.proving.checker.expectations import parse, value
-from theoryck.proving.checker.fields import DERIVED, bounds, bounds_below, exact, fields, items, need, number
-from theoryck.proving.checker.norms import chi_square_cumulants, mean_moments, moment_roots
+from theoryck.proving.checker.expectations import KINKS, parse, value
+from theoryck.proving.checker.fields import DERIVED, as_it_is, bounds, bounds_all, bounds_below, exact, fields, items, need
+from theoryck.proving.checker.moments import chi_square_cumulants, mean_moments, moment_roots
 
 
-def ends(tree: Any) -> tuple[bool, arb, arb]:
-    """The values at 1 and -1 of a function with phi(c x) = c phi(x) for c > 0, after False; of a constant, after True."""
+def degree(tree: Any) -> int:
+    """1 where phi(c x) = c phi(x) is seen for c > 0, 0 of a constant; anything else is refused."""
     if not isinstance(tree, tuple) or tree == ("x",):
-        return (False, arb(1), arb(-1)) if tree == ("x",) else (True, value(tree, arb(0)), value(tree, arb(0)))
-    parts = [ends(part) for part in tree[1:] if not isinstance(part, int)]
-    if tree[0] not in ("relu", "abs", "max", "min", "+", "*"):
-        need(parts[0][0], "activation", f"{tree[0]} is taken of a function of x")
-        same = value((tree[0], parts[0][1], *tree[2:]), arb(0))
-        return True, same, same
-    kinds = [fixed and not (left.is_zero() and right.is_zero()) for fixed, left, right in parts]  # 0 is homogeneous too
+        return int(isinstance(tree, tuple))
+    parts = [part for part in tree[1:] if not isinstance(part, int)]
+    degrees = [degree(part) for part in parts]
     if tree[0] == "*":
-        need(any(fixed for fixed, *_ in parts), "activation", "functions of x are multiplied")
-        return all(fixed for fixed, *_ in parts), parts[0][1] * parts[1][1], parts[0][2] * parts[1][2]
-    need(len({*kinds}) == 1, "activation", "a number is added to a function of x, or compared with one")
-    both: tuple[list[arb], ...] = ([part[1] for part in parts], [part[2] for part in parts])
-    match tree[0]:
-        case "+":
-            found = [left + right for left, right in both]
-        case "relu":
-            found = [each.max(arb(0)) for (each,) in both]
-        case "abs":
-            found = [abs(each) for (each,) in both]
-        case "max":
-            found = [left.max(right) for left, right in both]
-        case _:
-            found = [left.min(right) for left, right in both]
-    return all(fixed for fixed, *_ in parts), found[0], found[1]
+        need(sum(degrees) <= 1, "activation", "functions of x are multiplied")
+    elif tree[0] == "+" or tree[0] in KINKS:
+        kinds = {n for n, part in zip(degrees, parts) if n or not value(part, arb(0)).is_zero()}  # 0 is homogeneous too
+        need(len(kinds) <= 1, "activation", "a number is added to a function of x, or compared with one")
+    else:
+        need(not any(degrees), "activation", f"{tree[0]} is taken of a function of x")
+    return max(degrees)
 
 
 def cumulants(moments: list[arb]) -> list[arb]:
@@ -60,30 +47,24 @@ def product_moments(p: list[arb], y: list[arb], root: arb) -> list[arb]:
     return found
 
 
-def check_products(statement: list[Any]) -> str:
+def check_products(statement: dict[str, Any]) -> None:
     """Norm deviations of activations with two slopes, from above, and from below where ``least`` is stated (section 6)."""
-    text, depth, k, start, constant, proof, *least = statement
-    fixed, right, left = ends(parse(text, kinks=True))
+    depth, k, tree = statement["depth"], statement["power"], parse(statement["activation"], kinks=True)
+    homogeneous, right, left = degree(tree), value(tree, arb(1)), value(tree, arb(-1))
     q = (right**2 + left**2) / 2
-    need(not fixed and q > 0 and q.is_finite(), "activation", f"{text} is not seen to have two slopes, not both 0")
-    order, root = k + k % 2, exact(start).rsqrt()
+    need(homogeneous == 1 and q > 0 and q.is_finite(), "activation", "it is not seen to have two slopes, not both 0")
+    order, root = k + k % 2, exact(statement["from"]).rsqrt()
     odd = itertools.accumulate((2 * i - 1 for i in range(1, order + 1)), lambda a, b: a * b, initial=1)
+    first = chi_square_cumulants(order)
     layer = cumulants([m * (right ** (2 * i) + left ** (2 * i)) / (2 * q**i) for i, m in enumerate(odd)])
-    lists = items(depth + 1, items(order - 1, number))(fields(moments=lambda each, _: each)(proof, "proof")[0], "proof.moments")
-    true = mean_moments(chi_square_cumulants(order), root)
+    (lists,) = fields(moments=items(depth + 1, as_it_is))(statement["proof"], "proof").values()
+    scale, true, limit = q ** (depth * k), mean_moments(first, root), mean_moments(first, arb(0))  # limit: N = oo
     for i, stated in enumerate(lists):
-        stated = [bounds(*pair, f"proof.moments[{i}][{j}]", DERIVED) for j, pair in enumerate(zip(stated, true[2:]))]
-        p = [arb(1), arb(0), *stated]
-        true = product_moments(p, mean_moments(layer, root), root)
-    scale = q ** (depth * k)
-    bounds(constant, scale * moment_roots([*p[::2]], k)[k], "constant", DERIVED)
-    said = f"E| |x_{depth}|^2 - sigma_{depth} |^{k} <= {{constant}} d^(-{k}/2)"
-    if not least:
-        return f"{said} for every d >= {start} and all widths >= d"
-    need(all(kappa >= 0 for kappa in layer[2:]), "least", "a cumulant of the terms of a layer is not seen to be positive")
-    p = mean_moments(chi_square_cumulants(order), arb(0))
-    for _ in range(depth):
-        p = product_moments(p, mean_moments(layer, arb(0)), arb(0))
-    bounds_below(least[0], scale * (p[2].sqrt() ** k if k % 2 else p[k]), "least", DERIVED)
-    both = f"{{least}} d^(-{k}/2) <= {said}"
-    return f"{both} for every d >= {start}, from below where all widths are d, from above where they are >= d"
+        p = [arb(1), arb(0), *bounds_all(stated, true[2:], f"proof.moments[{i}]")]
+        if i < depth:
+            true = product_moments(p, mean_moments(layer, root), root)
+            limit = product_moments(limit, mean_moments(layer, arb(0)), arb(0))
+    bounds(statement["constant"], scale * moment_roots(p[::2], k)[k], "constant", DERIVED)
+    if "least" in statement:
+        need(all(kappa >= 0 for kappa in layer[2:]), "least", "a cumulant of the terms of a layer is not seen to be positive")
+        bounds_below(statement["least"], scale * (limit[2].sqrt() ** k if k % 2 else limit[k]), "least", DERIVED)
