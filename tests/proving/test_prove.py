@@ -1,6 +1,7 @@
 """Proofs along the path of a claim: what is proved there, what is refused and why, and what a derivation shows."""
 
 import json
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -305,3 +306,22 @@ def test_every_number_of_every_kind_is_in_its_derivation(name, words):
     tex = render_latex([proof])
     assert tex.isascii()
     assert [number for number in numbers if number not in tex] == []
+
+
+@pytest.mark.parametrize(("phi", "depth", "power"), [("relu(x)", 2, 2), ("max(x, x/5)", 3, 4), ("x", 1, 6)])
+def test_both_sides_of_a_product_say_the_second_order(phi, depth, power):
+    """The printed K holds for exact values, and is what it is at the first size to the digits of both sides."""
+    quantity = tc.norm_deviation(tc.DeepNetwork(phi, depth=depth), power=power)
+    proof = tc.prove(quantity, start=64)
+    text = " ".join(derivation(proof).split())
+    (rest,) = re.findall(rf"d\^\({-power // 2 - 1}\), K = N \(C - [\d.]+\) = ([\d.]+), for every d >= 64 where", text)
+    for size in (64, 65, 1000, 10**6):
+        excess = (
+            quantity.exact({"d": size, "width": size, "input_dim": size}, 40).high
+            * size ** (power // 2)
+            / Decimal(proof.scope.limit)
+            - 1
+        ) * size
+        assert 0 < float(excess) * proof.scope.limit <= float(rest) * (1 + 1e-9)  # the limit is a float
+        if size == 64:
+            assert float(excess) * proof.scope.limit >= 0.99 * float(rest)

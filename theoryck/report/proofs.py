@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -267,6 +267,19 @@ def _product(found: Certificate) -> Iterator[Text]:
         mean = f"p'_{{{depth},{k}}}" if k % 2 == 0 else f"p'_{{{depth},2}}^({Fraction(k, 2)})"
         sizes = f"for every d >= {found.start} where all widths are d"
         yield f"{_deviation(found)} >= q^{depth * k} {mean} {rate} >= {found.least} {rate} {sizes}", True
+        yield from ((text, False) for text in (_product_rest(found) if k % 2 == 0 else ()))
+
+
+def _product_rest(found: Certificate) -> Iterator[str]:
+    """What both sides say of the second order: polynomials in 1/d without negative coefficients are convex."""
+    k, start, least = found.power, found.start, Decimal(found.least or 0)
+    rest = Context(prec=7, rounding=ROUND_CEILING).multiply(Decimal(found.constant) - least, start)
+    limit = (
+        f"d^({k // 2}) {_deviation(found)} is a polynomial in 1/d without negative coefficients, convex, and tends to v >= {least}"
+    )
+    yield f"There {limit}: it is at most v + N (C - v)/d, C = {found.constant}, for d >= N."
+    sizes = f"for every d >= {start} where all widths are d"
+    yield f"So |{_deviation(found)} - v {_rate(found)}| <= K d^({-k // 2 - 1}), K = N (C - {least}) = {rest}, {sizes}."
 
 
 def _polynomial(found: Certificate) -> Iterator[Text]:
