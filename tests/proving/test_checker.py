@@ -32,7 +32,7 @@ def test_samples_are_proved(name):
     [
         *("norm-tanh-depth1-power2-from1", "norm-sin2-depth1-power2-from1024", "norm-tanh-depth2-power2-from1024"),
         *("overlap-tanh-depth1-power2-from4096", "two-sided-tanh-depth1-power2-from64"),
-        *("expansion-tanh-depth1-power2-from64", "expansion-tanh-depth0-power8-from64"),
+        *("expansion-tanh-depth1-power2-from64", "expansion-sin2-depth1-power4-from4096"),
     ],
 )
 def test_no_number_can_be_made_better_or_worse(name):
