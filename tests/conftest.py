@@ -15,6 +15,10 @@ from hypothesis import HealthCheck, settings
 # What stands beside the claims of proofs/ is tested too.  At the end: an installed theoryck is found before this checkout.
 sys.path.append(str(Path(__file__).parents[1]))
 
+# What a terminal tells of itself, and how somebody likes it, is told neither to tests nor to programs that they start.
+for name in ("TERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PY_COLORS", "CLICOLOR", "CLICOLOR_FORCE", "PYTEST_ADDOPTS"):
+    os.environ.pop(name, None)
+
 # The examples are the same everywhere, and none is remembered; `pytest --hypothesis-profile=search` looks for others.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.register_profile("tests", settings.get_profile("search"), derandomize=True, database=None)

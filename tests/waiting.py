@@ -8,6 +8,10 @@ import time
 HANG = 900  # seconds; the slowest event waited for takes some seconds of one core
 
 
+# For programs that are started on a file which a test changes: one written twice in a second is loaded from its first bytes.
+NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
+
+
 def until(holds, *, pause=time.sleep):
     """Wait until ``holds()`` is true; ``pause(seconds)`` lets time pass between two looks."""
     end = time.monotonic() + HANG

@@ -32,11 +32,11 @@ def {name}():
 
 
 @pytest.fixture(autouse=True)
-def _imports_are_forgotten():
+def _imports_are_forgotten(tmp_path):
     modules, path = set(sys.modules), list(sys.path)
     yield
     for name in set(sys.modules) - modules:
-        if str(getattr(sys.modules[name], "__file__", "")).startswith(("/tmp", str(Path.home()))) and "theoryck" not in name:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
             del sys.modules[name]
     sys.path[:] = path
 

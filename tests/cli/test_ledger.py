@@ -40,6 +40,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "ledger_claims.py").write_text(CLAIMS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "ledger_claims", raising=False)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # a file written twice in a second would be loaded from its first bytes
     return tmp_path
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.waiting import HANG
+from tests.waiting import HANG, NO_BYTECODE
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 SECTION = README[README.index("## A first verdict") : README.index("## A conjecture in ten lines")]
@@ -38,7 +38,7 @@ def run(line, folder):
     program, *words = shlex.split(line)
     assert program == "theoryck"
     command = [sys.executable, "-m", "theoryck", *words]
-    environment = {**os.environ, "COLUMNS": "100"}
+    environment = os.environ | NO_BYTECODE | {"COLUMNS": "100"}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
 
 

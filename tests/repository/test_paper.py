@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.waiting import HANG
+from tests.waiting import HANG, NO_BYTECODE
 
 WORKFLOWS = {".github/workflows/claims.yml": "vendor.github-workflows", ".gitlab-ci.yml": "vendor.gitlab-ci"}
 
@@ -27,7 +27,7 @@ def environment(tmp_path_factory):
         (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
         (folder / name).chmod(stat.S_IRWXU)
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-    return os.environ | {"PATH": path, "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "COLUMNS": "100"}
+    return os.environ | NO_BYTECODE | {"PATH": path, "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "COLUMNS": "100"}
 
 
 @pytest.fixture(scope="module")
