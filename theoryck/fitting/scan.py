@@ -220,6 +220,12 @@ class Scan:
         allowance = SLOW_ALLOWANCE if fastest <= SLOW else LOG_ALLOWANCE
         return np.where(log, z * z + self.chi2[self.best] - (more - np.clip(more, 0.0, allowance)), room)
 
+    def room_of(self, others: Scan, z: float) -> Array:
+        """Return the chi2 that each row of another scan may have to be within the limits at z of the best fit of this one."""
+        more = others.charge - self.charge[self.best]
+        allowance = np.where(np.array([cell.log for cell in others.cells])[others.cell], LOG_ALLOWANCE, ALLOWANCE)
+        return np.asarray(z * z + self.chi2[self.best] - (more - np.clip(more, 0.0, allowance)))
+
     def ends(self, z: float, rows: Any = True) -> tuple[float, float]:
         """Return the smallest and the largest L within the limits at z: of the ellipses of the rows, cut to their amplitudes."""
         room = np.where(rows, self.room(z), -math.inf)

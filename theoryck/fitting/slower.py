@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from theoryck.fitting.approach import ANY, Approach, ApproachFit, fit_approach
-from theoryck.fitting.scan import ALLOWANCE, RESOLVED, SLOWEST, Axes, Scan
+from theoryck.fitting.scan import RESOLVED, SLOWEST, Axes, Scan
 
 SLOWER = 0.75  # times a declared exponent: what is called slower where the tolerance of the exponent is no less
 SHARES = (1.0, 0.5, 0.25, 0.125, 0.0)  # of the corrections that are allowed for, which an explanation may take
@@ -72,8 +72,8 @@ class Explanations:
         Without a rate: what is slower than ``d**-SLOWEST`` and ``1/log d``.  As well is within the limits at z of the best approach
         of all; ``better`` is beyond those of the declared rate (or of every approach that is no slower) with all its corrections.
         With ``beyond`` only approaches to limits further than that from 0 count, and as well is within the limits of the declared
-        rate, :data:`theoryck.fitting.scan.ALLOWANCE` included, each with the share of its corrections that suits it best: with all
-        of them an approach by ``1/log d`` is charged 16 more than one by a power, which hid ``1 + 2/log d`` behind ``d**-0.3``.
+        rate (:meth:`theoryck.fitting.scan.Scan.room_of`), each with the share of its corrections that suits it best: with all of
+        them an approach by ``1/log d`` is charged 16 more than one by a power, which hid ``1 + 2/log d`` behind ``d**-0.3``.
         """
         free = self._any
         if free.setting is None or free.scan_as_stated is None or free.setting_as_stated is None:
@@ -84,9 +84,12 @@ class Explanations:
         if beyond:
             scan, other = _in_shares(free), _in_shares(self._declared)
         than, log_power = self._slowest(free.setting.x)
-        rooms = scan.room(z)
-        if other is not None:
-            rooms = float((other.chi2 + other.charge).min()) + (-z * z if better else z * z + ALLOWANCE) - scan.charge
+        if other is None:
+            rooms = scan.room(z)
+        elif beyond:
+            rooms = other.room_of(scan, z)
+        else:
+            rooms = float((other.chi2 + other.charge).min()) - z * z - scan.charge
         kept = scan.chi2 <= rooms
         if beyond:
             powerlike = np.array([not cell.slow for cell in scan.cells])[scan.cell]
