@@ -81,21 +81,25 @@ def count(power: float | None, noise: float, declared: bool, repeats: int, seed:
     )
 
 
-def mistaken(power: float, noise: float, repeats: int, seed: int) -> tuple[Tally, Tally]:
+def mistaken(power: float, noise: float, repeats: int, seed: int) -> tuple[Tally, Tally, Tally]:
     """Tables of ``1 + A/log n`` whose limit is claimed where ``n^-power`` seems to lead, and tables that do approach 1 like that.
 
-    Return how often the first, which are wrong by more than the tolerance or by their rate, and the second are supported.
+    Return how often the first, which are wrong by more than the tolerance or by their rate, are supported; those with a correction
+    ``1 + B/log n`` besides, of the size that :func:`sample` has; and the others.
     """
-    rng, supported = np.random.default_rng([seed, round(100 * power), round(1e4 * noise)]), [0, 0]
+    rng, supported = np.random.default_rng([seed, round(100 * power), round(1e4 * noise)]), [0, 0, 0]
     for index in range(repeats):
         sizes = 2.0 ** np.arange(4 + index % 2, (12, 16)[index % 2])
         amplitude, first = rng.choice((0.5, 1.0, 2.0, 3.0, -1.0)), rng.uniform(-1, 1)
-        slow = 1 + amplitude / np.log(sizes)
+        rate = 1 / np.log(sizes)
         line = np.stack([np.ones_like(sizes), sizes**-power], axis=1)
-        seeming = float(f"{np.linalg.lstsq(line, slow, rcond=None)[0][0]:.3g}")
         right = 1 + amplitude * sizes**-power * (1 + first * sizes**-0.5)
-        for place, (curve, limit) in enumerate(((slow, seeming), (right, 1.0))):
+        for place, curve in enumerate(
+            (1 + amplitude * rate, 1 + amplitude * rate * (1 + 2 * first * np.log(16) / 3 * rate), right)
+        ):
+            limit = 1.0 if curve is right else float(f"{np.linalg.lstsq(line, curve, rcond=None)[0][0]:.3g}")
             values = curve * (1 + noise * rng.standard_normal(len(sizes)))
             found = audit({"n": sizes}, values, noise * np.abs(values), rate=f"n**(-{power})", limit=limit)
             supported[place] += found.verdict is Verdict.SUPPORTED
-    return Tally(supported[0], repeats), Tally(supported[1], repeats)
+    one, two, three = (Tally(hits, repeats) for hits in supported)
+    return one, two, three
