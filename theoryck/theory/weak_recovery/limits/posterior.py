@@ -74,7 +74,7 @@ def left_of_zero(coarse: Array, fine: Array) -> float:
 
     Rules that converge change a number by less, the finer they are; what they leave of 0 has no limit but 0.
 
-    >>> left_of_zero(np.array([2.0, 3e-9]), np.array([2.001, 1e-12]))
+    >>> left_of_zero(np.array([2.0, 3e-9]), np.array([2.001, 0.0]))
     3e-09
     """
     change = np.abs(coarse - fine)
