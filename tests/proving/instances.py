@@ -58,8 +58,8 @@ def patterns() -> st.SearchStrategy[tuple[int, ...]]:
 
 
 @functools.cache
-def drawn(count: int = COUNT) -> list[Instance]:
-    """So many instances; always the same ones."""
+def drawn(count: int = COUNT, examples: int = 4 * COUNT) -> list[Instance]:
+    """So many of the instances among so many examples; always the same ones."""
     found: list[Instance] = []
     others = st.sampled_from(["relu(x)", "max(x, x/5)", "cos(x)", "exp(-x**2/2)", "sin(x) + 1/2"]).map(tc.Activation)
     activations = st.one_of(*[tc.strategies.smooth_odd_activations()] * 4, others)
@@ -67,7 +67,7 @@ def drawn(count: int = COUNT) -> list[Instance]:
     kinds = st.sampled_from(["norm", "norm", "norm", "overlap"])
 
     @seed(17)
-    @settings(max_examples=4 * COUNT, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck])
+    @settings(max_examples=examples, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck])
     @given(st.builds(Instance, activations, kinds, patterns(), st.integers(1, 8), starts))
     def collect(instance: Instance) -> None:
         if str(instance) not in {*map(str, found)}:

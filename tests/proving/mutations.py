@@ -13,7 +13,10 @@ from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
-from theoryck.proving.checker import Refused, check
+import pytest
+
+from theoryck.proving.checker import Refused, check, norms
+from theoryck.proving.checker.expectations import Activation
 
 SAMPLES = Path(__file__).parents[1] / "data" / "certificates"
 NO_BOUNDS = {"cells"}  # say where inequalities were proved: another choice is as true
@@ -90,15 +93,30 @@ def swap(holder: Any, key: int) -> None:
 
 
 def accepted(changes: Iterator[tuple[str, Any]]) -> tuple[int, list[str]]:
-    """How many changed records there are, and the names of those that the checker does not refuse."""
+    """How many changed records there are, and the names of those that the checker does not refuse.
+
+    What the checker works out of an activation alone, most of its time, is the same for all records that have it.
+    """
     count, names = 0, []
-    for name, record in changes:
-        count += 1
-        try:
-            check(record)
-        except Refused:
-            continue
-        names.append(name)
+    known: list[tuple[Any, list[Any], Activation]] = []
+
+    def once(tree: Any, *bounds: Any) -> Activation:
+        ends = [end for bound in bounds for end in (bound.mid(), bound.rad())]  # which are exact: other balls equal nothing
+        for other, others, found in known:
+            if other == tree and others == ends:
+                return found
+        known.append((tree, ends, Activation(tree, *bounds)))
+        return known[-1][2]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(norms, "Activation", once)
+        for name, record in changes:
+            count += 1
+            try:
+                check(record)
+            except Refused:
+                continue
+            names.append(name)
     return count, names
 
 

@@ -11,7 +11,7 @@ from .instances import Instance, better, drawn, exceeding, outcome
 
 def test_instances_are_always_the_same_and_of_many_kinds():
     instances = drawn()
-    assert [*map(str, instances)] == [*map(str, drawn.__wrapped__())]
+    assert [*map(str, drawn(20, 60))] == [*map(str, drawn.__wrapped__(20, 60))]
     assert len(instances) == 100
     assert {instance.kind for instance in instances} == {"norm", "overlap"}
     assert {len(instance.pattern) for instance in instances} == {2, 3, 4, 5}

@@ -227,7 +227,6 @@ def test_coefficients_of_a_layer():
             ),
             "in bin 0: no weights have these products",
         ),
-        (lambda: trajectory(OnlineTask(1, 1, 1e6), OrderParameters(0.3, 0.1, 1), [1]), "take more than about 10 s"),
         (lambda: OnlineTask(1, 1, 0.1, "sign(x)"), "student must be continuous, got 'sign"),
         (lambda: OnlineTask(1, [1, 1], 0.1), r"T must have the shape \(2, 2\)"),
         (lambda: OrderParameters(0.3, 0.1, [1, 1]), r"q must have the shape \(any, 2, 2\)"),
@@ -254,3 +253,10 @@ def test_coefficients_of_a_layer():
 def test_refusals(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_equations_that_take_too_long_are_given_up(monkeypatch):
+    assert limits.EFFORT == 10  # seconds
+    monkeypatch.setattr(limits, "EFFORT", 0.5)
+    with pytest.raises(ValueError, match=r"take more than about 0\.5 s, and are given up at t = "):
+        trajectory(OnlineTask(1, 1, 1e6), OrderParameters(0.3, 0.1, 1), [1])
