@@ -190,7 +190,7 @@ AGREE = "the two routes agree: "
 def test_how_two_routes_are_compared(value, estimate, disagree, text) -> None:
     exact, bracket = (value if isinstance(value, kind) else None for kind in (Enclosure, Bracket))
     found = SimpleNamespace(value=value, exact=exact, bracket=bracket, estimate=estimate, gap=None)
-    apart, said = measure.compare(Quantity(), found)
+    apart, said = measure.compare(Quantity(), found, {})
     assert apart is disagree
     assert text in said
     assert bool(said) is bool(text)
@@ -331,3 +331,44 @@ def test_a_cluster_draws_the_same_bits() -> None:
     assert json.loads(there.stdout) == json.loads(alone.stdout)
     refused = run(*arguments, "--cluster", "local:0")
     assert (refused.exit_code, "local:N needs a number of worker processes >= 1" in refused.output) == (2, True)
+
+
+def test_weak_recovery_is_measured_by_both_routes() -> None:
+    """1/alpha_c of sign(z1 z2) is 4/pi^2: E[z1 z2 | y] = 2 y/pi, and F(M) has that square as its eigenvalue."""
+    result = run("recovery-eigenvalue", "--link", "sign(z1*z2)", "--draws", "20000", "--json", "-")
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert data["instance"] == {"link": "sign(z1*z2)"}
+    assert float(data["exact"]["value"]) == pytest.approx(4 / math.pi**2, rel=1e-11)
+    assert abs(data["estimate"]["value"] - 4 / math.pi**2) < 5 * data["estimate"]["stderr"]
+    assert "the two routes agree: " in run("recovery-eigenvalue", "--link", "sign(z1*z2)", "--draws", "20000").output
+
+
+def test_a_quantity_may_have_one_route_only_and_a_dimension() -> None:
+    said = run("recovery-threshold", "--link", "z**2").output
+    assert "exact        0.50000000000" in said  # E (z^2 - 1)^2 = 2 = 1/alpha_c
+    assert "Monte Carlo  none: this quantity is not drawn" in said
+    said = run("spectral-overlap", "--link", "z1*z2", "--alpha", "2", "--dimension", "60", "--draws", "20").output
+    assert "link z1*z2, alpha 2.0, d 60" in said
+    assert "exact        none: this quantity has no exact route" in said
+    assert "(20 draws, seed 0" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("recovery-eigenvalue",), 'recovery-eigenvalue needs --link F, a formula such as "z1*z2"'),
+        (("recovery-eigenvalue", "--link", "z**"), "link 'z**' is no function of z1, z2, ..."),
+        (("spectral-overlap", "--link", "z**2", "--alpha", "2"), "spectral-overlap needs --dimension D"),
+        (
+            ("recovery-threshold", "--link", "z", "--widths", "3"),
+            "--widths does not belong to recovery-threshold, which takes --link",
+        ),
+        (("norm-deviation", "--widths", "3", "3"), "norm-deviation needs --activation F"),
+        (("norm-deviation", "--activation", "x"), "norm-deviation needs --widths N..., the width of every layer"),
+    ],
+)
+def test_what_a_quantity_is_of_has_to_be_said(arguments, message) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())

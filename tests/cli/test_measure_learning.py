@@ -234,7 +234,7 @@ def test_few_data_sets_are_not_compared(monkeypatch):
 
 # What is refused -----------------------------------------------------------------------------------------------------------------
 
-TAKES = "which takes --samples, --noise, --readout, --data-sets"
+TAKES = "which takes --activation, --widths, --samples, --noise, --readout, --data-sets"
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,10 @@ TAKES = "which takes --samples, --noise, --readout, --data-sets"
         (("mutual-information-gap", *NETWORK, "--draws", "30"), f"--draws does not belong to mutual-information-gap, {TAKES}"),
         (("mutual-information-gap", *NETWORK, "--time", "1/2"), f"--time does not belong to mutual-information-gap, {TAKES}"),
         (("interpolation", *NETWORK, "--draws", "30"), f"--draws does not belong to interpolation, {TAKES}, --time"),
-        (("norm-deviation", *NETWORK), "--samples does not belong to norm-deviation, which takes --power, --draws"),
+        (
+            ("norm-deviation", *NETWORK),
+            "--samples does not belong to norm-deviation, which takes --activation, --widths, --power, --draws",
+        ),
         (("norm-deviation", *NETWORK[:-2], "--noise", "0.5"), "--noise does not belong to norm-deviation"),
         (("overlap-moment", *NETWORK[:-2], "--readout", "x"), "--readout does not belong to overlap-moment"),
         (("overlap-moment", *NETWORK[:-2], "--data-sets", "200"), "--data-sets does not belong to overlap-moment"),

@@ -25,29 +25,49 @@ if TYPE_CHECKING:
 MANY_NUMBERS = 2e8
 """Random numbers (about two seconds) from which starting worker processes pays; the results do not depend on it."""
 
+NEEDED = {
+    "activation": '--activation F, a formula in x such as "atan(x)"',
+    "widths": "--widths N..., the width of every layer from the input on",
+    "samples": "--samples N, the number of training samples",
+    "link": '--link F, a formula such as "z1*z2"',
+    "alpha": "--alpha A, the number of samples over the dimension",
+    "dimension": "--dimension D",
+}
+"""What is said where an option that a quantity needs is not given."""
+
 FALSE_ALARM = 6e-5
 """Probability with which two right routes are said to disagree: 4 standard errors where the mean is Gaussian."""
-
-_DATA = ("samples", "noise", "readout", "data_sets")
 
 
 @dataclass(frozen=True)
 class Measurable:
-    """A quantity that can be measured: what it is called in its subject, its formula, the options that belong to it."""
+    """A quantity that can be measured: its subject, what it is called there, its formula, the options that belong to it.
 
+    Those that are ``needed`` say of what it is a quantity; the other ``options`` have defaults.
+    """
+
+    subject: str
     function: str
     formula: str
-    options: tuple[str, ...] = _DATA
+    needed: tuple[str, ...]
+    options: tuple[str, ...]
 
     @property
     def learns(self) -> bool:
         """Whether it is about a student that learns from data sets."""
         return "data_sets" in self.options
 
+    def sizes(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the sizes at which it is measured; those of a network are its own."""
+        return {"d": options["dimension"]} if "dimension" in self.needed else {}
+
     def build(self, options: Mapping[str, Any]) -> Quantity:
         """Return the quantity; the errors of a bad activation name its option."""
-        from theoryck.theory import learning, networks
+        from theoryck.theory import learning, networks, weak_recovery
 
+        if self.subject == "weak_recovery":
+            arguments = [options[name] for name in ("link", "alpha") if name in self.needed]
+            return getattr(weak_recovery, self.function)(*arguments)
         activation, widths = _activation(options["activation"], "--activation"), options["widths"]
         network = networks.DeepNetwork(activation, depth=len(widths) - 1, widths=widths)
         quantity: Quantity
@@ -72,19 +92,27 @@ def _activation(text: str, option: str) -> Any:
         raise click.BadParameter(str(error), param_hint=option) from error
 
 
+_NETWORK, _STUDENT, _LINK = ("activation", "widths"), ("activation", "widths", "samples"), ("link",)
 _MOMENT = ("power", "draws")
-_DATA = ("samples", "noise", "readout", "data_sets")
+_DATA = ("noise", "readout", "data_sets")
 
 MEASURABLE: dict[str, Measurable] = {
-    "norm-deviation": Measurable("norm_deviation", "E | |x_L|^2 - sigma_L |^k", _MOMENT),
-    "overlap-moment": Measurable("overlap_moment", "E | x_mu . x_nu |^k", _MOMENT),
-    "free-entropy": Measurable("free_entropy", "(1/n) E log Z"),
-    "free-entropy-variance": Measurable("free_entropy_variance", "Var((1/n) log Z)"),
-    "mutual-information": Measurable("mutual_information", "I_n^(L) in nats"),
-    "mutual-information-gap": Measurable("mutual_information_gap", "I_n^(L) - I_n^(0) in nats"),
-    "generalisation-error": Measurable("generalisation_error", "E (Y_new - E[Y_new | D])^2"),
-    "generalisation-gap": Measurable("generalisation_gap", "E^(L) - E^(0), Bayes errors"),
-    "interpolation": Measurable("interpolation", "(1/n) E log Z_t, t = 0 the network, t = 1 the linear model", (*_DATA, "time")),
+    "norm-deviation": Measurable("networks", "norm_deviation", "E | |x_L|^2 - sigma_L |^k", _NETWORK, _MOMENT),
+    "overlap-moment": Measurable("networks", "overlap_moment", "E | x_mu . x_nu |^k", _NETWORK, _MOMENT),
+    "free-entropy": Measurable("learning", "free_entropy", "(1/n) E log Z", _STUDENT, _DATA),
+    "free-entropy-variance": Measurable("learning", "free_entropy_variance", "Var((1/n) log Z)", _STUDENT, _DATA),
+    "mutual-information": Measurable("learning", "mutual_information", "I_n^(L) in nats", _STUDENT, _DATA),
+    "mutual-information-gap": Measurable("learning", "mutual_information_gap", "I_n^(L) - I_n^(0) in nats", _STUDENT, _DATA),
+    "generalisation-error": Measurable("learning", "generalisation_error", "E (Y_new - E[Y_new | D])^2", _STUDENT, _DATA),
+    "generalisation-gap": Measurable("learning", "generalisation_gap", "E^(L) - E^(0), Bayes errors", _STUDENT, _DATA),
+    "interpolation": Measurable(
+        "learning", "interpolation", "(1/n) E log Z_t, t = 0 the network, t = 1 the linear model", _STUDENT, (*_DATA, "time")
+    ),
+    "recovery-threshold": Measurable("weak_recovery", "recovery_threshold", "alpha_c, 0 for a trivial direction", _LINK, ()),
+    "recovery-eigenvalue": Measurable("weak_recovery", "recovery_eigenvalue", "1/alpha_c", _LINK, ("draws",)),
+    "spectral-overlap": Measurable(
+        "weak_recovery", "spectral_cos2", "cos^2(v, w), n = alpha d", (*_LINK, "alpha", "dimension"), ("draws",)
+    ),
 }
 
 
@@ -106,15 +134,18 @@ _POWER = Rational(
 
 @click.command("measure", cls=SeveralIntegers)
 @click.argument("quantity", callback=_name, metavar="QUANTITY")
-@click.option("--activation", required=True, help='phi as a formula in x ("atan(x)") or a name from the catalogue ("tanh").')
-@click.option("--widths", required=True, type=Widths(), metavar="N...", help="Widths d_0 d_1 ... d_L, input first.")
+@click.option("--activation", help='phi as a formula in x ("atan(x)") or a name from the catalogue ("tanh").')
+@click.option("--widths", type=Widths(), metavar="N...", help="Widths d_0 d_1 ... d_L, input first.")
 @click.option("--power", type=_POWER, default="2", show_default=True, help="Moments: the power k, 0 < k <= 64.")
-@click.option("--draws", type=Whole(0), default=100_000, show_default=True, help="Moments: draws, such as 1e5; 0 for none.")
+@click.option("--draws", type=Whole(0), default=100_000, show_default=True, help="Draws, such as 1e5; 0 for none.")
 @click.option("--samples", type=Whole(1), help="Learning: the number n of training samples.")
 @click.option("--noise", type=Rational("the noise"), default="1/2", show_default=True, help="Learning: the variance Delta.")
 @click.option("--readout", default="x", show_default=True, help='Learning: f as a formula in x, such as "tanh(2*x)".')
 @click.option("--data-sets", type=Whole(0), default=200, show_default=True, help="Learning: independent data sets; 0 for none.")
 @click.option("--time", type=Rational("the time", most=1), default="1/2", show_default=True, help="Interpolation: t from 0 to 1.")
+@click.option("--link", help='Weak recovery: f as a formula in z, or in z1, z2, ..., such as "sign(z1*z2)".')
+@click.option("--alpha", type=float, help="Spectral method: samples over dimensions, alpha = n/d.")
+@click.option("--dimension", type=Whole(1, 10_000), help="Spectral method: the dimension d.")
 @click.option("--digits", type=Whole(1, 1000), default=20, show_default=True, help="Digits of the exact value.")
 @click.option("--exact/--no-exact", default=True, help="Whether to compute the exact value.")
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of the draws.")
@@ -152,6 +183,13 @@ def command(
       generalisation-gap      E^(L) - E^(0)
       interpolation           (1/n) E log Z_t, from the network (t = 0) to the linear model (t = 1)
 
+    and, for labels y = f(<w_1, x>, ..., <w_r, x>) of a multi-index model, x ~ N(0, I_d), of which n = alpha d are given:
+
+    \b
+      recovery-threshold      alpha_c, from which on the best algorithm recovers something
+      recovery-eigenvalue     1/alpha_c, the largest eigenvalue of M -> E[G M G]
+      spectral-overlap        cos^2 of the optimal spectral method, for links in closed form
+
     The exact value is an enclosure, the other a Monte Carlo mean with its standard error; they share no code, so that a
     disagreement means a bug.  log Z of a real network is known from two sides: the bracket holds a lower and an upper end, each
     with its own standard error, and the estimate is worth as much as the bracket is narrow.
@@ -161,6 +199,7 @@ def command(
       theoryck measure norm-deviation --activation "atan(x)" --widths 64 128 64 --power 4
       theoryck measure overlap-moment --activation tanh --widths 32,32 --draws 1e6 --json -
       theoryck measure mutual-information-gap --activation "atan(x)" --widths 32 32 --samples 32
+      theoryck measure recovery-eigenvalue --link "sign(z1*z2)"
 
     Exit status: 0 the routes agree, or there is nothing to compare, 1 they disagree, 2 wrong usage, 130 interrupted.
     """
@@ -168,19 +207,20 @@ def command(
     chosen = MEASURABLE[quantity]
     _check_options(ctx, quantity, chosen)
     wanted = options["data_sets"] if chosen.learns else options["draws"]
+    sizes = chosen.sizes(options)
     measured = _build(chosen, options)
     # A draw of some quantities takes several data sets.
     replicates = math.ceil(wanted / getattr(measured, "data_sets_per_draw", 1))
-    few = workers is None and cluster is None and replicates * (measured.cost({}) or math.inf) < MANY_NUMBERS
+    few = workers is None and cluster is None and replicates * (measured.cost(sizes) or math.inf) < MANY_NUMBERS
     with workforce(1 if few else workers, cluster, any_versions) as executor:
         tell("computing the exact value; Ctrl-C stops, --no-exact leaves it out" if exact else "the exact value is left out")
-        value, without = _exact(measured, digits) if exact else (None, "not asked for (--no-exact)")
+        value, without = _exact(measured, sizes, digits) if exact else (None, "not asked for (--no-exact)")
         tell(f"drawing {wanted} {'data sets' if chosen.learns else 'times'}; Ctrl-C stops and shows what was drawn")
-        moments, interrupted = _draw(measured, quantity, replicates, seed, executor)
-    found = Measured(
-        quantity, chosen.formula, _instance(chosen, measured, options), seed, value, without, moments, measured.reduction
-    )
-    disagree, comparison = compare(measured, found)
+        moments, interrupted = _draw(measured, sizes, quantity, replicates, seed, executor)
+    undrawn = "no draws asked for" if measured.can_draw else "this quantity is not drawn"
+    instance = _instance(chosen, measured, options)
+    found = Measured(quantity, chosen.formula, instance, seed, value, without, moments, measured.reduction, undrawn)
+    disagree, comparison = compare(measured, found, sizes)
     if json_path is not None:
         write_json_data(found.to_json(), json_path)
     if json_path != "-":
@@ -194,13 +234,15 @@ def command(
 
 def _check_options(ctx: click.Context, quantity: str, chosen: Measurable) -> None:
     """Refuse an option that says nothing about this quantity: it would be ignored in silence."""
-    belong = {option for measurable in MEASURABLE.values() for option in measurable.options}
-    for option in sorted(belong - set(chosen.options)):
+    belong = {option for measurable in MEASURABLE.values() for option in (*measurable.needed, *measurable.options)}
+    taken = (*chosen.needed, *chosen.options)
+    for option in sorted(belong - {*taken}):
         if ctx.get_parameter_source(option) is not ParameterSource.DEFAULT:
-            takes = ", ".join(f"--{name.replace('_', '-')}" for name in chosen.options)
+            takes = ", ".join(f"--{name.replace('_', '-')}" for name in taken)
             raise click.UsageError(f"--{option.replace('_', '-')} does not belong to {quantity}, which takes {takes}", ctx)
-    if chosen.learns and ctx.params["samples"] is None:
-        raise click.UsageError(f"{quantity} needs --samples N, the number of training samples", ctx)
+    for name in chosen.needed:
+        if ctx.params[name] is None:
+            raise click.UsageError(f"{quantity} needs {NEEDED[name]}", ctx)
 
 
 def _build(chosen: Measurable, options: Mapping[str, Any]) -> Quantity:
@@ -209,7 +251,9 @@ def _build(chosen: Measurable, options: Mapping[str, Any]) -> Quantity:
     try:
         measured = chosen.build(options)
         if measured.can_draw:
-            measured.sampler({})  # needs sigma_L, which an activation may not have: then there is nothing to measure
+            measured.sampler(
+                chosen.sizes(options)
+            )  # needs sigma_L, which an activation may not have: then there is nothing to measure
     except ExactError as error:
         raise click.BadParameter(str(error), param_hint="--activation") from error
     except ValueError as error:
@@ -217,7 +261,7 @@ def _build(chosen: Measurable, options: Mapping[str, Any]) -> Quantity:
     return measured
 
 
-def _exact(measured: Quantity, digits: int) -> tuple[Enclosure | Bracket | None, str]:
+def _exact(measured: Quantity, sizes: Mapping[str, Any], digits: int) -> tuple[Enclosure | Bracket | None, str]:
     """Return the exact value, or None and why there is none."""
     from theoryck.numerics.errors import ExactError
     from theoryck.theory.networks.quantities import NetworkMoment
@@ -225,29 +269,29 @@ def _exact(measured: Quantity, digits: int) -> tuple[Enclosure | Bracket | None,
     if not measured.can_exact:
         return None, "this quantity has no exact route"
     try:
-        value = measured.exact({}, digits)
+        value = measured.exact(sizes, digits)
     except ExactError as error:
         return None, str(error)
-    reason = measured.why_not_exact({}, digits) if value is None and isinstance(measured, NetworkMoment) else None
+    reason = measured.why_not_exact(sizes, digits) if value is None and isinstance(measured, NetworkMoment) else None
     return value, reason or "there is no exact route for this instance"
 
 
 def _draw(
-    measured: Quantity, name: str, draws: int, seed: int, executor: Executor
+    measured: Quantity, sizes: Mapping[str, Any], name: str, draws: int, seed: int, executor: Executor
 ) -> tuple[Moments | TwoSidedMoments | None, bool]:
     """Return the moments (None for no draw) and whether Ctrl-C cut them short."""
     from theoryck import montecarlo
 
-    if draws == 0:
+    if draws == 0 or not measured.can_draw:
         return None, False
     options: dict[str, Any] = {} if measured.two_sided else {"statistic": measured.reduction}
     run: Any = montecarlo.sample_two_sided if measured.two_sided else montecarlo.sample
     try:
         moments: Moments | TwoSidedMoments = run(
-            measured.sampler({}),
-            montecarlo.Key(seed, f"measure/{name}", measured.parameters, {}),
+            measured.sampler(sizes),
+            montecarlo.Key(seed, f"measure/{name}", measured.parameters, dict(sizes)),
             draws=draws,
-            block_draws=measured.block_draws({}),
+            block_draws=measured.block_draws(sizes),
             executor=executor,
             **options,
         )
@@ -261,7 +305,9 @@ def _draw(
 def _instance(chosen: Measurable, measured: Quantity, options: Mapping[str, Any]) -> dict[str, Any]:
     left_out = ("quantity", "depth", "per_sample", "noise", "samples")
     parameters: dict[str, Any] = {key: entry for key, entry in measured.parameters.items() if key not in left_out}
-    parameters["widths"] = list(options["widths"])
+    parameters |= chosen.sizes(options)
+    if "widths" in chosen.needed:
+        parameters["widths"] = list(options["widths"])
     if chosen.learns:
         parameters |= {"samples": options["samples"], "noise": float(options["noise"])}
     return parameters
@@ -269,7 +315,8 @@ def _instance(chosen: Measurable, measured: Quantity, options: Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Measured:
-    """What every route gave at one instance: ``value`` (or why there is ``without``) and the ``moments`` of the draws."""
+    """What every route gave at one instance: ``value`` (or why there is ``without``) and the ``moments`` of the draws (or why they
+    are ``undrawn``)."""
 
     name: str
     formula: str
@@ -279,6 +326,7 @@ class Measured:
     without: str
     moments: Moments | TwoSidedMoments | None
     statistic: Statistic
+    undrawn: str = ""
 
     @property
     def exact(self) -> Enclosure | None:
@@ -339,7 +387,7 @@ class Measured:
 
     def _estimate_text(self, estimate: Estimate | None, gap: Estimate | None) -> str:
         if estimate is None:
-            return "none: no draws asked for"
+            return f"none: {self.undrawn}"
         draws = "1 draw" if estimate.draws == 1 else f"{estimate.draws} draws"
         if not math.isfinite(estimate.stderr):
             return f"{estimate.value:.8g} ({draws}, seed {self.seed}: one draw has no error bar)"
@@ -349,7 +397,7 @@ class Measured:
         return f"{estimate.value:.8g} +- {estimate.stderr:.2g} ({draws}, seed {self.seed}{flags}{half})"
 
 
-def compare(measured: Quantity, found: Measured) -> tuple[bool, str]:
+def compare(measured: Quantity, found: Measured, sizes: Mapping[str, Any]) -> tuple[bool, str]:
     """Say whether the two routes disagree, and in a sentence how they compare, by the rule of the judge.
 
     The exact value is held against the two ends where these are drawn, else against the mean.
@@ -364,7 +412,7 @@ def compare(measured: Quantity, found: Measured) -> tuple[bool, str]:
         return False, ""
     if not ends and not math.isfinite(estimate.stderr):
         return False, "not compared: one draw has no error bar"
-    needed = measured.draws_to_compare({})
+    needed = measured.draws_to_compare(sizes)
     if estimate.draws < needed:
         many = f"about {needed:.2g} draws would be needed" if needed < 1e12 else "no number of draws in reach would do"
         return False, f"not compared: so few draws may not have seen the tail ({many})"
