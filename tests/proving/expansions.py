@@ -70,8 +70,8 @@ class Curves:
         return f, [g[0] - f[0] ** 2, g[1] - 2 * f[0] * f[1], g[2] - 2 * f[1] ** 2 - 2 * f[0] * f[2]]
 
 
-def layer_of(curves: Curves, sigma: float, size: Any) -> tuple[float, dict[str, Any]]:
-    """The next sigma, and the numbers of a layer."""
+def layer_of(curves: Curves, sigma: float, size: Any, less: str | None = None) -> tuple[float, dict[str, Any]]:
+    """The next sigma, and the numbers of a layer, of which one may be made 0.7% less than it has to be."""
     f, mu = curves.derivatives(sigma)
     nu = math.sqrt(mu[0])
     s = sigma * np.concatenate([[0.0], np.geomspace(1e-8, 1e6, 1500), np.linspace(0.02, 4, 1500)])
@@ -93,7 +93,11 @@ def layer_of(curves: Curves, sigma: float, size: Any) -> tuple[float, dict[str, 
         "tilt": abs(mu[1]),
         "sway": max((abs(spread - mu[0] - mu[1] * x) / x**2).max(), abs(mu[2]) / 2),
     }
-    return f[0], {"centre": f"{sigma:.12f}", **{key: digits(MARGIN * each) for key, each in numbers.items()}, "cells": CELLS}
+    return f[0], {
+        "centre": f"{sigma:.12f}",
+        **{key: digits((0.993 if key == less else MARGIN) * each) for key, each in numbers.items()},
+        "cells": CELLS,
+    }
 
 
 class Sums:
@@ -198,13 +202,13 @@ def power(curve: list[Any], n: int) -> list[Any]:
     return functools.reduce(times, [curve] * n, [mpmath.mpf(1)])
 
 
-def made(text: str, phi: Any, depth: int, k: int, start: int, size: Any) -> dict[str, Any]:
-    """A record; ``size`` is R as digits, or the pairs of section 7."""
+def made(text: str, phi: Any, depth: int, k: int, start: int, size: Any, less: str | None = None) -> dict[str, Any]:
+    """A record; ``size`` is R as digits, or the pairs of section 7; all numbers follow from those of layers, ``less`` or not."""
     with mpmath.workdps(30):
-        return _made(text, phi, depth, k, start, size)
+        return _made(text, phi, depth, k, start, size, less)
 
 
-def _made(text: str, phi: Any, depth: int, k: int, start: int, size: Any) -> dict[str, Any]:
+def _made(text: str, phi: Any, depth: int, k: int, start: int, size: Any, less: str | None) -> dict[str, Any]:
     curves, order, root = Curves(phi), 3 * k + k % 2, 1 / mpmath.sqrt(start)
     kappa = [0, 0, *(2 ** (a - 1) * math.factorial(a - 1) for a in range(2, order + 1))]
     sigma, v, layers, moments, odd, even = 1.0, 2.0, [], [], [], []
@@ -234,7 +238,7 @@ def _made(text: str, phi: Any, depth: int, k: int, start: int, size: Any) -> dic
             moments.append(h)
             f, mu = curves.derivatives(sigma)
             v = f[1] ** 2 * v + mu[0]
-            sigma, layer = layer_of(curves, sigma, size)
+            sigma, layer = layer_of(curves, sigma, size, less)
             layers.append(layer)
     limit = [digits(v * (1 - 1e-9), up=False, count=10), digits(v * (1 + 1e-9), count=10)]
     normal, rest = mpmath.fac2(k - 1), mpmath.mpf(even[-1][0][0]) * root + mpmath.mpf(even[-1][0][1]) * root**2

@@ -20,9 +20,9 @@ UNITS = {
 }
 
 
-def record(text="tanh(x)", depth=1, power=2, start=1024):
+def record(text="tanh(x)", depth=1, power=2, start=1024, less=None):
     phi, size = UNITS[text]
-    return made(text, phi, depth, power, start, size)
+    return made(text, phi, depth, power, start, size, less)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_the_bound_from_above_is_for_other_widths_too():
 
 
 @pytest.mark.parametrize(
-    ("text", "depth", "power", "start"), [("tanh(x)", 1, 2, 64), ("cos(x)", 2, 4, 4096), ("asinh(x)", 1, 2, 1024)]
+    ("text", "depth", "power", "start"), [("tanh(x)", 1, 2, 64), ("cos(x)", 1, 4, 4096), ("asinh(x)", 1, 2, 1024)]
 )
 def test_no_number_can_be_made_better_or_worse(text, depth, power, start):
     count, names = accepted(scaled(record(text, depth, power, start)))
@@ -85,6 +85,16 @@ def test_no_field_can_be_spoiled():
 def test_a_refusal_names_the_field(changes, sentence):
     with pytest.raises(Refused, match=sentence):
         check(record() | changes)
+
+
+LINES = ("slope", "curvature", "chord", "deviation", "growth", "bend", "third", "tilt", "sway")
+
+
+@pytest.mark.parametrize("text", ["tanh(x)", "asinh(x)"])
+@pytest.mark.parametrize("key", LINES)
+def test_what_follows_from_a_number_that_is_too_small_is_refused_there(text, key):
+    with pytest.raises(Refused, match=rf"proof.layers\[0\].{key}: .* is not seen to be"):
+        check(record(text, start=10**5, less=key))
 
 
 @pytest.mark.parametrize("key", ["bend", "third", "tilt", "sway"])

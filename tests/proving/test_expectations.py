@@ -2,10 +2,10 @@
 
 import mpmath
 import pytest
-from flint import arb, arb_poly, ctx
+from flint import acb, arb, arb_poly, ctx
 
 from theoryck.proving.checker.envelopes import read_growth, read_range
-from theoryck.proving.checker.expectations import Activation, hull, infinity, nonnegative, parse, quadrature, value
+from theoryck.proving.checker.expectations import FUNCTIONS, Activation, hull, infinity, nonnegative, parse, quadrature, value
 from theoryck.proving.checker.fields import Refused
 
 
@@ -130,6 +130,13 @@ def test_what_is_not_finite_of_linear_growth_is_refused(text):
 def test_kinks_are_refused(text):
     with pytest.raises(Refused, match="activation"):
         unit(text).expectations(arb(1))
+
+
+@pytest.mark.parametrize("inner", ["1/x", "1/x**2", "-1/x**2", "1/tanh(x)", "log(x)", "sqrt(x**2)"])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_what_is_not_analytic_is_not_finite(function, inner):
+    """As exp(-1/x**2) is not at 0, where it has all derivatives."""
+    assert not value(parse(f"{function}({inner})"), acb(hull(-1, 1), hull(0, 1))).is_finite()
 
 
 def test_squares_of_balls_around_zero_are_not_negative():

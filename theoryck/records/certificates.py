@@ -372,7 +372,7 @@ and at least the same with - U and - K where all widths are equal to d.  K_(l,0)
 
     Majorants. With alpha, B, n of 2.2 as polynomials of y = |X_l|:  G_1 = alpha y + B y^2,  G_2 = alpha y + (beta/2) y^2 + T y^3,
                M = n^2 + eta y + P y^2;  Q_pi = R^(i-2m) M^m for a partition pi of i into m parts, or in section 7
-               Q_pi = prod_(a in pi) (n_a + delta_a y)^a but M^m where all parts are 2.
+               Q_pi = prod_(a in pi) (n_a + delta_a y)^a (partitions with parts of 2 alone have M^m in its place in the step).
                [F]_q = sum over r >= q of (the coefficient of y^r in F) h_r N^(-(r-q)/2), so that E of the terms of F of degrees
                >= q is at most [F]_q d^(-q/2).
 
@@ -386,7 +386,7 @@ and at least the same with - U and - K where all widths are equal to d.  K_(l,0)
                             + sum over i = 4..j and pi of i into m <= (i-2)/2 parts of C(j,i) c(pi) N^(m-(i-2)/2) [G_1^p Q_pi]_p,
                U_(l+1,j) >= sum over i = 2m = 0, 2, ..., j of C(j,i) S(i,m) alpha^p n^(2m) U_(l,p)
                             + sum over odd i = 3..j-1 and pi of i into m = (i-1)/2 parts of C(j,i) c(pi) [G_1^p Q_pi]_p,
-               e_(p,m) = the coefficient of y^(p+1) in G_2^p M^m; for p = m = 0 the bracket is 0.
+               e_(p,m) = the coefficient of y^(p+1) in G_2^p M^m.
       Lemma.   X_(l+1)^j = sum C(j,i) g^p N^i, and E[N^i | S_l] as in 2.3.  g = f' x + (f''/2) x^2 + e with |e| <= T |x|^3, and
                |g - f' x| <= B x^2;  mu(S_l) = mu + mu' x + q with |q| <= P x^2.  Where all parts are 2 expand g^p mu(S_l)^m in
                these: the term of degree p is f'^p mu^m x^p; of degree p + 1 there is one, at most e_(p,m) times x^(p+1), whose mean
