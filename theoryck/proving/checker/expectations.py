@@ -33,7 +33,7 @@ from flint import acb, arb, arb_mat, arb_poly
 
 from theoryck.proving.checker.fields import DECIMAL, Refused, exact, hull, need, show
 
-ORDER = 14  # J of (b)
+ORDER = 18  # J of (b)
 REACH = Fraction(1, 3)  # the series are used for |t| <= REACH
 FAR = 16  # beyond |x| = FAR an activation is known by its behaviour at infinity
 POWERS = (1, 2, 4, 8)  # of an activation whose expectations are taken
