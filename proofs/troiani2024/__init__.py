@@ -16,6 +16,7 @@ Words changed.
 Contents
     thresholds        alpha_c of products, lengths, signs, doors, noisy squares, maxima
     state_evolution   one index beyond the threshold: fixed points, full recovery, message passing in d dimensions
+    products          z1 z2, |z1 z2|, sign(z1 z2) beyond their thresholds: fixed points, full recovery
     parity            sign(z1 z2 z3): no alpha, and tensor unfolding
     table             the talk's table of samples for kernels, SGD and the best algorithm, a claim a row
     falsehoods        twins

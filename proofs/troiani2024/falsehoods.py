@@ -7,9 +7,10 @@ Setting.   y = f(z_1, ..., z_r), z the indices of x ~ N(0, I_d), n = alpha d; al
 import math
 
 import theoryck as tc
-from theoryck.theory.weak_recovery import recovery_eigenvalue, recovery_threshold, unfolding_error
+from theoryck.theory.weak_recovery import StateEvolution, recovery_eigenvalue, recovery_threshold, unfolding_error
 
 from . import TROIANI2024
+from .products import told
 
 CLOSE = 1e-6
 
@@ -77,3 +78,10 @@ def unfolding_with_proportional_samples():
     """the error of tensor unfolding for sign(z1 z2 z3) decays like d^(-1/2) with n = 20 d: it tends to 1"""
     along = tc.ScalingPath(d=(12, 18, 27, 40, 60), n="20*d")
     return tc.Bound(unfolding_error(), rate="d**(-1/2)", along=along, within=0.1, correction=0.5, amplitude=0.5, share=0.5)
+
+
+@tc.falsehood("troiani2024/product-hides-nothing", TROIANI2024)
+def hidden_sign():
+    """E (E[z1 given z1 z2, omega] - omega_1)^2 is that of |z1 z2| at q = .3: as if the sign of y told nothing"""
+    value, other = StateEvolution("abs(z1*z2)").information(0.3)[0], StateEvolution("z1*z2").information(0.3)[0]
+    return tc.Identity(told(0.3), value, tolerance=(other - value) / 3)

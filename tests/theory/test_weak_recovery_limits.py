@@ -208,7 +208,12 @@ def test_labels_that_no_grid_holds():
         (lambda: state_evolution("z + 1/z", 1.0, start=0.2, steps=1, noise=0.1), "has a pole at z = 0"),
         (lambda: state_evolution("1/z", 1.0, start=0.2, steps=1, noise=0.1), "has a pole at z = 0"),
         (lambda: matrix_state_evolution("z1/z2", 2.0, noise=0.3, start=0.1 * np.eye(2)), "infinite where z2 = 0"),
-        (lambda: matrix_state_evolution("z1*z2", 2.0, noise=0, start=0.1 * np.eye(2)), "noise must be > 0"),
+        (lambda: matrix_state_evolution("z1 + z2**2", 2.0, noise=0, start=0.1 * np.eye(2)), "noise must be > 0"),
+        (lambda: matrix_state_evolution("z1*z2", 2.0, noise=0, start=np.full((2, 2), 0.1)), "start must be diagonal"),
+        (lambda: matrix_state_evolution("z1*z2", 2.0, noise=0, start=0.999 * np.eye(2)), "too near to 1"),
+        (lambda: StateEvolution("z1 + z2"), "products of indices that enter alike"),
+        (lambda: StateEvolution("sign(z1)*z2"), "products of indices that enter alike"),
+        (lambda: StateEvolution("z1*z2").fixed_point(1.95), "not told from 1"),
     ):
         with pytest.raises(QuantityError, match=message):  # before anything is computed: these would take minutes
             call()
@@ -255,7 +260,7 @@ def test_unfolding():
 
 def test_arguments():
     with pytest.raises(QuantityError, match="one index"):
-        state_evolution("z1*z2", 1.0)
+        state_evolution("z1 + z2**2", 1.0)
     with pytest.raises(QuantityError, match="start must be an overlap below 1"):
         state_evolution("z**2", 1.0, start=1.0)
     with pytest.raises(QuantityError, match="alpha"):

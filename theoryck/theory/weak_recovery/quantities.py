@@ -148,7 +148,8 @@ def spectral_limit(link: Link | str, alpha: float, direction: Any = None) -> Exa
 
 
 def full_recovery_threshold(link: Link | str) -> ExactQuantity:
-    """Return sup_q alpha(q), from which on message passing finds everything, as an exact quantity; one index.
+    """Return sup_q alpha(q), from which on message passing finds everything, as an exact quantity; one index, or a
+    product of indices that enter alike.
 
     It tends to 1/(1 - p) as q -> 1 for labels that are at rest with probability p.  Raises QuantityError where it is infinite: with
     noise, or if f is a step function, q = 1 is never reached.
@@ -158,17 +159,20 @@ def full_recovery_threshold(link: Link | str) -> ExactQuantity:
     """
     of = as_link(link)
     never = "no number of samples of order d recovers everything, q < 1 at every alpha; state fixed_point"
-    return _number(f"full recovery[{of}]", of, StateEvolution(of).full_recovery(), 1e-11, infinite=never)
+    evolution = StateEvolution(of)
+    return _number(f"full recovery[{of}]", of, evolution.full_recovery(), 1e-6 if evolution.product else 1e-11, infinite=never)
 
 
 def fixed_point(link: Link | str, alpha: float) -> ExactQuantity:
-    """Return q at which message passing that starts from nothing stops, as an exact quantity; one index.
+    """Return q at which message passing that starts from nothing stops, as an exact quantity; one index, or a product.
 
     >>> round(float(fixed_point("z**2", 1).exact()), 10)
     0.4762635855
     """
     of, alpha = as_link(link), positive(alpha, "alpha")
-    return _number(f"q*[{of}, alpha={alpha:g}]", of, StateEvolution(of).fixed_point(alpha), 1e-10, alpha=alpha)
+    evolution = StateEvolution(of)
+    error = 1e-6 if evolution.product else 1e-10
+    return _number(f"q*[{of}, alpha={alpha:g}]", of, evolution.fixed_point(alpha), error, alpha=alpha)
 
 
 @dataclass(frozen=True, repr=False)

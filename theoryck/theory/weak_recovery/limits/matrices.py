@@ -2,7 +2,8 @@
 
 With V = I - Q, omega ~ N(0, Q), z = omega + V^(1/2) u: Q^ = alpha E g g^T, g = V^(-1) (E[z | y, omega] - omega), Q <- Q^ (I +
 Q^)^(-1). E[u | y, omega] is a quotient of sums over a grid of u with weights N(y; f(omega + V^(1/2) u), noise), means over y are
-sums over a grid of y, those over omega Gauss-Hermite rules.
+sums over a grid of y, those over omega Gauss-Hermite rules.  Products without noise have diagonal Q, and transforms along log |y|
+(:mod:`theoryck.theory.weak_recovery.limits.product_evolution`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 from theoryck.quantities.arguments import positive, real_array
 from theoryck.quantities.base import QuantityError
 from theoryck.theory.weak_recovery.limits.noisy import check_bounded, label_sums
-from theoryck.theory.weak_recovery.model import Link, as_link, check_steps
+from theoryck.theory.weak_recovery.limits.product_evolution import product_information
+from theoryck.theory.weak_recovery.model import Link, as_link, check_steps, monomial
 
 Array = NDArray[np.float64]
 
@@ -27,18 +29,26 @@ MOST_LABELS = 3000
 def matrix_state_evolution(link: Link | str, alpha: float, *, noise: float, start: Any, steps: int = 30) -> Array:
     """Return the overlap matrices Q_0, ..., Q_steps, (steps + 1, r, r), of the best algorithm at n = alpha d; one or two indices.
 
-    ``noise`` is the variance of the labels' noise, > 0: without it a label is a curve, which no grid meets.  ``start`` is Q_0,
-    symmetric, with eigenvalues in [0, 1).  Known to about three digits where the noise is not small.  Raises QuantityError.
+    ``noise`` is the variance of the labels' noise: without it a label is a curve, which no grid meets, and products of up to three
+    indices alone (``z1*z2``, ``sign(z1)*z2``, ``sign(z1*z2*z3)``) are followed, from a diagonal start, to seven digits.  ``start``
+    is Q_0, symmetric, with eigenvalues in [0, 1).  With noise known to about three digits where it is not small.  Raises
+    QuantityError.
 
     >>> path = matrix_state_evolution("z1*z2", 2.0, noise=0.2, start=[[0.2, 0.0], [0.0, 0.2]], steps=2)
     >>> path.shape, bool(path[2, 0, 0] > 0.2)
     ((3, 2, 2), True)
+    >>> matrix_state_evolution("z1*z2", 1.0, noise=0, start=[[0.2, 0], [0, 0.2]], steps=1)[1].round(7).tolist()
+    [[0.2037753, 0.0], [0.0, 0.2037753]]
     """
     of, alpha = as_link(link, noise=positive(noise, "noise", zero=True)), positive(alpha, "alpha")
     r = of.indices
-    if not of.noise:
-        raise QuantityError(f"noise must be > 0 for {of}: without it a label of two indices is a curve, which no grid meets")
-    if r > 2:
+    shape = None if of.noise or r > 3 else monomial(of)
+    if not of.noise and shape is None:
+        raise QuantityError(
+            f"noise must be > 0 for {of}, no product of up to 3 indices: without it a label of two indices is a curve, which no "
+            "grid meets"
+        )
+    if r > 2 and shape is None:
         raise QuantityError(
             f"state evolution is followed for at most 2 indices, got {r} in {of}: grids of z and omega grow too fast"
         )
@@ -46,9 +56,15 @@ def matrix_state_evolution(link: Link | str, alpha: float, *, noise: float, star
     q = real_array(start, "start", (r, r))
     if not np.allclose(q, q.T) or not np.all((np.linalg.eigvalsh(q) >= 0) & (np.linalg.eigvalsh(q) < 1)):
         raise QuantityError(f"start must be a symmetric {r} x {r} matrix with eigenvalues in [0, 1), got {start!r}")
+    if shape is not None and np.any(q != np.diag(np.diagonal(q))):
+        raise QuantityError(f"start must be diagonal for the product {of} without noise, which stays so, got {start!r}")
     path = [q]
     for _ in range(check_steps(steps)):
-        gain = alpha * information(of, q)
+        if shape is None:
+            gain = alpha * information(of, q)
+        else:
+            known = np.diagonal(q)
+            gain = alpha * np.diag(product_information(shape, of.flips, tuple(known.tolist())) / (1 - known) ** 2)
         q = gain @ np.linalg.inv(np.eye(r) + gain)
         path.append((q + q.T) / 2)
     return np.array(path)

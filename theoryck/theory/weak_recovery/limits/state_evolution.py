@@ -1,4 +1,4 @@
-"""State evolution of the best algorithm for one index: overlaps q_t of approximate message passing, and its fixed points.
+"""State evolution of the best algorithm for one overlap: q_t of approximate message passing, and its fixed points.
 
 With V = 1 - q, omega ~ N(0, q), z = omega + sqrt V u and mmse(q) = E Var(z | y, omega): q^ = alpha (V - mmse)/V^2, q <- q^/(1 +
 q^). So fixed points are a curve, alpha(q) = q (1 - q)/((1 - q) - mmse(q)): the algorithm that starts from nothing stops at the
@@ -7,6 +7,8 @@ first q with alpha(q) = alpha, and reaches q = 1 from max_q alpha(q) on.
 Given y, z lies in the level set of y: points z_i with weights N(z_i; omega, V)/|f'(z_i)|, or intervals with the truncated normal
 law. The means over y and omega are over z ~ N(0, 1) and omega = q z + sqrt(q V) e.  1 - q - mmse is E (E[z | y, omega] - omega)^2,
 which is summed as it stands, so that it keeps its digits where it is small.
+
+Products of indices that enter alike have one overlap too, Q = q I: mmse is that of one index, and alpha(q) as above.
 """
 
 from __future__ import annotations
@@ -25,8 +27,9 @@ from theoryck.quantities.arguments import positive, real
 from theoryck.quantities.base import QuantityError
 from theoryck.theory.weak_recovery.limits.level_sets import UNSEEN, LevelSets, Piece, level_sets
 from theoryck.theory.weak_recovery.limits.noisy import information
+from theoryck.theory.weak_recovery.limits.product_evolution import product_information
 from theoryck.theory.weak_recovery.limits.thresholds import weak_recovery_threshold
-from theoryck.theory.weak_recovery.model import Link, as_link, check_steps, core
+from theoryck.theory.weak_recovery.model import Link, Monomial, as_link, check_steps, core, monomial
 
 Array = NDArray[np.float64]
 
@@ -39,21 +42,27 @@ MOST_ROOTS = 1_500_000
 
 @dataclass(frozen=True)
 class StateEvolution:
-    """State evolution of one link with one index; ``posterior_variance`` is mmse(q).
+    """State evolution of one link with one index, or a product of indices that enter alike; ``posterior_variance`` is mmse(q).
 
-    Raises QuantityError for several indices, for flips, and for noise that is too small beside the labels.
+    Raises QuantityError for other links of several indices (see :func:`~theoryck.theory.weak_recovery.matrix_state_evolution`), for
+    flips of what is no product, and for noise that is too small beside the labels.
 
     >>> evolution = StateEvolution(Link("z**2"))
     >>> round(evolution.fixed_point(0.8), 10), round(evolution.full_recovery(), 9)
     (0.2162274903, 1.128471407)
+    >>> round(StateEvolution("z1*z2").fixed_point(1.0), 7)  # in both directions, above alpha_c = .59375
+    0.2157088
     """
 
     link: Any
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "link", as_link(self.link))
-        if self.link.indices != 1 or self.link.flips:
-            raise QuantityError(f"state evolution is followed for one index without flips, got {self.link}: write the link in z")
+        if (self.link.indices != 1 or self.link.flips) and _alike(self.link) is None:
+            raise QuantityError(
+                f"state evolution of one overlap is followed for one index without flips and for products of indices that enter "
+                f"alike, without noise, got {self.link}: write the link in z, or see matrix_state_evolution"
+            )
 
     def information(self, q: float) -> tuple[float, float]:
         """Return E (E[z | y, omega] - omega)^2 and mmse(q), whose sum is 1 - q; QuantityError for q outside [0, 1)."""
@@ -90,7 +99,8 @@ class StateEvolution:
                 raise QuantityError(f"alpha = {alpha!r} is not told from alpha_c = {threshold!r} of {self.link}, where q leaves 0")
         ends = np.geomspace(0.005, NEAREST_NOISY if self.link.noise else NEAREST, 16)
         grid = [float(q) for q in (*np.geomspace(1e-4, 0.05, 12), *np.linspace(0.07, 0.97, 46), 0.98, 0.99, *(1 - ends))]
-        stride = 3 if self.link.noise else 1  # noise smooths the curve
+        grid = [q for q in grid if q <= self.last]
+        stride = 3 if self.link.noise or self.product else 1  # noise smooths the curve, and so do several indices
         looked = (*range(stride - 1, len(grid) - 1, stride), len(grid) - 1)
         first = next((place for place in looked if self.curve(grid[place]) >= alpha), None)
         if first is not None:
@@ -101,13 +111,30 @@ class StateEvolution:
             raise QuantityError(f"q is within {1 - grid[-1]:.0e} of 1 at alpha = {alpha:g} for {self.link}: not told from 1")
         return 1.0
 
-    def end(self) -> float:
-        """Return alpha(1): 1/(1 - p) for labels that are at rest with probability p, inf with noise or if f is a step function.
+    @property
+    def product(self) -> bool:
+        """Whether the labels are products that go by transforms along log |y|."""
+        return _alike(self.link) is not None
 
-        As q -> 1 the posterior is one point of the level set, or the prior on an interval on which f is constant, mmse = p (1 - q).
+    @property
+    def last(self) -> float:
+        """The largest overlap that is followed."""
+        if self.product:
+            return {1: 0.99, 2: 0.93, 3: 0.6}[self.link.indices]
+        return 1 - (NEAREST_NOISY if self.link.noise else NEAREST)
+
+    def end(self) -> float:
+        """Return alpha(1): 1/(1 - p) for labels that are at rest with probability p, inf with noise or if f is a step function; r
+        for a product.
+
+        As q -> 1 the posterior is one point of the level set, or the prior on an interval on which f is constant, mmse = p (1 - q);
+        the level set of a product of r indices is flat then, and leaves r - 1 of the r directions as they are.
         """
         if self.link.noise:
             return math.inf
+        shape = _alike(self.link)
+        if shape is not None:
+            return float(self.link.indices) if shape.powers[0] else math.inf
         rest = [piece for piece in _sets(self.link).pieces if piece.flat]
         if len(rest) == len(_sets(self.link).pieces):
             return math.inf
@@ -119,15 +146,20 @@ class StateEvolution:
             return math.inf
         # In logarithms of q and 1 - q, as a fraction: alpha(q) tends to alpha_c and to alpha(1) at the ends.
         grid = np.concatenate([np.geomspace(1e-6, 0.01, 4), np.linspace(0.04, 0.96, 24), 1 - np.geomspace(0.02, NEAREST, 8)])
+        if self.product:
+            grid = np.linspace(0.05, self.last, 8)
         values = [self.curve(float(q)) for q in grid]
         best = int(np.argmax(values))
+        if self.product and best == len(grid) - 1:  # it rises to its end
+            return max(self.end(), _threshold(self.link))
         ends = sorted(float(logit(grid[min(max(best + side, 0), len(grid) - 1)])) for side in (-1, 1))
         found = minimize_scalar(lambda t: -self.curve(float(expit(t))), bounds=ends, method="bounded", options={"xatol": 1e-6})
         return max(float(-found.fun), values[best], self.end(), _threshold(self.link))
 
 
 def state_evolution(link: Link | str, alpha: float, *, noise: float = 0.0, start: float = 0.0, steps: int = 100) -> Array:
-    """Return the overlaps q_0, ..., q_steps of the best algorithm at n = alpha d from ``start``, for a link of one index z.
+    """Return the overlaps q_0, ..., q_steps of the best algorithm at n = alpha d from ``start``, for a link of one index z, or a
+    product of indices that enter alike.
 
     They are overlaps of the estimate with the truth and with itself, which are equal.  From 0 nothing moves unless E[z | y] != 0:
     :meth:`StateEvolution.fixed_point` is where an algorithm ends that starts from very little.  Raises QuantityError.
@@ -146,6 +178,15 @@ def state_evolution(link: Link | str, alpha: float, *, noise: float = 0.0, start
         q = min(evolution.step(q, alpha), 1 - 1e-9)
         path.append(q)
     return np.array(path)
+
+
+@functools.lru_cache(maxsize=64)
+def _alike(link: Link) -> Monomial | None:
+    """The product of several indices, or of one with flips, that all enter alike; None for another link."""
+    if link.noise or (link.indices == 1 and not link.flips) or link.indices > 3:
+        return None
+    shape = monomial(link)
+    return shape if shape is not None and len({*zip(shape.powers, shape.signs)}) == 1 else None
 
 
 @functools.lru_cache(maxsize=64)
@@ -185,6 +226,10 @@ def _told(link: Link, q: float) -> tuple[float, float]:
     if link.noise:
         return information(link, q)
     v = 1 - q
+    shape = _alike(link)
+    if shape is not None:
+        gain = float(product_information(shape, link.flips, (q,) * link.indices)[0])
+        return gain, v - gain
     # Points of a level set that meet, at the end of a piece, are told apart where they are sqrt V from each other.
     least = float(4.0 ** np.floor(np.log2(v**0.5 / 2) / 2)) if v < 0.1 else math.inf
     nodes = _nodes(link, least)
