@@ -20,7 +20,7 @@ from theoryck.cli import COMMANDS, main
 
 PACKAGE = Path(theoryck.__file__).parent
 SUBJECTS = sorted(path.parent.name for path in PACKAGE.glob("theory/*/__init__.py"))
-_NAMED = re.compile(r"  (?P<name>[\w-]+) {2,}(?P<text>.*)")  # a line of a table in a help text
+_NAMED = re.compile(r" +(?P<name>[\w-]+) {2,}(?P<text>.*)")  # a line of a table in a help text
 _ORDER = ("model", "limits", "proved", "quantities")  # what is asked for first
 
 
@@ -154,7 +154,7 @@ def engine_page() -> list[str]:
             elif name not in shared:
                 lines += documented(f"theoryck.{name}", things[name])
     lines += [*title("Networks, teachers and students", "-"), "These stand on the pages of their subjects.", ""]
-    return [*lines, *listed(networks, things, "theoryck")]
+    return [*lines, *listed(networks, things, "theoryck"), *title("Where what stands", "-"), *rooms()]
 
 
 def catalogue(name: str, module: ModuleType) -> list[str]:
@@ -211,15 +211,24 @@ def manual(text: str) -> list[str]:
             lines += ["", help_text(block), ""]
         elif written[0].endswith(":"):
             lines += ["", ".. code-block:: text", "", *indented(written), ""]
-        elif all(named := [_NAMED.fullmatch(line) for line in written]):
-            lines += ["", ".. list-table::", "   :widths: 30 70", ""]
-            for match in named:
-                assert match is not None
-                lines += [f"   * - ``{match['name']}``", f"     - {help_text(match['text'])}"]
-            lines += [""]
+        elif table := named(written):
+            lines += table
         else:
             lines += [each for line in written for each in displayed(line)]
     return lines
+
+
+def named(written: list[str]) -> list[str]:
+    """Return lines ``name   what it is`` as a table; nothing where one is something else."""
+    found = [match for line in written if (match := _NAMED.fullmatch(line))]
+    rows = [line for match in found for line in (f"   * - ``{match['name']}``", f"     - {help_text(match['text'])}")]
+    return ["", ".. list-table::", "   :widths: 30 70", "", *rows, ""] if rows and len(found) == len(written) else []
+
+
+def rooms() -> list[str]:
+    """Return what the docstring of the package says of its rooms."""
+    blocks = (theoryck.__doc__ or "").strip().split("\n\n")
+    return [line for block in blocks for line in (named(block.splitlines()) or (["", block, ""] if block.endswith(":") else []))]
 
 
 def proof_pages(folder: Path) -> Iterator[tuple[str, list[str]]]:

@@ -137,7 +137,7 @@ def test_what_is_nowhere_is_not_found(pages):
     assert clicks(pages, ("index.html", "nowhere")) is None
 
 
-def test_every_subject_command_paper_and_public_name_has_a_place(pages):
+def test_every_subject_command_paper_room_and_public_name_has_a_place(pages, site):
     places = {place for read in pages.values() for place in read.places}
     subjects = sorted(path.parent.name for path in (Path(theoryck.__file__).parent / "theory").glob("*/__init__.py"))
     names = [f"theoryck.theory.{subject}.{name}" for subject in subjects for name in getattr(theoryck, subject).__all__]
@@ -146,6 +146,9 @@ def test_every_subject_command_paper_and_public_name_has_a_place(pages):
     papers = sorted(path.parent.name for path in (ROOT / "proofs").glob("*/__init__.py"))
     wanted = [f"reference/{kind}/{name}.html" for kind, of in (("commands", COMMANDS), ("proofs", papers)) for name in of]
     assert [page for page in wanted if page not in pages] == []
+    rooms = [f'<span class="pre">{path.parent.name}</span>' for path in Path(theoryck.__file__).parent.glob("*/__init__.py")]
+    names_page = (site / "reference" / "names.html").read_text(encoding="utf-8")
+    assert [room for room in rooms if room not in names_page] == []
     links = {link.partition("#")[2] for link in pages["reference/names.html"].links}
     linked = {link.rpartition(".")[2] for link in links}
     assert {*theoryck.__all__} - linked <= {*MODULES}
