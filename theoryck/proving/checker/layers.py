@@ -58,12 +58,8 @@ class Layer:
         start = self.phi(arb(0)) ** 2
         f, spread = self.size.outside(self.s0, start)  # mu_2 <= E (phi^2 - start)^2
         spread = sum((p * (w - start) * (w - start) for p, w in zip(chance, squares)), spread)
-        return (
-            sum(map(operator.mul, chance, squares), f),
-            hull(0, spread.upper()),
-            arb("nan"),
-            -hull(self.sigma - self.s0, self.sigma),
-        )
+        f, x = sum(map(operator.mul, chance, squares), f), hull(self.s0 - self.sigma, -self.sigma)
+        return f, hull(0, spread.upper()), arb("nan"), x
 
     def bound(self, key: str, true: arb, size: arb) -> None:
         """Refuse a number that bounds another one, unless it does and is tight."""

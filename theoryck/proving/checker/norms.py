@@ -40,9 +40,8 @@ def check_layer(layer: Layer) -> None:
     layer.bound("slope", abs(slope), unit)
     layer.bound("deviation", noise, after)
     layer.prove("chord", unit, 1, lambda f, mu, r, x: f - after, [steep, after / x, layer.over / x + steep])
-    layer.prove(
-        "curvature", unit / layer.sigma, 2, lambda f, mu, r, x: f - after - slope * x, [(layer.most + abs(slope) * x) / x**2]
-    )
+    ends = [(layer.most + abs(slope) * x) / x**2]
+    layer.prove("curvature", unit / layer.sigma, 2, lambda f, mu, r, x: f - after - slope * x, ends)
     # nu(s)^2 <= (nu(sigma) + delta |x|)^2
     ends, under = [size.lean, (size.deviation(layer.sigma + x) - noise) / x], lambda y, s: 2 * noise * y + growth * y * y
     layer.prove("growth", unit, 1, lambda f, mu, r, x: mu - layer.spread, ends, under, signs=(1,))
@@ -58,21 +57,10 @@ def check_from_below(layer: Layer) -> None:
     reach = (noise / fall).upper()
     first = next((i for i in range(0, -61, -1) if sigma * arb(2) ** i * (1 - exact(REACH)) <= sigma - reach), None)
     need(first is not None, f"{field}.fall", f"{show(fall)} leaves something to be shown too near to 0")
-    cut = [
-        (c, low.max((sigma - reach) / c - 1), high.min((sigma + reach) / c - 1), *rest)
-        for c, low, high, *rest in cells_of(sigma, first or 0, 1)
-    ]
-    layer.prove(
-        "fall",
-        layer.natural,
-        1,
-        lambda f, mu, r, x: layer.spread - mu,
-        [noise / sigma],
-        lambda y, s: 2 * noise * y - fall * y * y,
-        signs=(1,),
-        near=False,
-        cells=[each for each in cut if not each[1] >= each[2]],
-    )
+    low, high = ((sigma + sign * reach) for sign in (-1, 1))
+    cells = [(c, a.max(low / c - 1), b.min(high / c - 1), *rest) for c, a, b, *rest in cells_of(sigma, first or 0, 1)]
+    cells, under = [each for each in cells if not each[1] >= each[2]], lambda y, s: 2 * noise * y - fall * y * y
+    layer.prove("fall", layer.natural, 1, lambda f, mu, r, x: layer.spread - mu, [noise / sigma], under, (1,), False, cells)
 
 
 class Chain:
