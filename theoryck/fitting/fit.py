@@ -153,6 +153,7 @@ class _Wider:
     widening: float
     enlargement: Enlargement
     found: dict[float, RateFit] = field(default_factory=dict)
+    factors: dict[float, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, data: Data, sign: int, options: _Options, widening: float, first: RateFit) -> _Wider:
@@ -168,7 +169,8 @@ class _Wider:
     def __call__(self, error_rate: float) -> RateFit:
         # Verdicts are given to tables that look calm: at 2.5% a tenth of the intervals beside one missed where errors were half of
         # what they should be (5 and 7 sizes), at CALM a twentieth, and honest errors hardly notice.
-        factor = self.enlargement.at(min(error_rate, 1 - error_rate, CALM))
+        rate = min(error_rate, 1 - error_rate, CALM)
+        factor = self.factors[rate] = self.factors.get(rate) or self.enlargement.at(rate)
         if factor not in self.found:
             noise = replace(self.data, log_stderr=self.data.log_stderr + math.log(factor))
             fit = _with_profile(_attempt(noise, self.sign, self.options, self.widening), noise, self.options)
