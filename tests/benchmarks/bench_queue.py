@@ -30,9 +30,9 @@ class Asleep(ProcessExecutor):
 
     slept = 0.0
 
-    def took(self, job, seconds):
+    def took(self, job, seconds, items=1, kind=None):
         self.slept += SLEEP * isinstance(job.function, Timed)  # a block
-        super().took(job, seconds)
+        super().took(job, seconds, items, kind)
 
 
 @tc.quantity(cost=64)

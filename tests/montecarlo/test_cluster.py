@@ -309,6 +309,27 @@ def test_a_message_of_several_items_that_lost_its_worker_blames_none_and_goes_it
         next(job)
 
 
+def test_nothing_is_kept_of_blocks_that_were_merged(client, executor, monkeypatch):
+    """Counts, not bytes: futures, tasks and messages that are known after 200 blocks, which go alone, after 2000 and at the end."""
+    monkeypatch.setattr(DaskExecutor, "_together", lambda self, job: 1)
+    scheduler, seen = client.cluster.scheduler, {}
+
+    def count(done, draws):
+        if done in (200 * 4, 2000 * 4):
+            values = len(executor._flying) + executor._outbox.qsize() + executor._done.qsize()
+            kept = (len(client.futures), len(scheduler.tasks), len(scheduler.task_groups), values)
+            seen[done] = (*kept, sum(len(job.arrived) for job in executor.jobs.values()))
+
+    sample(lambda rng, draws: rng.random(draws), KEY, draws=2000 * 4, block_draws=4, executor=executor, progress=count)
+    most = 2 * executor.ahead * executor.workers  # what is in flight, and what of it is not forgotten yet
+    early, late = seen[200 * 4], seen[2000 * 4]
+    assert all(after <= max(before, most) for before, after in zip(early, late, strict=True)), seen
+    deadline = time.monotonic() + 30
+    while client.futures or scheduler.tasks:
+        assert time.monotonic() < deadline, (client.futures, scheduler.tasks)
+        time.sleep(0.05)
+
+
 def test_what_cannot_be_sent_back_concerns_its_item_only(executor):
     def locked(item):
         return threading.Lock() if item == 150 else item

@@ -109,10 +109,9 @@ class Ahead(Generic[Task, Value]):
             self._start(self._next)
 
     def _go_on(self) -> None:
-        """Let the earliest task go on that can; where none can, wait for what happens next."""
-        if self._executor is not None:
-            self._executor.poll()
-        going = [(index, each) for index, each in sorted(self._begun.items()) if not each.ended]
+        """Let each task that can go on do so, the earliest first; where none can, wait for what happens next."""
+        self._poll()
+        went, going = False, [(index, each) for index, each in sorted(self._begun.items()) if not each.ended]
         for index, each in going:
             if each.waiting is None or each.waiting.ready:
                 try:
@@ -121,7 +120,13 @@ class Ahead(Generic[Task, Value]):
                 except BaseException:  # an interruption, of whatever was going on: who takes it begins it again
                     del self._begun[index]
                     raise
-                return
-        waiting = going[0][1].waiting
-        assert waiting is not None  # else it could go on
-        waiting.wait()
+                went = True
+                self._poll()  # judging takes longer than a short message
+        if not went:
+            waiting = going[0][1].waiting
+            assert waiting is not None  # else it could go on
+            waiting.wait()
+
+    def _poll(self) -> None:
+        if self._executor is not None:
+            self._executor.poll()

@@ -24,14 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from theoryck.montecarlo.jobs import THREAD_NAME, Bundle, Job, JobExecutor, WorkerDied, kind_of
+from theoryck.montecarlo.jobs import THREAD_NAME, Bundle, Job, JobExecutor, WorkerDied
 from theoryck.montecarlo.notices import Notices, forwarding_quietly, listen, warnings_taken
 from theoryck.montecarlo.payload import read_once
 from theoryck.montecarlo.worker import answer
 
 COUNT_EVERY = 5.0  # seconds between two looks at how many workers there are
 SPAN = 0.5  # seconds of work in a message, where there are few workers
-MESSAGE = 0.005  # seconds of the client's and the scheduler's processor that a message costs
+MESSAGE = 0.001  # seconds of the client's processor that a message costs, and as many of the scheduler's
 SHORTEST = 0.001  # seconds that an item takes at least, with what it costs beside its run
 LARGE = 2**15  # bytes of a function that is given to the cluster once, rather than with every item
 
@@ -138,7 +138,8 @@ class DaskExecutor(JobExecutor):
         return len(self._flying) < self.ahead * self.workers
 
     def _together(self, job: Job) -> int:
-        length = job.account.lengths.get(kind_of(job.function))
+        left = job.left
+        length = self.known(job, left[0][0] if left else None)
         if length is None:
             # They may be long: the first ones tell, one by one, as many as a job's share of the workers takes.
             return int(job.sent * len(self.jobs) < FIRST * self.workers or bool(job.again))
@@ -210,7 +211,7 @@ class DaskExecutor(JobExecutor):
                     job.arrive(place, [value])
                 else:
                     job.fail(place, *value)
-        self.took(job, seconds, len(values))
+        self.took(job, seconds, len(values), bundle.kind)
         self._each += (seconds - self._each) / 8
         job.send_again(bundle.after(len(values)))
         return True
@@ -274,13 +275,13 @@ def _listen_for_losses(client: Any) -> weakref.WeakSet[DaskExecutor]:
 def span(workers: int) -> float:
     """Return the seconds of work that a message holds at most: ``SPAN``, and enough that one client can feed all workers.
 
-    They send ``workers / span`` messages a second, which cost the client and the scheduler ``MESSAGE`` seconds each: half of their
-    time at most.
+    They send ``workers / span`` messages a second, which cost the client and the scheduler ``MESSAGE`` seconds each: a quarter of
+    their time at most.
 
     >>> span(2), span(1000)
-    (0.5, 10.0)
+    (0.5, 4.0)
     """
-    return max(SPAN, 2 * MESSAGE * workers)
+    return max(SPAN, 4 * MESSAGE * workers)
 
 
 def bundled(length: float, waiting: float, flying: float, workers: int) -> int:
@@ -291,7 +292,7 @@ def bundled(length: float, waiting: float, flying: float, workers: int) -> int:
     work, what flies included, are over after about ``k MESSAGE + W / k``, which is least at ``W / k = sqrt(W MESSAGE)``.
 
     >>> bundled(0.007, 100.0, 2.0, 2), bundled(0.007, 2.0, 0.0, 2), bundled(0.007, 2.0, 0.0, 1000), bundled(1.0, 100.0, 2.0, 2)
-    (71, 71, 14, 1)
+    (71, 71, 6, 1)
     """
     least = math.sqrt((waiting + flying) * MESSAGE)
     seconds = min(span(workers), max(waiting / (2 * workers), least))
@@ -435,19 +436,28 @@ def _is_done(done: queue.SimpleQueue[Any], key: tuple[int, int], linger: float, 
 
 
 def _fetch(done: queue.SimpleQueue[Any], outbox: queue.SimpleQueue[Any]) -> None:
-    """Fetch what is done, together with what is soon after it, since that costs little more than one; end at None.
+    """Fetch what is done, until None comes; between two of them nothing is held that Dask would keep for it."""
+    while _fetch_some(done, outbox):
+        pass
+
+
+def _fetch_some(done: queue.SimpleQueue[Any], outbox: queue.SimpleQueue[Any]) -> bool:
+    """Fetch what is done next, together with what is soon after it, since that costs little more than one; False at None.
 
     Fetching waits where the worker that had a value is lost by now: here, not in the thread of the run.
     """
-    while (first := done.get()) is not None:
-        time.sleep(first[0])
-        fetched = [first]
-        with suppress(queue.Empty):
-            while (each := done.get_nowait()) is not None:
-                fetched.append(each)
-            done.put(None)
-        for (_, key, future), found in zip(fetched, _outcomes([future for *_, future in fetched]), strict=True):
-            outbox.put((key, future, found))
+    first = done.get()
+    if first is None:
+        return False
+    time.sleep(first[0])
+    fetched = [first]
+    with suppress(queue.Empty):
+        while (each := done.get_nowait()) is not None:
+            fetched.append(each)
+        done.put(None)
+    for (_, key, future), found in zip(fetched, _outcomes([future for *_, future in fetched]), strict=True):
+        outbox.put((key, future, found))
+    return True
 
 
 def _outcomes(futures: list[Any]) -> list[Any]:

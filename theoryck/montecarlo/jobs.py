@@ -72,23 +72,30 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Consecutive items of a job, the first of them at ``place``, which travel in one message; ``alone`` is one that has to."""
+    """Consecutive items of a job, the first of them at ``place``, which travel in one message; ``alone`` is one that has to.
+
+    They are of one ``kind``: they take about as long.
+    """
 
     place: int
     items: Sequence[Any]
+    kind: Any = None
     alone: bool = False
 
     def parted(self) -> Iterator[Bundle]:
         """Yield each item as one that is to go alone."""
-        return (Bundle(self.place + i, self.items[i : i + 1], alone=True) for i in range(len(self.items)))
+        return (Bundle(self.place + i, self.items[i : i + 1], self.kind, alone=True) for i in range(len(self.items)))
 
     def after(self, count: int) -> Bundle:
         """Return what follows so many items."""
-        return Bundle(self.place + count, self.items[count:])
+        return Bundle(self.place + count, self.items[count:], self.kind)
 
 
 class _Items:
-    """Items that are taken late: of a sequence several at a time, of anything else one by one."""
+    """Items that are taken late: of a sequence several at a time, of anything else one by one.
+
+    A sequence may say by ``kinds(place)`` how many items from a place on are of which kind, in their order.
+    """
 
     def __init__(self, items: Iterable[Any]) -> None:
         self._all = items if isinstance(items, Sequence) else None
@@ -103,9 +110,18 @@ class _Items:
         self._taken += len(found)
         return found
 
-    def left(self, guess: int) -> int:
-        """Return about how many there are: ``guess`` of an iterator that does not say it."""
-        return operator.length_hint(self._each, guess) if self._all is None else len(self._all) - self._taken
+    @property
+    def ended(self) -> bool:
+        """Whether there are certainly no more."""
+        return self._all is not None and self._taken == len(self._all)
+
+    def left(self, guess: int) -> list[tuple[Any, int]]:
+        """Return about how many there are of each kind, in their order: ``guess`` of an iterator that does not say it."""
+        if self._all is None:
+            return [(None, operator.length_hint(self._each, guess))]
+        kinds = getattr(self._all, "kinds", None)
+        found: list[tuple[Any, int]] = [(None, len(self._all) - self._taken)] if kinds is None else kinds(self._taken)
+        return found
 
 
 @dataclass(eq=False)
@@ -186,27 +202,28 @@ class Job(Iterator[Any]):
             if bundle.alone or len(bundle.items) <= count:
                 return bundle
             self.again.appendleft(bundle.after(count))
-            return Bundle(bundle.place, bundle.items[:count])
+            return Bundle(bundle.place, bundle.items[:count], bundle.kind)
         # Messages get shorter at the end, while results wait for a long one: the longest says how many may.
         self.longest = max(self.longest, count)
         if not self.more or self.sent - self.given >= ahead * self.longest:
             return None
         try:
-            items = self.items.take(count)
+            kind, alike = next(iter(self.items.left(count)), (None, count))
+            items = self.items.take(min(count, alike))
         except Exception as error:  # it belongs to the place of the item that is not there
             self.more = False
             self.fail(self.sent, error)
             self.sent += 1
             return None
-        self.more = bool(items) and self.items.left(1) > 0
+        self.more = bool(items) and not self.items.ended
         self.sent += len(items)
-        return Bundle(self.sent - len(items), items) if items else None
+        return Bundle(self.sent - len(items), items, kind) if items else None
 
     @property
-    def left(self) -> int:
-        """About how many items are not sent; of an iterator that does not say it, as many as results may wait."""
-        known = self.items.left(AHEAD * self.executor.workers) if self.more else 0
-        return sum(len(bundle.items) for bundle in self.again) + known
+    def left(self) -> list[tuple[Any, int]]:
+        """About how many items of each kind are not sent, the next first; of an iterator that does not say it, as may wait."""
+        known = self.items.left(AHEAD * self.executor.workers) if self.more else []
+        return [(bundle.kind, len(bundle.items)) for bundle in self.again] + known
 
     def send_again(self, bundle: Bundle) -> None:
         """Send items again that were not run."""
@@ -277,23 +294,28 @@ class JobExecutor(_Closing):
         finally:
             job.close()
 
-    def typical(self, job: Job) -> float:
-        """Return about how many seconds an item of the job takes, by those of its kind, on its account where there were any."""
-        kind = kind_of(job.function)
-        return job.account.lengths.get(kind, self._typical.get(kind, DEPTH))
+    def known(self, job: Job, kind: Any) -> float | None:
+        """Return about how many seconds an item of this kind takes, or any of the job's, by what was seen on its account."""
+        function, lengths = kind_of(job.function), job.account.lengths
+        return lengths.get((function, kind), lengths.get(function))
 
-    def took(self, job: Job, seconds: float, items: int = 1) -> None:
-        """Take in how long items took together."""
+    def typical(self, job: Job, kind: Any = None) -> float:
+        """Return the same, or what items of such jobs take on other accounts where there were none on this."""
+        return self.known(job, kind) or self._typical.get(kind_of(job.function), DEPTH)
+
+    def took(self, job: Job, seconds: float, items: int = 1, kind: Any = None) -> None:
+        """Take in how long items of one kind took together."""
         job.account.seconds += seconds
-        kind, each = kind_of(job.function), seconds / items
-        for lengths in (self._typical, job.account.lengths):
-            known = lengths.get(kind)
-            lengths[kind] = each if known is None else known + (each - known) * min(items / 8, 1.0)
+        function, each, part = kind_of(job.function), seconds / items, min(items / 8, 1.0)
+        mine = job.account.lengths
+        for lengths, key in ((self._typical, function), (mine, function), (mine, (function, kind))):
+            known = lengths.get(key)
+            lengths[key] = each if known is None else known + (each - known) * part
         self.weigh(job)
 
     def weigh(self, job: Job) -> None:
         """Keep ``waiting``, about how many seconds of work are not sent, up to date with what one job has."""
-        weight = 0.0 if job.over else job.left * self.typical(job)
+        weight = 0.0 if job.over else sum(count * self.typical(job, kind) for kind, count in job.left)
         self.waiting, job.weight = max(0.0, self.waiting + weight - job.weight) if self.jobs else 0.0, weight
 
     def blamed(self, job: Job, place: int) -> bool:

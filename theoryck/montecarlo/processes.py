@@ -172,7 +172,7 @@ class ProcessExecutor(JobExecutor):
             worker = _Worker(self._outbox)
             self._pool.append(worker)
         try:
-            worker.send(_Held(job, bundle, self.typical(job)), worker.tickets - self.jobs.keys())
+            worker.send(_Held(job, bundle, self.typical(job, bundle.kind)), worker.tickets - self.jobs.keys())
         except OSError:
             pass  # it is gone, which is said after its last replies: only then is it known which item it had begun
         except Exception as error:  # an item that cannot be pickled
@@ -198,7 +198,7 @@ class ProcessExecutor(JobExecutor):
             return True
         held = worker.held.popleft()
         fine, value, seconds = message
-        self.took(held.job, seconds)
+        self.took(held.job, seconds, kind=held.bundle.kind)
         if fine:
             held.job.arrive(held.bundle.place, [value])
         else:

@@ -418,6 +418,17 @@ class _Items(Sequence[tuple[int, int, int]]):
             begin += count
         return _Items(found) if isinstance(place, slice) else next(iter(_Items(found)))
 
+    def kinds(self, place: int) -> list[tuple[int, int]]:
+        """Return how many blocks from a place on are of which task, in their order."""
+        found: list[tuple[int, int]] = []
+        for end, each in zip(self._ends, self.runs, strict=True):
+            count = min(end - place, each.count)
+            if count > 0 and found and found[-1][0] == each.which:
+                found[-1] = (each.which, found[-1][1] + count)
+            elif count > 0:
+                found.append((each.which, count))
+        return found
+
     def __iter__(self) -> Iterator[tuple[int, int, int]]:
         return ((run.which, run.first + i, run.size) for run in self.runs for i in range(run.count))
 
