@@ -25,7 +25,7 @@ def above_the_threshold():
 @tc.conjecture("defilippis2025/at", DEFILIPPIS2025)
 def at_the_threshold():
     """cos^2 ~ d^(-1/3) at alpha = 1/2"""
-    along = tc.ScalingPath(d=(16, 32, 64, 128, 256))
+    along = tc.ScalingPath(d=(32, 64, 128, 256, 512))
     rivals = [0, "-2/3", "-1"]
     return tc.Scaling(spectral_cos2("z**2", CRITICAL), along, exponent="-1/3", rivals=rivals, correction=2 / 3, within=0.15)
 
