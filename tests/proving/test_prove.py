@@ -325,3 +325,10 @@ def test_both_sides_of_a_product_say_the_second_order(phi, depth, power):
         assert 0 < float(excess) * proof.scope.limit <= float(rest) * (1 + 1e-9)  # the limit is a float
         if size == 64:
             assert float(excess) * proof.scope.limit >= 0.99 * float(rest)
+
+
+@pytest.mark.parametrize("phi", ["sqrt(1 + x**2)", "tanh(x/3)", "erf(x/5)", "asinh(x/10)", "1 + tanh(x)/1000"])
+def test_maps_whose_third_order_is_within_the_errors_of_series_are_proved_to_the_first(phi):
+    for depth in (1, 2):
+        proof = tc.prove(tc.norm_deviation(tc.DeepNetwork(phi, depth=depth), power=2), start=4096)
+        assert 0 < proof.scope.limit * (1 - 1e-9) < proof.scope.constant

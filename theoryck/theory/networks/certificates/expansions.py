@@ -28,7 +28,7 @@ from theoryck.quantities.base import NoCertificate
 from theoryck.records import Certificate
 from theoryck.theory.networks.certificates.cells import BITS, EDGE, TERMS, nonnegative
 from theoryck.theory.networks.certificates.decimals import ball, certificate, plain_text, rounded_down, rounded_up, rows
-from theoryck.theory.networks.certificates.envelopes import Envelope
+from theoryck.theory.networks.certificates.envelopes import Bounded, Envelope
 from theoryck.theory.networks.certificates.layers import HIGHEST, Layer, LayerBounds, layer_bounds, layer_of, times
 from theoryck.theory.networks.certificates.moments import (
     Moments,
@@ -45,6 +45,8 @@ from theoryck.theory.networks.certificates.refusals import NothingBelow
 _MARGIN, _RAISE, _RAISES = 1.001, 1.0005, 6
 _CLEAR, _CANCELLED = 1 + 2.0**-30, 2.0**-40
 _LOWEST = -60
+_READER = 10
+"""How much wider errors of a reader's series of f may be, squared where phi grows: third orders of a nearly linear f are small."""
 _FAR = 1.05
 """What the last cell may ask of a number, as a multiple of the largest value seen, before another cell is worth its time."""
 _TOPS = (3, 4, 6)
@@ -117,15 +119,16 @@ class _Curved:
         """Return which of the two are proved on a cell."""
         part, layer = self.layer.at(index), self.layer
         scale = layer.scale(index)
+        wider = (_READER if isinstance(layer.envelope, Bounded) else _READER**2) * layer.envelope.scale(part.centre)
         if index == 0:  # the tails divided by |t|^3 and t^2
-            bent = arb_poly(part.f.coeffs()[3:]) + plus_minus(scale * arb(3) ** (3 - TERMS))
+            bent = arb_poly(part.f.coeffs()[3:]) + plus_minus(wider * arb(3) ** (3 - TERMS))
             drift = arb_poly(part.variance.coeffs()[2:]) + plus_minus(3 * scale**2 * arb(3) ** (2 - TERMS))
             room, space = arb_poly([third * layer.centre**3]), arb_poly([sway * layer.centre**2])
         else:
             x = arb_poly([part.centre - layer.centre, part.centre])
-            error = plus_minus(scale * arb(3) ** -TERMS)
-            bent = part.f - layer.image + error - layer.slope * x - self.bend / 2 * x * x
-            drift = part.variance - self.variance + 3 * scale * error - self.tilt * x
+            error = plus_minus(arb(3) ** -TERMS)
+            bent = part.f - layer.image + wider * error - layer.slope * x - self.bend / 2 * x * x
+            drift = part.variance - self.variance + 3 * scale**2 * error - self.tilt * x
             room, space = third * x * x * (x if index > 0 else -x), sway * x * x
         within = (
             all(nonnegative(most + sign * what, -EDGE, EDGE) for sign in (1, -1)) for most, what in ((room, bent), (space, drift))
@@ -164,7 +167,8 @@ def curved_bounds(layer: Layer) -> CurvedBounds:
     numbers = [rounded_up(value, size=size) for value, size in zip(np.maximum(_MARGIN * found, 1.0001 * least), sizes)]
     for _ in range(_RAISES):
         balls = [ball(number) for number in numbers]
-        while lowest > _LOWEST and not search.proved_near_zero(lowest, *balls):
+        # Two cells more than needed: a reader's box of phi^2 around 0 may be wider.
+        while lowest > _LOWEST and not search.proved_near_zero(min(lowest + 2, -1), *balls):
             lowest -= 1
             numbers = [max(number, rounded_up(_MARGIN * value)) for number, value in zip(numbers, search.seen(lowest))]
             balls = [ball(number) for number in numbers]

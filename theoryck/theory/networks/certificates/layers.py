@@ -111,7 +111,7 @@ class Layer:
             found = self.envelope.scale(part.centre)
             fourth = abs(part.variance[0] + part.f[0] ** 2)
             if found > _LOOSE * fourth.sqrt():  # where phi is far below its bound
-                eighth = abs(hermite_table(self.expression, part.centre, 8, 0, BITS)[8][0])
+                eighth = arb(abs(hermite_table(self.expression, part.centre, 8, 0, BITS)[8][0]).upper())
                 found = found.min(arb("1.66") * eighth.root(4))
             self._scales[index] = arb(found.upper())
         return self._scales[index]
