@@ -545,7 +545,7 @@ KILLS = 12
 
 
 def test_workers_killed_again_and_again_change_no_bit(tmp_path):
-    """After every fortieth block or so one waits for its worker to be killed; none waits twice, so that none is to blame."""
+    """After every 25th block or so one waits for its worker to be killed; none waits twice, so that none is to blame."""
     script, out, waiting = tmp_path / "chaos.py", tmp_path / "out.json", tmp_path / "waiting"
     (tmp_path / "kills").mkdir()
     block = f"""
@@ -556,7 +556,7 @@ def test_workers_killed_again_and_again_change_no_bit(tmp_path):
                 file.flush()
                 tries = file.tell()
             mark, number = kills / f"of {{hash(str(rng.bit_generator.state))}}", len(list(kills.glob("kill *")))
-            if number < {KILLS} and tries >= 40 * (number + 1) and not mark.exists():
+            if number < {KILLS} and tries >= 25 * (number + 1) and not mark.exists():
                 try:
                     (kills / f"kill {{number}}").touch(exist_ok=False)
                 except FileExistsError:
