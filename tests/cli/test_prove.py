@@ -176,3 +176,127 @@ def test_an_error_in_one_claim_is_said_for_it_and_the_others_go_on(lemmas, monke
     assert "1 of 4 instances proved for every size, 1 refuted at a size as declared, 2 ended by an error." in said
     data = json.loads((lemmas / "proofs.json").read_text())
     assert [each["failed"] for each in data["refused"]] == [True, True, False]
+
+
+CERTIFICATE = {
+    "format": 1,
+    "quantity": "norm-deviation",
+    "activation": "tanh(x)",
+    "depth": 0,
+    "power": 2,
+    "widths": "all widths >= d",
+    "from": 1,
+    "constant": "2",
+    "method": "comparison",
+    "proof": {"range": "1.001", "top": 2, "layers": [], "moments": [["2"]]},
+}
+STEERING = "\x1b[8m\x00\u202e\r\n"
+
+
+def check(tmp_path, data):
+    """Verify what is written to a file, in a terminal that takes colours."""
+    (tmp_path / "it.json").write_text(data if isinstance(data, str) else json.dumps(data))
+    return CliRunner().invoke(main, ["prove", "--check", str(tmp_path / "it.json")], color=True)
+
+
+def test_no_text_of_a_file_of_certificates_writes_a_line_of_its_own_or_steers_the_terminal(tmp_path):
+    forged = f"a/one: verified: E <= 0.0001{STEERING}1 of 1 certificates verified.{STEERING}"
+    entries = [
+        {"claim": forged, "certificate": {**CERTIFICATE, "constant": "1"}},
+        {"claim": "a/two", "instance": {forged: forged}, "certificate": {**CERTIFICATE, "activation": forged}},
+        {"claim": "a/three", "certificate": {**CERTIFICATE, "quantity": forged}},
+        {"claim": "a/four", "certificate": {**CERTIFICATE, "method": forged}},
+        {"claim": "a/five", "certificate": {**CERTIFICATE, forged: forged}},
+        {"claim": "a/six", "certificate": {**CERTIFICATE, "constant": forged}},
+        {"claim": "a/seven", "certificate": {**CERTIFICATE, "activation": f"tanh({STEERING}x)"}},
+    ]
+    result = check(tmp_path, {"proofs": entries})
+    lines = result.output.splitlines()
+    assert len(lines) == len(entries) + 2
+    assert all(line.isprintable() for line in lines)
+    # Where a name holds what could be the program's word, it stands in quotes up to that word.
+    assert lines[0].startswith("'a/one: verified: ")
+    assert "': REFUSED: constant: " in lines[0]
+    assert "REFUSED" in lines[5]
+    assert result.exit_code == 1
+
+
+def test_a_name_of_a_file_steers_no_terminal_where_it_is_said(tmp_path):
+    result = CliRunner().invoke(main, ["prove", "--check", f"{tmp_path}/no\x1b[8m\u202e.json"], color=True)
+    assert result.exit_code == 2
+    assert r"no\x1b[8m\u202e.json cannot be read" in result.output
+
+
+@pytest.mark.parametrize("key", ["constant", "activation", "proof"])
+def test_a_key_that_stands_twice_is_refused_by_name(tmp_path, key):
+    text = json.dumps(CERTIFICATE)
+    again = json.dumps({key: CERTIFICATE[key]})[1:-1]
+    result = check(tmp_path, f"{text[:-1]}, {again}}}")
+    assert result.exit_code == 2
+    assert f'field "{key}" stands twice in one object' in result.output
+    twice = check(tmp_path, f'{{"proofs": [], "proofs": [{text}]}}')
+    assert 'field "proofs" stands twice' in twice.output
+
+
+def test_an_entry_that_is_no_object_is_named_and_the_others_are_verified(tmp_path):
+    result = check(tmp_path, {"proofs": [CERTIFICATE, 5, {"claim": "a/b", "certificate": []}, CERTIFICATE]})
+    assert result.exit_code == 1
+    assert "certificate 2: REFUSED: certificate: it is no object, got 5" in result.output
+    assert "a/b: REFUSED: certificate: it is no object, got a list of 0" in result.output
+    assert "2 of 4 certificates verified." in result.output
+    nothing = check(tmp_path, {"proofs": 5})
+    assert nothing.exit_code == 2
+    assert "--json FILE writes one" in nothing.output  # not: over the file that is read
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"constant": "0"}, 'constant: it is not positive, got "0"'),
+        ({"proof": {**CERTIFICATE["proof"], "layers": [1]}}, "proof.layers: it is no list of 0 items, got a list of 1"),
+        ({"more": True}, "more: unknown, got true"),
+        ({"constant": "1"}, "constant: 1.000000000 is not seen to be at least 2.000000000\n"),
+        ({"constant": "7" * 5000}, f'constant: "{"7" * 56}... is no decimal number'),
+        ({"quantity": "no such " * 700}, "is not known"),
+        ({"from": 10**3999}, f"from: 1{'0' * 56}... is no integer"),
+    ],
+)
+def test_a_refusal_says_the_value_and_cuts_a_long_one(tmp_path, changed, said):
+    result = check(tmp_path, CERTIFICATE | changed)
+    assert result.exit_code == 1
+    assert said in result.output
+    assert len(result.output.splitlines()[0]) < 250
+
+
+def test_an_error_that_cannot_say_itself_ends_only_its_claim(lemmas):
+    made = (
+        "class Silent(Exception):\n    def __str__(self):\n        raise RuntimeError\n\n"
+        '@tc.conjecture("lemmas/silent")\ndef silent():\n    raise Silent\n\n'
+    )
+    (lemmas / "lemmas.py").write_text(FILE.replace("@tc.conjecture", made + "@tc.conjecture", 1))
+    result = run("lemmas.py")
+    said = " ".join(result.stdout.split())
+    assert result.exit_code == 1
+    assert "ERROR: lemmas/silent: it cannot be built: " in said
+    assert "Silent: (its text cannot be made: RuntimeError)" in said
+    assert "PROVED: lemmas/holds" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["missing.py"], "missing.py does not exist"),
+        (["kept.json"], "the certificates of a file are read by theoryck prove --check kept.json"),
+        (["holds", "kept.json"], "theoryck prove --check kept.json"),
+        (["holds", "lemmas.py", "--json", "folder/"], "there is no folder folder"),
+        (["--check", "kept.json", "--profile", "quick"], "leave the claim and the other options out"),
+        (["--check", "kept.json", "--seed", "0"], "leave the claim and the other options out"),
+        (["--check", "kept.json", "--check", "other.json"], "--check takes one file, got 2: kept.json, other.json"),
+    ],
+)
+def test_what_is_missing_or_not_used_is_refused(lemmas, arguments, words):
+    (lemmas / "kept.json").write_text(json.dumps(CERTIFICATE))
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert words in " ".join(result.output.split())
+    assert not (lemmas / "folder").exists()

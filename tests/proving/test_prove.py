@@ -332,3 +332,27 @@ def test_maps_whose_third_order_is_within_the_errors_of_series_are_proved_to_the
     for depth in (1, 2):
         proof = tc.prove(tc.norm_deviation(tc.DeepNetwork(phi, depth=depth), power=2), start=4096)
         assert 0 < proof.scope.limit * (1 - 1e-9) < proof.scope.constant
+
+
+MOMENT = tc.norm_deviation(tc.DeepNetwork("tanh", depth=1), power=2)
+
+
+@pytest.mark.parametrize(("name", "value"), [("instances", "x"), ("seed", -1), ("parameters", 5)])
+def test_a_quantity_takes_no_argument_of_claims_or_statements(name, value):
+    with pytest.raises(TypeError, match=rf"takes no {name} for a quantity, got {name} = {re.escape(repr(value))}"):
+        tc.prove(MOMENT, **{name: value})
+
+
+def test_statements_and_claims_take_their_own_arguments_alone():
+    bound = tc.Bound(MOMENT, rate="1/d", along=tc.ScalingPath(d=tc.doubling(16, 256), width="d", input_dim="d"))
+    claim = tc.conjecture("lemmas/own")(lambda: bound)
+    with pytest.raises(TypeError, match="takes no seed for a statement, got seed = 0"):
+        tc.prove(bound, seed=0)
+    with pytest.raises(TypeError, match="parameters must be a mapping"):
+        tc.prove(bound, parameters=5)
+    with pytest.raises(TypeError, match="takes no parameters for a claim"):
+        tc.prove(claim, parameters={"k": 2})
+    with pytest.raises(ValueError, match="instances must be an integer >= 1, got"):
+        tc.prove(claim, instances="x")
+    with pytest.raises(ValueError, match="seed must be an integer >= 0, got -1"):
+        tc.prove(claim, seed=-1)

@@ -321,4 +321,11 @@ def explain(error: BaseException, path: Path) -> str:
     where = f"{path}:{lines[-1]}" if lines else str(path)
     # Hypothesis notes the instance at which a claim's function failed.
     notes = [" ".join(note.split()) for note in getattr(error, "__notes__", ())]
-    return "\n".join([f"{where}: {type(error).__name__}: {error}", *notes])
+    return "\n".join([f"{where}: {type(error).__name__}: {_text_of(error)}", *notes])
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as second:  # that of a class of the file's own, whose fault must not hide which error it was
+        return f"(its text cannot be made: {type(second).__name__})"

@@ -14,6 +14,7 @@ import click
 from theoryck.checking.profiles import PROFILES
 from theoryck.claims.collecting import CollectionError, collect, explain, no_claim_called
 from theoryck.cli.options import Choice
+from theoryck.report.claims import printable
 from theoryck.report.layout import Style, columns, is_dumb, shorten, style_for
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ class Usage(click.ClickException):
     """A mistake in the call or in a file of claims: exit status 2."""
 
     exit_code = 2
+
+    def format_message(self) -> str:
+        """Return the lines of the message, in which no name of a file and nothing that stands in one steers the terminal."""
+        return "\n".join(printable(line) for line in self.message.split("\n"))
 
 
 def profile_option() -> Decorator:
@@ -131,7 +136,7 @@ def find_claims(paths: Sequence[str], only: Sequence[str] = (), problems: list[s
     except CollectionError as error:
         raise Usage("\n".join([*(problems or ()), str(error)])) from error
     for problem in problems or ():
-        click.echo(f"theoryck: {problem}", err=True)
+        click.echo(f"theoryck: {Usage(problem).format_message()}", err=True)
     return claims
 
 
@@ -143,6 +148,8 @@ def _or_default(paths: Sequence[str]) -> list[str]:
 
 def find_claim(name: str, paths: Sequence[str]) -> Claim:
     """Return the claim of that id, or the only one whose id ends in ``/name``."""
+    if name.endswith(".py") and not Path(name).exists():
+        raise Usage(f"{name} does not exist: name a file of claims that is there, or a claim")
     claims = find_claims(paths)
     exact = [claim for claim in claims if claim.id == name]
     ending = exact or [claim for claim in claims if claim.id.endswith(f"/{name}")]

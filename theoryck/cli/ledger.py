@@ -12,6 +12,7 @@ import click
 
 from theoryck.cli.common import Usage, check_outputs, stdout_style, write_json_data
 from theoryck.report import numbers
+from theoryck.report.claims import clean
 from theoryck.report.layout import Style, pad, shorten
 
 if TYPE_CHECKING:
@@ -136,22 +137,18 @@ def _table(entries: Sequence[Entry], style: Style) -> list[str]:
         for entry in entries
     ]
     longest = (40, 34, 30, 5, 8, 5, 60, 16)
-    cut = [[shorten(_printable(cell), most, middle=True) for cell, most in zip(row, longest)] for row in rows]
+    cut = [[shorten(clean(cell), most, middle=True) for cell, most in zip(row, longest)] for row in rows]
     reach = [max(len(row[column]) for row in cut) for column in range(len(longest))]
     right = (False, False, False, True, True, True, False, False)
     return ["  ".join(pad(cell, width, right=where) for cell, width, where in zip(row, reach, right)).rstrip() for row in cut]
 
 
-def _printable(text: str) -> str:
-    """Show what a file says without letting it steer the terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
-
-
 def _total(path: Path, entries: Sequence[Entry], size: int) -> str:
     blocks, draws = sum(entry.blocks for entry in entries), sum(entry.draws for entry in entries)
     stale = sum(entry.draws for entry in entries if entry.state == "stale")
-    outdated = f", {numbers.count(stale)} of them by code that has changed (theoryck ledger prune {path} --stale)" if stale else ""
-    return f"{path}: {_bytes(size)}, {_count(blocks, 'block')}, {numbers.count(draws)} draws{outdated}"
+    name = clean(path)
+    outdated = f", {numbers.count(stale)} of them by code that has changed (theoryck ledger prune {name} --stale)" if stale else ""
+    return f"{name}: {_bytes(size)}, {_count(blocks, 'block')}, {numbers.count(draws)} draws{outdated}"
 
 
 def _count(number: int, what: str) -> str:

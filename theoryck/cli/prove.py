@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from theoryck import __version__
 from theoryck.cli import INTERRUPTED
@@ -26,7 +28,7 @@ from theoryck.cli.common import (
     write_json_data,
 )
 from theoryck.cli.options import Whole
-from theoryck.report.claims import counted, instance_text
+from theoryck.report.claims import clean, counted, instance_text
 
 if TYPE_CHECKING:
     from theoryck.checking.session import Session
@@ -40,6 +42,10 @@ CHECKED = (
     "What a certificate says stands after the word.  Which claim it proves, and what follows along a path, theoryck prove says."
 )
 MOST_NAMED = 8  # claims that are left out
+LONGEST = 60  # characters of a value that is echoed
+LONGEST_WORD = re.compile(rf"(\S{{{LONGEST - 3}}})\S{{4,}}")
+PLACE = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
+SHOWS_A_NUMBER = re.compile(r"[-\d.e+]+ (is|leaves) ")
 
 
 @click.command("prove")
@@ -54,16 +60,18 @@ MOST_NAMED = 8  # claims that are left out
 )
 @click.option("--json", "json_path", metavar="FILE|-", help="Write the proofs to FILE as JSON; - prints them and nothing else.")
 @click.option("--latex", "latex_path", metavar="FILE|-", help="Write the derivations to FILE as LaTeX, for an appendix.")
-@click.option("--check", "check_path", metavar="FILE", help="Verify the certificates of a file again, and prove nothing.")
+@click.option("--check", "checked", multiple=True, metavar="FILE", help="Verify a file's certificates again, and prove nothing.")
 @profile_option()
 @seed_option()
+@click.pass_context
 def command(
+    ctx: click.Context,
     claim: str | None,
     paths: tuple[str, ...],
     start: int | None,
     json_path: str | None,
     latex_path: str | None,
-    check_path: str | None,
+    checked: tuple[str, ...],
     profile: str,
     seed: int,
 ) -> None:
@@ -86,13 +94,18 @@ def command(
     error ended a claim (the others go on), or with --check a certificate is refused, 2 wrong usage, 3 no proof was found for an
     instance, 130 interrupted.
     """
-    if check_path is not None:
-        if claim is not None or start is not None or json_path is not None or latex_path is not None:
+    if checked:
+        if len(checked) > 1:
+            raise Usage(f"--check takes one file, got {len(checked)}: {', '.join(checked)}; verify them one after the other")
+        if any(ctx.get_parameter_source(name) is not ParameterSource.DEFAULT for name in ctx.params if name != "checked"):
             raise Usage("--check FILE verifies a file and proves nothing: leave the claim and the other options out")
-        _check(check_path)
+        _check(checked[0])
         return
     if claim is None:
         raise Usage("no claim was named: give one, such as theoryck prove moment-control, a file of claims, or a file to --check")
+    for name in (claim, *paths):
+        if name.endswith(".json") and Path(name).is_file():
+            raise Usage(f"{name} is no file of claims: the certificates of a file are read by theoryck prove --check {name}")
     outputs = {"--json": json_path, "--latex": latex_path}
     taken = (claim, *paths) if Path(claim).exists() else paths
     check_outputs(outputs, files_of_claims(taken))
@@ -224,34 +237,75 @@ def _check(path: str) -> None:
     """Verify every certificate of a file by the checker, and end with status 1 where one is refused."""
     from theoryck.proving import checker
 
-    named = list(_certificates(path))
+    entries = _entries(path)
     failed = 0
-    for name, certificate in named:
+    for number, entry in enumerate(entries, 1):
+        name = _name(entry, number)
+        certificate = entry.get("certificate", entry) if isinstance(entry, dict) else entry
         try:
-            click.echo(f"{name}: verified: {checker.check(certificate)}")
+            click.echo(f"{name}: verified: {clean(checker.check(certificate))}")
         except checker.Refused as error:
             failed += 1
-            click.echo(f"{name}: REFUSED: {error}")
-    click.echo(f"{len(named) - failed} of {len(named)} certificates verified.")
+            click.echo(f"{name}: REFUSED: {_reason(str(error), certificate)}")
+    click.echo(f"{len(entries) - failed} of {len(entries)} certificates verified.")
     click.echo(CHECKED)
     sys.exit(1 if failed else 0)
 
 
-def _certificates(path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the certificates of a file, each with a name: a file of this program, one certificate, or a list of them."""
+def _entries(path: str) -> list[Any]:
+    """Return what a file holds as certificates: a file of this program, one certificate, or a list of them."""
+    from theoryck.report.json import parse_strictly
+
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        data = parse_strictly(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise Usage(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
-    except (ValueError, RecursionError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Usage(f"{path} is no file of certificates: it is not JSON ({error})") from error
+    except ValueError as error:
+        raise Usage(f"{path} is no file of certificates: {error}") from error
     entries = data.get("proofs", [data]) if isinstance(data, dict) else data
-    if not (isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)):
-        raise Usage(f"{path} is no file of certificates: write one with: theoryck prove CLAIM --json {path}")
+    if not isinstance(entries, list):
+        raise Usage(f"{path} is no file of certificates: theoryck prove CLAIM --json FILE writes one")
     if not entries:
         raise Usage(f"{path} holds no proof: nothing is there to verify")
-    for number, entry in enumerate(entries, 1):
-        found = entry.get("certificate", entry)
-        instance = instance_text(entry["instance"]) if isinstance(entry.get("instance"), dict) else ""
-        claim = str(entry.get("claim", "")) or f"certificate {number}"
-        yield f"{claim} ({instance})" if instance else claim, found
+    return entries
+
+
+def _name(entry: Any, number: int) -> str:
+    """Return what a file calls an entry, on one line; in quotes where it could be read as what the program says of it."""
+    claim = str(entry.get("claim", "")) if isinstance(entry, dict) else ""
+    instance = entry.get("instance") if isinstance(entry, dict) else None
+    shown = clean(claim) or f"certificate {number}"
+    name = f"{shown} ({instance_text(instance)})" if instance and isinstance(instance, dict) else shown
+    return repr(name) if ":" in name else name
+
+
+def _reason(reason: str, certificate: Any) -> str:
+    """Return why a certificate is refused, on one line, with the value of the field where the sentence does not show it.
+
+    >>> _reason("constant: it is not positive", {"constant": "0"})
+    'constant: it is not positive, got "0"'
+    """
+    from theoryck.report.json import shown
+
+    field, _, why = reason.partition(": ")
+    try:
+        values = [_at(certificate, name) for name in (("quantity", "method") if field == "quantity" else (field,))]
+    except (KeyError, IndexError, TypeError):  # missing, or no place of it
+        values = []
+    says_it = SHOWS_A_NUMBER.match(why) is not None or not values
+    for value in values:
+        for text in (repr(value), str(value)):
+            says_it |= text in why and not why.startswith("it ")
+            why = why.replace(text, shown(value)) if len(text) > LONGEST else why
+    got = "" if says_it else f", got {shown(values[0])}"
+    return LONGEST_WORD.sub(r"\1...", clean(f"{field}: {why}{got}"))
+
+
+def _at(certificate: Any, field: str) -> Any:
+    """Return the value at a place such as ``proof.layers[0].slope``."""
+    value = certificate
+    for name, index in PLACE.findall("" if field == "certificate" else field):
+        value = value[int(index)] if index else value[name]
+    return value

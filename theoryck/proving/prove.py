@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -20,6 +20,7 @@ from theoryck.records import Kind, Prediction, Proof, Scope, Toward
 from theoryck.records.arguments import integer
 
 _AS_GOOD = Decimal("1.005")
+_INSTANCES = 4  # of a claim, as under the profile quick
 
 
 class CertificateRefused(NoCertificate):
@@ -38,16 +39,18 @@ class CertificateRefused(NoCertificate):
 
 
 @overload
-def prove(what: Claim, *, start: int | None = None, instances: int = 4, seed: int = 0) -> tuple[Proof, ...]: ...
+def prove(what: Claim, *, start: int | None = None, instances: int | None = None, seed: int | None = None) -> tuple[Proof, ...]: ...
 @overload
-def prove(what: Statement | Quantity, *, start: int | None = None, parameters: Mapping[str, Any] | None = None) -> Proof: ...
+def prove(what: Statement, *, start: int | None = None, parameters: Mapping[str, Any] | None = None) -> Proof: ...
+@overload
+def prove(what: Quantity, *, start: int | None = None) -> Proof: ...
 def prove(
     what: Claim | Statement | Quantity,
     *,
     start: int | None = None,
     parameters: Mapping[str, Any] | None = None,
-    instances: int = 4,
-    seed: int = 0,
+    instances: int | None = None,
+    seed: int | None = None,
 ) -> Proof | tuple[Proof, ...]:
     """Return a proof that holds for every size, one for each instance of a claim; nothing is drawn.
 
@@ -61,7 +64,8 @@ def prove(
     * ``instances`` and ``seed``: which instances of a claim are generated, by default those of the profile quick.
 
     A bound with a constant is proved with that constant or not at all.  Raises NoCertificate, a ValueError that says which
-    inequality fails and what would do; TypeError for what is none of the three.
+    inequality fails and what would do; TypeError for what is none of the three,
+    and for an argument that it does not take.
 
     >>> import theoryck as tc
     >>> path = tc.ScalingPath(d=tc.doubling(16, 256), width="2*d", input_dim="d")
@@ -72,14 +76,28 @@ def prove(
     """
     if start is not None:
         start = integer(start, "start", 1)
+    given: dict[str, Any] = {"parameters": parameters, "instances": instances, "seed": seed}
     if isinstance(what, Claim):
-        made = what.instances(instances, what.structure_seed(seed))
+        _refuse_unused(given, "a claim", taken=("instances", "seed"))
+        count = _INSTANCES if instances is None else integer(instances, "instances", 1)
+        made = what.instances(count, what.structure_seed(0 if seed is None else integer(seed, "seed", 0)))
         return tuple(proved_or_broken(statement, values, start=start, claim=what) for values, statement in made)
     if isinstance(what, Statement):
+        _refuse_unused(given, "a statement", taken=("parameters",))
+        if not isinstance(parameters, Mapping | None):
+            raise TypeError(f"parameters must be a mapping from names to values, such as {{'k': 2}}, got {parameters!r}")
         return proved_or_broken(what, parameters or {}, start=start)
     if isinstance(what, Quantity):
+        _refuse_unused(given, "a quantity", taken=())
         return _of_quantity(what, start or 1)
     raise TypeError(f"prove takes a claim, a statement or a quantity, got {what!r}")
+
+
+def _refuse_unused(given: Mapping[str, Any], what: str, taken: Sequence[str]) -> None:
+    for name, value in given.items():
+        if value is not None and name not in taken:
+            also = f"start and {' and '.join(taken)}" if taken else "start"
+            raise TypeError(f"prove takes no {name} for {what}, got {name} = {value!r}: leave it out; {what} takes {also}")
 
 
 def _of_quantity(quantity: Quantity, start: int) -> Proof:

@@ -320,8 +320,16 @@ def clean(text: object) -> str:
     >>> clean("two\\n  lines \\x1b[31m")
     'two lines \\\\x1b[31m'
     """
-    line = " ".join(str(text).split())
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+    return printable(" ".join(str(text).split()))
+
+
+def printable(text: str) -> str:
+    """Return text as it is but for characters that are not printed, which are spelt out.
+
+    >>> printable("two  words\\n\\u202e")
+    'two  words\\\\n\\\\u202e'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def clean_lines(text: str) -> str:

@@ -116,6 +116,8 @@ def check_writable(path: str | os.PathLike[str], example: str = "report.json") -
     if str(path) == "-":
         return
     folder = target.parent
+    if str(path).endswith(("/", os.sep)) and not target.is_dir():
+        raise ReportFileError(f"the report cannot be written to {path}: there is no folder {target}; make it first, or name a file")
     if target.is_dir():
         raise ReportFileError(
             f"the report cannot be written to {target}: it is a folder; name a file in it, such as {target / example}"
@@ -199,10 +201,20 @@ def _damaged(name: str, what: str) -> ReportFileError:
     return ReportFileError(f"{name} is a damaged report: {what}; measure again, or undo what changed it")
 
 
+def parse_strictly(text: str) -> Any:
+    """Return the data of JSON text; raises ValueError also for what theoryck never writes: a field twice, NaN, endless numbers.
+
+    >>> parse_strictly('{"constant": "0.1", "constant": "0.2"}')
+    Traceback (most recent call last):
+        ...
+    ValueError: field "constant" stands twice in one object
+    """
+    return json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_fields, parse_constant=_no_number, parse_int=_whole)
+
+
 def _parsed(text: str, name: str) -> Any:
-    """Return JSON data; what dumps never writes (a field twice, NaN, endless numbers or nesting) is refused with the rest."""
     try:
-        return json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_fields, parse_constant=_no_number, parse_int=_whole)
+        return parse_strictly(text)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}: {error.msg}"
         if '"theoryck"' not in text:
