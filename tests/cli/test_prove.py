@@ -209,6 +209,7 @@ def test_no_text_of_a_file_of_certificates_writes_a_line_of_its_own_or_steers_th
         {"claim": "a/five", "certificate": {**CERTIFICATE, forged: forged}},
         {"claim": "a/six", "certificate": {**CERTIFICATE, "constant": forged}},
         {"claim": "a/seven", "certificate": {**CERTIFICATE, "activation": f"tanh({STEERING}x)"}},
+        {"claim": f"a/eight{STEERING}hidden", "certificate": CERTIFICATE},
     ]
     result = check(tmp_path, {"proofs": entries})
     lines = result.output.splitlines()
@@ -257,6 +258,7 @@ def test_an_entry_that_is_no_object_is_named_and_the_others_are_verified(tmp_pat
         ({"more": True}, "more: unknown, got true"),
         ({"constant": "1"}, "constant: 1.000000000 is not seen to be at least 2.000000000\n"),
         ({"constant": "7" * 5000}, f'constant: "{"7" * 56}... is no decimal number'),
+        ({"activation": "(" * 900}, f"activation: '{'(' * 56}... is no formula\n"),
         ({"quantity": "no such " * 700}, "is not known"),
         ({"from": 10**3999}, f"from: 1{'0' * 56}... is no integer"),
     ],

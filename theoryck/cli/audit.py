@@ -13,6 +13,7 @@ import click
 
 from theoryck.cli.common import Usage, check_outputs, stdout_style, write_report
 from theoryck.cli.options import Choice, Rational
+from theoryck.report.claims import clean
 
 if TYPE_CHECKING:
     from theoryck.auditing.tables import Measurements, Part, Roles
@@ -149,7 +150,7 @@ def command(
         click.echo("\n\n".join([*texts, *([summary(results, stdout_style())] if len(results) > 1 else [])]), color=True)
     else:
         for note in dict.fromkeys(note for measured, _ in audited for note in measured.notes):
-            click.echo(f"note: {note}", err=True)
+            click.echo(f"note: {clean(note)}", err=True)
     if problems:
         raise Usage("\n".join(problems))
     sys.exit(report.exit_code)

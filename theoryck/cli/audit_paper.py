@@ -139,7 +139,7 @@ def _stale(found: Audit) -> Iterator[str]:
         yield clean(f"{each.mark.place}: {each.mark}: {'; '.join(changes) or f'it is not in {marks}'}")
     if found.stale and found.record is not None and found.marks_files:
         words = ["theoryck", "report", str(found.record), "--macros", str(found.marks_files[0])]
-        yield f"To bring them up to date: {shlex.join(words)}"
+        yield clean(f"To bring them up to date: {shlex.join(words)}")
 
 
 def _unknown(found: Audit) -> Iterator[str]:

@@ -45,7 +45,7 @@ MOST_NAMED = 8  # claims that are left out
 LONGEST = 60  # characters of a value that is echoed
 LONGEST_WORD = re.compile(rf"(\S{{{LONGEST - 3}}})\S{{4,}}")
 PLACE = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
-SHOWS_A_NUMBER = re.compile(r"[-\d.e+]+ (is|leaves) ")
+SHOWS_IT = re.compile(r"['\"]|[-\d.e+]+ (is|leaves) ")  # a reason that begins with the value, perhaps rounded or cut
 
 
 @click.command("prove")
@@ -294,7 +294,7 @@ def _reason(reason: str, certificate: Any) -> str:
         values = [_at(certificate, name) for name in (("quantity", "method") if field == "quantity" else (field,))]
     except (KeyError, IndexError, TypeError):  # missing, or no place of it
         values = []
-    says_it = SHOWS_A_NUMBER.match(why) is not None or not values
+    says_it = SHOWS_IT.match(why) is not None or not values
     for value in values:
         for text in (repr(value), str(value)):
             says_it |= text in why and not why.startswith("it ")
