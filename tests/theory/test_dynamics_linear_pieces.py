@@ -124,6 +124,80 @@ def test_scales_do_not_matter():
     assert two.eg == pytest.approx(one.eg, abs=2e-8)
 
 
+@pytest.mark.parametrize("readout", [0.0, 0.8])
+def test_equal_units_are_one(readout):
+    """sum_k v g(lambda) = (n v) g(lambda), and a step of n v moves w as much at the rate eta/n, that of n v is n times as large."""
+    task = OnlineTask(np.eye(2), [1, 1], 0.8, "relu", readout_rate=readout)
+    two = trajectory(task, OrderParameters(np.full((2, 2), 0.5), np.full((2, 2), 0.1), [1, 1]), [1, 10])
+    merged = OnlineTask(np.eye(2), [1, 1], 0.4, "relu", readout_rate=2 * readout)
+    one = trajectory(merged, OrderParameters(0.5, [[0.1, 0.1]], [2]), [1, 10])
+    assert np.array_equal(two.Q, np.broadcast_to(two.Q[:, :1, :1], two.Q.shape))
+    assert two.Q[:, 0, 0] == pytest.approx(one.Q[:, 0, 0], abs=2e-8)  # each to 1e-8
+    assert two.R[:, 1] == pytest.approx(one.R[:, 0], abs=2e-8)
+    assert two.v == pytest.approx(np.tile(one.v / 2, 2), abs=2e-8)
+    assert two.eg == pytest.approx(one.eg, abs=2e-8)
+
+
+@pytest.mark.parametrize(
+    ("student", "a", "c"), [("relu", 2, 2), ("abs(x)", -1, 1), ("abs(x)", -2, 2), (HARD_TANH, -1, -1), ("max(x, x/5)", 0.5, 0.5)]
+)
+def test_multiples_stay_multiples(student, a, c):
+    """Runs of the algorithm itself: w^2 = a w^1, v^2 = c v^1 after every step, so that Q, R and v are those of multiples; and dv/dt
+    at 0 is what the means of both units say."""
+    rng, n, rate = np.random.default_rng(0), 50, 0.3
+    first = rng.standard_normal(n)
+    w, v, phi = np.array([first, a * first]), np.array([0.4, 0.4 * c]), Activation(student)
+    for _ in range(200):
+        point = rng.standard_normal(n)
+        fields = w @ point / math.sqrt(n)
+        delta = v @ phi(fields) - phi(point.sum() / math.sqrt(n))
+        w, v = w - rate / math.sqrt(n) * delta * np.outer(v * phi.derivative()(fields), point), v - rate / n * delta * phi(fields)
+    assert np.allclose(w[1], a * w[0], rtol=0, atol=1e-12)
+    assert v[1] == pytest.approx(c * v[0], abs=1e-13)
+    scale, step = np.array([1, a]), 0.01
+    q, r, v = 0.5 * np.outer(scale, scale), np.outer(scale, [0.1, 0.2]), np.array([0.4, 0.4 * c])
+    task = OnlineTask(np.eye(2), [1, 1], rate, student)
+    found = trajectory(task, OrderParameters(q, r, v), [step * k for k in range(5)])
+    assert found.Q[:, 1, 1] == pytest.approx(a * a * found.Q[:, 0, 0], rel=1e-14)
+    assert found.Q[:, 0, 1] == pytest.approx(a * found.Q[:, 0, 0], rel=1e-14)
+    assert found.R[:, 1] == pytest.approx(a * found.R[:, 0], rel=1e-14)
+    slope = (-25 * found.v[0] + 48 * found.v[1] - 36 * found.v[2] + 16 * found.v[3] - 3 * found.v[4]) / (12 * step)
+    assert slope == pytest.approx(-rate * online_means(task, q, r, v).outputs, abs=1e-6)
+
+
+def test_equal_weights_of_different_readouts_part():
+    """|w^1 - w^2|^2/N grows by eta^2 (v^1 - v^2)^2 h_6: the equations tell what becomes of these."""
+    task, step = OnlineTask(np.eye(2), [1, 1], 0.3, "relu"), 1e-3
+    found = trajectory(task, OrderParameters(np.full((2, 2), 0.5), np.full((2, 2), 0.1), [1, 0.5]), [0, step])
+    gap = found.Q[1, 0, 0] + found.Q[1, 1, 1] - 2 * found.Q[1, 0, 1]
+    h6 = online_means(task, np.full((2, 2), 0.5), np.full((2, 2), 0.1), [1, 0.5]).h6[0, 0]
+    assert gap == pytest.approx(0.09 * 0.25 * h6 * step, rel=0.1)  # to the root of the gap, sqrt(1e-5), and to the step
+
+
+def test_opposite_units_whose_outputs_are_not_opposite():
+    """1 + hard tanh: with v as it is, w and -w stay opposite in every step, but 1 + g(-x) is not -(1 + g(x))."""
+    start = OrderParameters([[0.5, -0.5], [-0.5, 0.5]], np.zeros((2, 2)), [1, -1])
+    task = OnlineTask(np.eye(2), [1, 1], 0.3, f"1 + {HARD_TANH}", readout_rate=0)
+    with pytest.raises(ValueError, match="must be generic, got units 0 and 1"):
+        trajectory(task, start, [1])
+
+
+@pytest.mark.parametrize("q", [np.zeros((2, 2)), np.diag([0.5, 0.0])])
+def test_fields_of_no_width_at_a_kink(q):
+    """E g''(lambda) f of a field of no width is the slope of a step: refused at once, not integrated until time is up."""
+    task, none = OnlineTask(np.eye(2), [1, 1], 0.3, "relu"), np.zeros((2, 2))
+    with pytest.raises(ValueError, match="q must give every field of the student a width"):
+        trajectory(task, OrderParameters(q, none, [1, 1]), [1])
+    with pytest.raises(ValueError, match="q must give every field of the student a width"):
+        online_means(task, q, none, [1, 1])
+    with pytest.raises(ValueError, match="q must give every field of the student a width"):
+        trajectory(OnlineTask(1, 1, 0.3, "relu", eigenvalues=[0.0]), OrderParameters(1, 0, 1), [1])
+    # Without kinks there is nothing to divide by: E g'(k) g'(a) = 1, eg = E (nu^1 + nu^2)^2/2.
+    line = online_means(OnlineTask(np.eye(2), [1, 1], 0.3, "x"), none, none, [1, 1])
+    assert line.h2.tolist() == [[1, 1], [1, 1]]
+    assert line.eg == 1
+
+
 def test_what_is_piecewise_linear():
     assert linear_pieces(Activation("relu")).lines == ((0.0, 0.0), (0.0, 1.0))
     assert linear_pieces(Activation("abs(x)")).jumps.tolist() == [2.0]

@@ -15,7 +15,9 @@ lattice of standard normal points: the trapezoidal rule, which converges faster 
 the step is the one at which a finer one changes the right-hand side no more, at all times asked for.  A lattice resolves no kinks:
 piecewise linear activations have means on orthants (:mod:`theoryck.theory.dynamics.linear_pieces`), other kinked ones are allowed
 for one unit against one, by panels that end at kinks.  With kinks the right-hand sides have roots of 1 - r in them, r the
-correlation of two fields: units of the student that begin equal are not told by the equations whether they stay so.
+correlation of two fields, and the equations do not tell whether units of the student that begin equal stay so.  The algorithm
+does: its steps for w^k = a w and v^k = c v, c = a or -a, are those for w, v times a and c if g(a x) = c g(x), g'(a x) = (a/c) g'(x)
+for all x, and such units stay multiples of one.  It is followed alone, with the sum of c v^k/v = a^2 over them before its output.
 """  # noqa: E501 - an equation a line
 
 from __future__ import annotations
@@ -51,6 +53,9 @@ AGREED = 1e-8
 
 LATTICE_TOLERANCE = 1e-10
 
+SAME = 1e-12
+"""Relative: correlations this near to 1 and second layers this near to each other are equal, but for rounding."""
+
 EFFORT = 10.0
 """Seconds after which a trajectory is given up, counted in right-hand sides: 1e-4 s, 1e-3 s and 1.5e-5 s an orthant of three
 fields, 3e-3 s by panels, 1e-7 s a point and field."""
@@ -76,7 +81,8 @@ class Means:
 def online_means(task: OnlineTask, Q: ArrayLike, R: ArrayLike, v: ArrayLike) -> Means:
     """Return the means of the equations at Q (K, K), R (K, M) and v (K,), T and v~ being those of the ``task``.
 
-    Raises ValueError for second moments that no fields have, NotConverged where an activation is not resolved.
+    Raises ValueError for second moments that no fields have and fields of no width at a kink, NotConverged where an activation is
+    not resolved.
 
     >>> found = online_means(OnlineTask(T=1, v_teacher=1, rate=1), 1, 0, 1)
     >>> round(float(found.h2[0, 0] * math.pi / 2 * 3**0.5), 12), round(found.eg, 12)  # g' = sqrt(2/pi) e^(-x^2/2)
@@ -271,7 +277,14 @@ def _step(task: OnlineTask, q: Array, r: Array, v: Array, largest: float = math.
         return None
     for phi, name in ((task.student, "student"), (task.teacher, "teacher")):
         check_slope(phi, name)  # h_5 has the slope of the teacher, by Stein
-    if _plan(task, len(v)) is not None:
+    pieced = _plan(task, len(v)) is not None
+    if (task.student.kinks or (task.teacher.kinks and not pieced)) and not (np.diagonal(q) > 0).all():
+        kinked = task.student if task.student.kinks else task.teacher
+        raise ValueError(
+            f"q must give every field of the student a width, Q_kk > 0, got the diagonal {np.diagonal(q).tolist()}: with kinks "
+            f"as of {kinked.text!r} the equations divide by it; start from weights that are not 0 where the inputs vary"
+        )
+    if pieced:
         return None
     for phi, name in ((task.student, "student"), (task.teacher, "teacher")):
         if not phi.kinks:
@@ -309,8 +322,10 @@ def trajectory(task: OnlineTask, start: OrderParameters, times: ArrayLike) -> Tr
     """Return what online gradient descent does in the limit N -> infinity at the ``times`` (increasing, >= 0; steps = time N).
 
     The corrected equations of Goldt et al. (2021), with one eigenvalue those of Saad and Solla (1995), by an explicit Runge-Kutta
-    method of order 8.  Raises ValueError for arguments that do not fit, NotConverged where the student diverges, where means are
-    not resolved, and where it would take more than about 10 seconds.
+    method of order 8.  With kinks (relu, abs, ...), units that begin equal, v too, stay equal, as those of the algorithm do: they
+    are followed as one (n of them: one with n v, rate/n and n readout_rate), and so are opposite ones of abs or hard tanh.  Raises
+    ValueError for arguments that do not fit, for weights of 0 with kinks, and where equal units are not told from different ones;
+    NotConverged where the student diverges, where means are not resolved, and where it would take more than about 10 seconds.
 
     >>> task = OnlineTask(T=1, v_teacher=1, rate=0.5, student="x", readout_rate=0)
     >>> found = trajectory(task, OrderParameters(q=0.25, r=0.0, v=1), [0, 2])  # R = 1 - e^(-eta t), eg ~ e^(-(2 eta - eta^2) t)
@@ -326,16 +341,68 @@ def trajectory(task: OnlineTask, start: OrderParameters, times: ArrayLike) -> Tr
     Q, R = task.summed(start.q, start.r)
     check_covariance(Q, R, task.T)
     step = _step(task, Q, R, start.v)
+    shapes = _shapes(task, start, Q)
+    first = [int(np.argmax(row != 0)) for row in shapes[0].T]
+    alone = OrderParameters(start.q[:, first][:, :, first], start.r[:, first], start.v[first])
     left = EFFORT
     while True:
-        found, left = _integrated(task, start, moments, step, left)
+        found, left = _integrated(task, alone, moments, step, left, (shapes[0] ** 2).sum(axis=0))
         if step is None:
-            return found
+            return found if len(first) == len(start.v) else _spread_out(found, *shapes)
         # Fields that have grown may ask for a finer lattice than they did at the start: then all is done again with that.
         finest = min(_step(task, Q, R, v, step) or step for Q, R, v in zip(found.Q, found.R, found.v))
         if finest >= step:
             return found
         step = finest
+
+
+def _shapes(task: OnlineTask, start: OrderParameters, q: Array) -> tuple[Array, Array]:
+    """Return a and c (K, groups) of units that stay multiples of the first of their group, w^k = a w and v^k = c v; ``q`` is Q.
+
+    Each unit is its own group without kinks, whose equations tell what becomes of equal units.  Raises ValueError where units stay
+    multiples, but their outputs do not, or their products in bins are not those of multiples.
+    """
+    count, g = len(start.v), linear_pieces(task.student)
+    if g is None or not g.kinks:
+        return np.eye(count), np.eye(count)
+    top = max(abs(line[1]) for line in g.lines)
+    weights, second = np.zeros((count, 0)), np.zeros((count, 0))
+    for k in range(count):
+        for group in range(weights.shape[1]):
+            first = int(np.argmax(weights[:, group] != 0))
+            a = math.copysign(math.sqrt(q[k, k] / q[first, first]), q[k, first])
+            if abs(q[k, first]) < (1 - SAME) * math.sqrt(q[k, k] * q[first, first]):
+                continue
+            ends = sorted({*g.kinks, *(kink / a for kink in g.kinks)})
+            places = np.array([ends[0] - 1, *((x + y) / 2 for x, y in itertools.pairwise(ends) if y - x > SAME), ends[-1] + 1])
+            slope, phi = task.student.derivative(), task.student
+            near = [c for c in (a, -a) if abs(start.v[k] - c * start.v[first]) <= SAME * abs(start.v[k])]
+            # On every piece between the kinks of g(x) and g(a x): the slopes, then the values.
+            c = next((c for c in near if np.abs(c * slope(a * places) - a * slope(places)).max() <= SAME * abs(a) * top), None)
+            if c is None:
+                continue
+            gap = np.abs(phi(a * places) - c * phi(places)).max()
+            alike = np.abs(start.q[:, k] - a * start.q[:, first]).max() <= ROUNDING * np.abs(start.q).max()
+            alike &= np.abs(start.r[:, k] - a * start.r[:, first]).max() <= ROUNDING * max(np.abs(start.r).max(), 1e-300)
+            if gap <= SAME * np.abs(phi(a * places)).max() and alike:
+                weights[k, group], second[k, group] = a, c
+                break
+            if not alike or not task.readout_rate:
+                raise ValueError(
+                    f"the start must be generic, got units {first} and {k} of the student whose fields and v are multiples of each "
+                    f"other: with the kinks of {task.student.text!r} the equations do not tell whether they stay so; make them one "
+                    "unit, with the sum of their v, or start from weights that differ"
+                )
+        else:
+            own = np.arange(count)[:, None] == k
+            weights, second = np.hstack([weights, own]), np.hstack([second, own])
+    return weights, second
+
+
+def _spread_out(found: Trajectory, weights: Array, second: Array) -> Trajectory:
+    """The trajectory of all units, those of a group being multiples of its first."""
+    Q, q = (weights @ part @ weights.T for part in (found.Q, found.q))
+    return Trajectory(found.times, Q, weights @ found.R, found.v @ second.T, found.eg, q, weights @ found.r)
 
 
 def check_start(task: OnlineTask, start: OrderParameters) -> None:
@@ -370,9 +437,11 @@ def _effort(task: OnlineTask, units: int, step: float | None) -> float:
 
 
 def _integrated(
-    task: OnlineTask, start: OrderParameters, moments: Array, step: float | None, left: float
+    task: OnlineTask, start: OrderParameters, moments: Array, step: float | None, left: float, many: Array
 ) -> tuple[Trajectory, float]:
-    """The trajectory with means by arcsines, or by the lattice of that ``step``, and the effort that is ``left`` then."""
+    """The trajectory with means by arcsines, or by the lattice of that ``step``, and the effort that is ``left`` then.
+
+    The output of a unit counts ``many`` times, its rates once."""
     shape, bins, count = start.r.shape, len(task.eigenvalues), len(start.v)
     ends = np.cumsum([start.q.size, start.r.size])
     rho = task.eigenvalues[:, None, None]
@@ -393,9 +462,9 @@ def _integrated(
                 "rate, shorter times, fewer units, or an activation that varies less"
             )
         q, r, v = parted(y)
-        found = _means(task, *task.summed(q, r), v, step)
-        decay = found.h1 @ v - found.h4 @ task.v_teacher
-        mixing = found.h2 * v
+        found = _means(task, *task.summed(q, r), many * v, step)
+        decay = found.h1 @ (many * v) - found.h4 @ task.v_teacher
+        mixing = found.h2 * (many * v)
         pull = found.h5 * task.v_teacher / root
         scaled = task.rate * v[:, None]
         dr = -scaled * (rho * (decay[:, None] * r + mixing @ r) - pull @ task.overlaps)
@@ -420,5 +489,5 @@ def _integrated(
         states.append(y)
     q, r, v = (np.stack(part) for part in zip(*map(parted, states)))
     Q, R = task.summed(q, r)
-    eg = np.array([_means(task, *entry, step).eg for entry in zip(Q, R, v)])
+    eg = np.array([_means(task, *entry, step).eg for entry in zip(Q, R, many * v)])
     return Trajectory(moments, Q, R, v, eg, q, r), left

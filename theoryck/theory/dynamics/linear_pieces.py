@@ -124,6 +124,8 @@ class Plan:
     def curved(self, covariance: Array, count: int) -> Array:
         """Return E g''(k) g(a) (K, P), K = ``count``."""
         found = np.zeros((count, len(covariance)))
+        if not self.students.kinks:  # where fields may have no width
+            return found
         own, cross = np.diagonal(covariance), covariance[:count]
         variance = own[:count, None]
         deviation = np.sqrt(np.maximum(own - cross * cross / variance, 0.0))
