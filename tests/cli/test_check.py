@@ -337,3 +337,21 @@ def test_the_repeat_command_repeats(folder):
     again = json.loads(call(*words[1:], *QUICKLY, "--json", "-").stdout)
     assert again["results"][0]["exponent"] == report["results"][0]["exponent"]
     assert collect([words[2]])
+
+
+def test_an_error_that_cannot_say_itself_ends_only_its_claim(tmp_path):
+    """Neither an error of a claim's function nor one of a sampler may hide which error it was, or lose the other claims."""
+    (tmp_path / "silent.py").write_text(
+        "import theoryck as tc\n\n"
+        "class Silent(Exception):\n    def __str__(self):\n        raise RuntimeError\n\n"
+        '@tc.conjecture("silent/built")\ndef built():\n    raise Silent\n\n'
+        "@tc.quantity\ndef gap(rng, d):\n    raise Silent\n\n"
+        '@tc.conjecture("silent/drawn")\ndef drawn():\n'
+        '    return tc.Bound(gap, rate="1/d", along=tc.ScalingPath(d=tc.doubling(16, 64)))\n'
+    )
+    result = CliRunner().invoke(main, ["check", str(tmp_path / "silent.py"), "--workers", "1"])
+    said = " ".join(result.output.split())
+    assert isinstance(result.exception, SystemExit)
+    assert result.exit_code == 1
+    assert "nothing was tested: Silent: (its text cannot be made: RuntimeError)" in said
+    assert "the sampler raised Silent in " in said

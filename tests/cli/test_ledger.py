@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from theoryck.cli import main
-from theoryck.ledger import Ledger
+from theoryck.ledger import Entry, Ledger
 
 CLAIMS = '''
 import theoryck as tc
@@ -192,3 +192,17 @@ def test_no_json_is_written_over_the_ledger(tmp_path, words):
         assert outcome.exit_code == 2
         assert "would be overwritten" in outcome.output
         assert path.read_bytes() == before
+
+
+def test_what_a_ledger_says_steers_no_terminal(tmp_path, monkeypatch):
+    """A ledger is a file that may come from somebody else: its names are spelt out, not obeyed."""
+    path = tmp_path / "its.ledger"
+    with Ledger(path):
+        pass
+    named = "a/\x1b[8m\u202e"
+    entry = Entry(named, named, {"n": named}, 0, "1", "stale", named, 1, 1, 8, 64, 0.0, ())
+    monkeypatch.setattr(Ledger, "entries", lambda self: [entry])
+    result = CliRunner().invoke(main, ["ledger", "show", str(path)], color=True)
+    assert result.exit_code == 0, result.output
+    assert all(line.isprintable() for line in result.output.splitlines())
+    assert result.output.count(r"a/\x1b[8m\u202e") == 4  # claim, quantity, instance and why it is stale

@@ -34,6 +34,7 @@ from theoryck.ledger import Ledger, LedgerError
 from theoryck.montecarlo import Executor
 from theoryck.montecarlo.jobs import run
 from theoryck.records import Contract, Judgement, Point, Prediction, Report, Result, Verdict
+from theoryck.records.arguments import text_of
 
 
 def repeat_command(claim: Claim, session: Session, flags: Sequence[str] = (), points: Sequence[Point] = ()) -> str:
@@ -153,7 +154,7 @@ def _raise_ctrl_c(error: BaseException) -> None:
 
 def failed_result(claim: Claim, session: Session, error: BaseException, instance: Mapping[str, Any] | None = None) -> Result:
     """Return the VACUOUS result of a claim whose statement or measurement raised ``error``."""
-    return _vacuous(claim, session, f"nothing was tested: {type(error).__name__}: {error}", instance)
+    return _vacuous(claim, session, f"nothing was tested: {type(error).__name__}: {text_of(error)}", instance)
 
 
 def _vacuous(claim: Claim, session: Session, reason: str, instance: Mapping[str, Any] | None = None) -> Result:

@@ -313,6 +313,8 @@ def build_once(claim: Claim) -> list[Statement]:
 
 def explain(error: BaseException, path: Path) -> str:
     """Return ``file:line: Error: message``, with the last line of ``path`` that the error passed through."""
+    from theoryck.records.arguments import text_of
+
     if isinstance(error, SyntaxError):
         return f"{error.filename or path}:{error.lineno}: {type(error).__name__}: {error.msg}"
     lines = [
@@ -321,11 +323,4 @@ def explain(error: BaseException, path: Path) -> str:
     where = f"{path}:{lines[-1]}" if lines else str(path)
     # Hypothesis notes the instance at which a claim's function failed.
     notes = [" ".join(note.split()) for note in getattr(error, "__notes__", ())]
-    return "\n".join([f"{where}: {type(error).__name__}: {_text_of(error)}", *notes])
-
-
-def _text_of(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception as second:  # that of a class of the file's own, whose fault must not hide which error it was
-        return f"(its text cannot be made: {type(second).__name__})"
+    return "\n".join([f"{where}: {type(error).__name__}: {text_of(error)}", *notes])

@@ -33,7 +33,7 @@ from theoryck.montecarlo.seeds import Key
 from theoryck.montecarlo.statistics import MEAN, Statistic
 from theoryck.montecarlo.timing import Timed
 from theoryck.montecarlo.two_sided import COLUMNS, TwoSidedMoments
-from theoryck.records.arguments import integer
+from theoryck.records.arguments import integer, text_of
 
 Sampler = Callable[[np.random.Generator, int], Any]
 Progress = Callable[[int, int], None]
@@ -143,7 +143,7 @@ def _raised(error: BaseException, where: str, repeat: str) -> str:
     # The first frame is the call in this module, which tells nobody anything.
     trace = error.__traceback__.tb_next if error.__traceback__ is not None else None
     text = "".join(traceback.format_exception(type(error), error, trace)).rstrip()
-    return f"the sampler raised {type(error).__name__} in {where}: {error}{hint}\nrepeat with {repeat}\n{text}"
+    return f"the sampler raised {type(error).__name__} in {where}: {text_of(error)}{hint}\nrepeat with {repeat}\n{text}"
 
 
 def _global_states() -> tuple[Any, ...]:

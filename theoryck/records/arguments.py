@@ -89,6 +89,14 @@ def shown(value: Any, form: Callable[[Any], str] = repr) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
+def text_of(error: BaseException) -> str:
+    """Return the text of an error, also of a class of the user's own that cannot make it: which error it was must be said."""
+    try:
+        return str(error)
+    except Exception as second:
+        return f"(its text cannot be made: {type(second).__name__})"
+
+
 def _fraction(value: Any) -> Fraction:
     if isinstance(value, bool):
         raise TypeError
