@@ -322,6 +322,47 @@ def test_constants_fall_with_the_start_and_rise_with_nothing():
     assert constants[-1] < 1.001 * float(norm_moment_limit(Activation("erf"), (1, 1, 1), 4))
 
 
+@pytest.mark.parametrize(("text", "depth", "power"), [("sin(2*x)", 3, 2), ("tanh(x)", 2, 2), ("erf(x)", 1, 2), ("asinh(x)", 1, 4)])
+def test_a_larger_start_gives_no_larger_constant(text, depth, power):
+    """Where the comparison, the second order and larger moments of either take over from each other."""
+    starts = [1, 8, 15, 16, 64, 1024, 2048, 4096, 8192, 16384, 32768, 2**20]
+    found = [deviation(text, depth, power).for_every_size(start=start) for start in starts]
+    constants = [Decimal(each.constant) for each in found]
+    assert constants == sorted(constants, reverse=True)
+    rests = [Decimal(each.remainder[1]) for each in found if each.remainder and each.start >= 1024]
+    assert rests == sorted(rests, reverse=True)
+
+
+def test_what_a_smaller_start_proves_a_larger_one_does():
+    """sin(2x), depth 3: 0.125710 from 4096 on, 0.125697 from 8192 on."""
+    quantity = deviation("sin(2*x)", 3)
+    assert all(quantity.for_every_size(constant=Decimal("0.125715"), start=start) for start in (4096, 8192))
+    with pytest.raises(NoCertificate, match=r"from d = 4096 on 0\.125715 is proved") as refused:
+        quantity.for_every_size(constant=Decimal("0.125715"), start=2048)
+    assert quantity.for_every_size(constant=Decimal("0.125715"), start=refused.value.start)
+
+
+def test_constants_of_overlaps_fall_with_the_start():
+    found = [
+        float(overlaps.overlap_certificate(Activation("erf"), 2, 2, start).constant) for start in (1, 16, 256, 1024, 4096, 65536)
+    ]
+    assert found == sorted(found, reverse=True)
+
+
+@pytest.mark.parametrize(("power", "constant"), [(2, "2"), (4, "15")])
+def test_what_the_comparison_has_exactly_is_left_to_it(power, constant):
+    """Depth 0, d = 16: d E X^2 = 2 and d^2 E X^4 = 12 + 48/d."""
+    found = deviation("tanh", 0, power).for_every_size(start=16)
+    assert (found.constant, found.method) == (constant, "two-sided")
+    assert Decimal(found.least) >= Decimal("0.999999") ** (power // 2) * 2 ** (power // 2)
+
+
+def test_a_layer_that_adds_nothing_from_below_has_no_two_sides():
+    """cos at d = 2: of the first layer no square is bounded from below."""
+    with pytest.raises(NoCertificate, match="no bound from below"):
+        two_sided.two_sided_certificate(Activation("cos"), 2, 2, 2)
+
+
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
 def test_samples_are_what_is_found(path):
     data = json.loads(path.read_text())
@@ -496,6 +537,7 @@ def test_the_method_is_the_one_with_the_better_number():
                 continue
         found = quantity.for_every_size(start=start)
         assert float(found.constant) == min(float(each.constant) for each in made)
+        assert float(found.least or 0) == max(float(each.least or 0) for each in made if each.constant == found.constant)
         seen.add(found.method)
         if any(each.least for each in made):
             both = quantity.for_every_size(start=start, both=True)

@@ -19,7 +19,6 @@ from theoryck.rates.rate import Rate
 from theoryck.records import Kind, Prediction, Proof, Scope, Toward
 from theoryck.records.arguments import integer
 
-_AS_GOOD = Decimal("1.005")
 _INSTANCES = 4  # of a claim, as under the profile quick
 
 
@@ -101,7 +100,7 @@ def _refuse_unused(given: Mapping[str, Any], what: str, taken: Sequence[str]) ->
 
 
 def _of_quantity(quantity: Quantity, start: int) -> Proof:
-    found, seconds, checked = _certificate(quantity, None, None, start, both=False, either=True)
+    found, seconds, checked = _certificate(quantity, None, None, start, both=False)
     limit = quantity.limiting_constant([Fraction(1)] * len(quantity.certified_sizes))
     least = None if found.least is None else Decimal(found.least)
     scope = Scope("d", found.start, Decimal(found.constant), least, found.method, limit)
@@ -191,8 +190,7 @@ def _proved(
         raise NoCertificate(f"the smallest size is below 1 at {path.base} = {first}: take a larger start")
     try:
         allowed = along.allowed(prediction.constant)
-        either = len(set(along.sizes)) == 1
-        found, seconds, checked = _certificate(quantity, along.exponent, allowed, along.first, both=both, either=either)
+        found, seconds, checked = _certificate(quantity, along.exponent, allowed, along.first, both=both)
     except NoCertificate as error:
         if error.start is None:
             raise
@@ -212,20 +210,11 @@ def _proved(
 
 
 def _certificate(
-    quantity: Quantity, rate: Fraction | None, constant: Decimal | None, start: int, *, both: bool, either: bool
+    quantity: Quantity, rate: Fraction | None, constant: Decimal | None, start: int, *, both: bool
 ) -> tuple[Any, float, float]:
-    """Find a certificate and have it checked; return it with the seconds of both.
-
-    It is from ``both`` sides, or with ``either`` where that is found too, with a constant that is as good.
-    """
+    """Find a certificate, from ``both`` sides where that is asked, and have it checked; return it with the seconds of both."""
     before = time.process_time()
     found = quantity.for_every_size(rate, constant=constant, start=start, both=both)
-    if either and constant is None and found.least is None:
-        try:
-            further = quantity.for_every_size(rate, start=start, both=True)
-        except NoCertificate:
-            further = found
-        found = further if Decimal(further.constant) <= Decimal(found.constant) * _AS_GOOD else found
     between = time.process_time()
     try:
         checker.check(found.to_json())

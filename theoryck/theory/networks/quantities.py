@@ -209,7 +209,7 @@ class norm_deviation(NetworkMoment):
         >>> from theoryck.theory.networks import DeepNetwork
         >>> moment = norm_deviation(DeepNetwork("tanh", depth=2), power=2)
         >>> moment.for_every_size(start=1024).constant, round(moment.certificate_cost(), 2)
-        ('0.0779...', 0.38)
+        ('0.0778...', 0.38)
         >>> norm_deviation(DeepNetwork("sin", depth=1), power=2).for_every_size(constant=Decimal("0.1"))
         Traceback (most recent call last):
             ...

@@ -29,19 +29,18 @@ def why_not(quantity: Any) -> str | None:
 
 
 def least_constant(activation: Activation, depth: int, power: int, start: int) -> Certificate:
-    """Return the certificate with the smaller constant of methods "comparison" and, of even powers, "expansion".
+    """Return the certificate with the least constant and, of those, the one with the largest bound from below, if one has any.
 
-    >>> least_constant(Activation("tanh"), 2, 2, 4096).method, least_constant(Activation("tanh"), 2, 2, 1).method
-    ('expansion', 'comparison')
+    >>> [least_constant(Activation("tanh"), 2, 2, start).method for start in (1, 8, 4096)]
+    ['comparison', 'two-sided', 'expansion']
     """
-    found = norm_certificate(activation, depth, power, start)
-    if power % 2 == 0:
+    found = [norm_certificate(activation, depth, power, start)]
+    for make in (two_sided_certificate, expansion_certificate):
         try:
-            further = expansion_certificate(activation, depth, power, start)
+            found.append(make(activation, depth, power, start))
         except NoCertificate:
-            return found
-        found = min(found, further, key=lambda each: Decimal(each.constant))
-    return found
+            continue
+    return min(found, key=lambda each: (Decimal(each.constant), -Decimal(each.least or 0)))
 
 
 def both_sides(activation: Activation, depth: int, power: int, start: int) -> Certificate:

@@ -50,8 +50,7 @@ _READER = 10
 _FAR = 1.05
 """What the last cell may ask of a number, as a multiple of the largest value seen, before another cell is worth its time."""
 _TOPS = (3, 4, 6)
-"""The largest moments tried, as multiples of the power."""
-_WORTH = Decimal("1.0005")
+"""The largest moments tried, as multiples of the power; the least constant is taken, so that it falls with the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,12 +329,9 @@ def expansion_certificate(activation: Activation, depth: int, power: int, start:
     with precision(BITS):
         limit = variance(activation, depth)
         ends = rounded_down(limit / _CLEAR, 9), rounded_up(_CLEAR * limit, 9)
-        best: _Found | None = None
-        for top in (factor * power for factor in (_TOPS if depth else _TOPS[:1])):
-            found = _found(bounds, ends, power, start, growth, top)
-            if best is None or found.constant * _WORTH < best.constant:
-                best = found
-    assert best is not None
+        tops = (factor * power for factor in (_TOPS if depth else _TOPS[:1]))
+        tried = (_found(bounds, ends, power, start, growth, top) for top in tops)
+        best = min(tried, key=lambda each: (each.constant, each.rests[-1].even[power][1]))
     if best.least == 0:
         raise NothingBelow(f"from d = {start} on no bound from below is proved: take a larger start")
     last = best.rests[-1].even[power]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
+from operator import itemgetter
 
 from theoryck.numerics.balls import precision
 from theoryck.numerics.functions.activation import Activation
@@ -16,9 +16,7 @@ from theoryck.theory.networks.certificates.moments import Moments, bound_of_powe
 from theoryck.theory.networks.certificates.ranges import envelope
 
 _TOPS = (1, 2, 4)
-"""The largest moments tried, as multiples of the power."""
-_WORTH = 1.005
-"""Moments up to twice the order are stated where they lower the constant by this factor."""
+"""The largest moments tried, as multiples of the power; the least constant is taken, so that it falls with the start."""
 
 
 def layers(activation: Activation, depth: int) -> tuple[LayerBounds, ...]:
@@ -38,15 +36,10 @@ def norm_certificate(activation: Activation, depth: int, power: int, start: int 
     growth = envelope(activation.expression)
     bounds = layers(activation, depth)
     even = power + power % 2
-    best: tuple[list[Moments], Decimal] | None = None
     with precision(BITS):
-        for top in (factor * even for factor in _TOPS if factor * even >= least_top):
-            moments = _moments(bounds, even, start, growth, top)
-            constant = rounded_up(bound_of_power(moments[-1], power), 7)
-            if best is None or constant * Decimal(_WORTH) < best[1]:
-                best = moments, constant
-    assert best is not None
-    moments, constant = best
+        tops = (factor * even for factor in _TOPS if factor * even >= least_top)
+        made = (_moments(bounds, even, start, growth, top) for top in tops)
+        constant, moments = min(((rounded_up(bound_of_power(each[-1], power), 7), each) for each in made), key=itemgetter(0))
     proof = {
         **growth.entry,
         "top": max(2 * len(moments[0]), least_top),

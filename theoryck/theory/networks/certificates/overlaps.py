@@ -16,6 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import comb, prod
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,6 @@ from theoryck.theory.networks.certificates.refusals import answer, outside, unpr
 
 _TOPS = (1, 2, 3, 6, 8, 16)
 _LARGEST_TOP = 32
-_WORTH = 1.005
 _MARGIN, _RAISE, _RAISES = 1.001, 1.0005, 6
 _LOWEST, _HIGHEST = -60, 12
 _SMALL_REST = 0.01
@@ -286,15 +286,11 @@ def overlap_certificate(activation: Activation, depth: int, power: int, start: i
     """
     largest, bounds = largest_square(activation.expression), layers(activation, depth)
     even = power + power % 2
-    best: tuple[list[Moments], list[Moments], Decimal] | None = None
     with precision(BITS):
-        for top in (factor * even for factor in _TOPS if factor * even <= _LARGEST_TOP):
-            norms, overlaps = _moments(bounds, even, start, largest, top)
-            constant = rounded_up(bound_of_power(overlaps[-1], power), 7)
-            if best is None or constant * Decimal(_WORTH) < best[2]:
-                best = norms, overlaps, constant
-    assert best is not None
-    norms, overlaps, constant = best
+        tops = (factor * even for factor in _TOPS if factor * even <= _LARGEST_TOP)
+        made = (_moments(bounds, even, start, largest, top) for top in tops)
+        found = ((rounded_up(bound_of_power(each[1][-1], power), 7), each) for each in made)
+        constant, (norms, overlaps) = min(found, key=itemgetter(0))
     proof = {
         "range": plain_text(largest),
         "top": 2 * len(norms[0]),

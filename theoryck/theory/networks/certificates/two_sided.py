@@ -136,7 +136,7 @@ def two_sided_certificate(activation: Activation, depth: int, power: int, start:
     with precision(BITS):
         found = squares(bounds, lower, upper.proof["moments"], start)
         least = rounded_down(ball(found[-1]).sqrt() ** power, 7)
-    if least == 0:
+    if least == 0 or 0 in found:  # a reader needs every layer to add something
         raise NothingBelow(f"from d = {start} on no bound from below is proved: take a larger start")
     entries = [entry | low.to_json() for entry, low in zip(upper.proof["layers"], lower)]
     proof = {**upper.proof, "layers": entries, "squares": [plain_text(number) for number in found]}
