@@ -139,6 +139,13 @@ def test_a_wrong_call_says_what_would_do(lemmas, arguments, words, code):
     assert words in " ".join(result.output.split())
 
 
+@pytest.mark.parametrize("command", ["show", "plan"])
+def test_a_file_in_the_place_of_a_claim_is_said_to_be_one(lemmas, command):
+    result = CliRunner().invoke(main, [command, "lemmas.py"])
+    assert result.exit_code == 2
+    assert "name the claim before it, CLAIM lemmas.py" in result.output
+
+
 def test_ctrl_c_keeps_what_was_proved(lemmas, monkeypatch):
     from theoryck.proving import prove
 
@@ -288,6 +295,7 @@ def test_an_error_that_cannot_say_itself_ends_only_its_claim(lemmas):
     ("arguments", "words"),
     [
         (["missing.py"], "missing.py does not exist"),
+        (["missing.json"], "missing.json does not exist"),
         (["kept.json"], "the certificates of a file are read by theoryck prove --check kept.json"),
         (["holds", "kept.json"], "theoryck prove --check kept.json"),
         (["holds", "lemmas.py", "--json", "folder/"], "there is no folder folder"),

@@ -148,8 +148,10 @@ def _or_default(paths: Sequence[str]) -> list[str]:
 
 def find_claim(name: str, paths: Sequence[str]) -> Claim:
     """Return the claim of that id, or the only one whose id ends in ``/name``."""
-    if name.endswith(".py") and not Path(name).exists():
+    if name.endswith((".py", ".json")) and not Path(name).exists():
         raise Usage(f"{name} does not exist: name a file of claims that is there, or a claim")
+    if name.endswith(".py") and not paths:
+        raise Usage(f"{name} is a file of claims, not one of them: name the claim before it, CLAIM {name}")
     claims = find_claims(paths)
     exact = [claim for claim in claims if claim.id == name]
     ending = exact or [claim for claim in claims if claim.id.endswith(f"/{name}")]
