@@ -581,7 +581,7 @@ def test_workers_killed_again_and_again_change_no_bit(tmp_path):
     alone, disturbed, kills = json.loads(out.read_text())
     assert disturbed == alone
     assert [result["verdict"] for result in alone["results"]] == ["SUPPORTED", "REFUTED"]
-    assert kills == KILLS
+    assert KILLS - 2 <= kills <= KILLS  # what waits when all is decided, at most one for each worker, need not be killed
     lines = ended.stderr.splitlines()
     assert lines[0] == f"theoryck: {LOST}"
     assert re.fullmatch(r"theoryck: \d+ workers of the cluster were lost; .*", lines[-1])
