@@ -616,7 +616,7 @@ def test_data_that_cannot_be_used_are_named(arguments, message):
         ({"false_support_rate": "0.01"}, "false_support_rate must be a number, got '0.01'"),
         ({"level": 1 - 1e-15}, "level must be at most 0.999999999999"),
         ({"constant": "2"}, "constant must be a number, got '2'"),
-        ({"correction": "1"}, "correction must be a number, got '1'"),
+        ({"correction": "one"}, "correction = 'one' is not a number"),
         ({"correction": True}, "correction must be a number, got True"),
         ({"correction": 100}, "correction must lie between 0.05 and 16, got 100"),
         ({"correction": 1e-9}, "correction must lie between 0.05 and 16, got 1e-09"),

@@ -571,7 +571,7 @@ def test_workers_killed_again_and_again_change_no_bit(tmp_path):
     script.write_text(CHAOS)
     ended = subprocess.run(
         [sys.executable, str(script), str(file), str(out), str(waiting)],
-        env=os.environ | {"PYTHONHASHSEED": "0"},
+        env=os.environ | {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,
         text=True,
         timeout=HANG,
