@@ -157,6 +157,57 @@ def test_reuse_of_polynomial_slopes(slope, alpha, eta):
     assert found.gradient == pytest.approx(signal / math.sqrt(signal**2 + own**2 + new**2 + rest), abs=1e-11)
 
 
+@pytest.mark.parametrize(
+    ("link", "slope"),
+    [
+        ("tanh", "exp(-x)"),
+        ("tanh", "exp(x)"),
+        ("tanh", "cosh(x)"),
+        ("tanh", "exp(x**2/5)"),
+        ("exp(x)", "exp(x/4)"),
+        ("exp(x)", "exp(x/2)"),
+        ("exp(x**2/5) + x", "1 + x"),
+        ("exp(x**2/8)", "1 + x"),
+        ("-exp(x**2/5)", "-log(1 + exp(x))"),  # grows on one side alone
+    ],
+)
+def test_second_steps_without_mean_square_are_refused(link, slope):
+    """v = y s'(h), h = eta y s'(z)/alpha + ...: exponentials of exponentials, and E y^4 of 1 + x, e^(x^2/2) against e^(-x^2/2)."""
+    with pytest.raises(QuantityError, match=r"slope must leave v = y s'\(h\) .* a finite mean square.*: E v\^2 is infinite"):
+        batch_reuse_limit(link, 1, 0.01, slope)
+
+
+def test_slopes_that_grow_where_nothing_goes():
+    """y < 0 and s' = e^x > 0: u < 0, so that e^h is small where u is large and E v^2 is finite; no slope grows for the other link
+    but y^4, e^(4 x^2/9), has a mean."""
+    found = batch_reuse_limit("-exp(-(x - 1)**2)", 1, 0.5, "exp(x)")
+    assert 0 < abs(found.gradient) < 1
+    assert 0 < batch_reuse_limit("exp(x**2/9) + x", 1, 1, "1 + x").gradient < 1
+
+
+def test_second_steps_that_no_quadrature_resolves():
+    """Where the growth has no known sign the reason is said as well: values of the slope, or of z*, that are too rare."""
+    with pytest.raises(NotConverged, match=r"slope .* is too large for the quadrature"):
+        batch_reuse_limit("x", 1, 0.1, "exp(sin(x) + x)")
+    with pytest.raises(NotConverged, match=r"means of e\^\(0.4762 z\*\^2\), carried by values of z\* too rare"):
+        batch_reuse_limit("exp(x**2/4.2) + x", 1, 1)
+
+
+def test_reuse_of_links_with_heavy_squares():
+    """y^2 ~ e^(2 x^2/5): means over z* by a sum up to 28, where e^(-28^2/10) is 1e-34; up to 12 it is wrong by 3e-9."""
+    star, z = np.arange(-28, 28.01, 0.02), np.arange(-9, 9.01, 0.05)
+    w_star, w = (np.exp(-t * t / 2) * (t[1] - t[0]) / math.sqrt(2 * math.pi) for t in (star, z))
+    y, bump = np.exp(star * star / 5) + star, np.exp(-z * z / 2)
+    # alpha = eta = 1; E u z = 0, as the slope is even
+    toward, square = (w_star @ (y * star)) * (w @ bump), (w_star @ y**2) * (w @ bump**2)
+    signal = 0.0
+    for point, weight, own in zip(z, w, bump):
+        middle = point + star * toward + own * y
+        signal += weight * (w_star @ (y * star * np.exp(-(middle**2) / (2 + 2 * square)))) / math.sqrt(1 + square)
+    found = batch_reuse_limit("exp(x**2/5) + x", 1, 1)
+    assert abs(found.M - signal) < 1e-12
+
+
 @pytest.mark.parametrize("link", ["x**2 - 1", "cos(2*x)", "x**4 - 6*x**2 + 3"])
 def test_even_links_are_not_learnt_by_reuse(link):
     assert abs(batch_reuse_limit(link, 2, 2).gradient) < 1e-12

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,19 @@ from scipy.interpolate import make_interp_spline
 
 from theoryck.numerics.errors import NotConverged
 from theoryck.numerics.functions.activation import Activation
+from theoryck.numerics.functions.growth import Growth, growth
 from theoryck.numerics.gaussian.means import image, kinks_of, nodes_of, panel_edges
 from theoryck.quantities.arguments import positive
+from theoryck.quantities.base import QuantityError
 from theoryck.theory.giant_step.model import BUMP, read_slope, read_target
 
 Array = NDArray[np.float64]
 
 REACH, PANEL = 12.0, 0.75
 """Panels of 24 nodes: e^(-72) times a polynomial is nothing, and most links vary on a scale of 1 or more."""
+
+LARGEST_REACH = 36.0
+"""e^(36^2/2) = 1e281: beyond, squares that their weights keep small are no float64 themselves."""
 
 HALVINGS = 4
 """Of panels, for links and steps that vary faster: 6000 nodes an axis, about 4 s."""
@@ -57,8 +63,8 @@ def batch_reuse_limit(link: Any, alpha: float, rate: float, slope: Any = BUMP) -
     """Return what two steps of size ``rate`` on the same n = ``alpha`` d samples learn of w*, d -> infinity.
 
     ``slope`` is s', smooth.  z and z* are integrated by quadrature, zeta analytically for e^(-x^2/2), by a table of means for
-    others.  Raises QuantityError for a bad argument and a link or slope without mean square, NotConverged for those that vary too
-    fast.
+    others.  Raises QuantityError for a bad argument, a link or slope without mean square and where E v^2 is infinite, as the slope
+    grows with labels that grow; NotConverged for those that vary too fast, or whose v are too large for the quadrature.
 
     >>> found = batch_reuse_limit("sin(2*x) - 2*exp(-3/2)*sin(x)", alpha=2, rate=4)  # information exponent 3
     >>> round(found.gradient, 9), round(found.weights, 9)
@@ -67,10 +73,22 @@ def batch_reuse_limit(link: Any, alpha: float, rate: float, slope: Any = BUMP) -
     7.0
     """
     g, alpha, eta, s = read_target(link), positive(alpha, "alpha"), positive(rate, "rate"), read_slope(slope)
-    before = _limit(g, s, alpha, eta, 2 * PANEL, [])
+    weight = _weight(g, s)
+    if math.isinf(weight):
+        raise QuantityError(
+            f"slope must leave v = y s'(h) of the second step a finite mean square, got {s.text!r} for the link {g.text!r}: E v^2 "
+            "is infinite, since h holds eta y s'(z)/alpha; take a bounded slope, or a slope and a link that grow like powers"
+        )
+    reach = REACH / math.sqrt(1 - 2 * weight) if weight < 0.5 else math.inf
+    if reach > LARGEST_REACH:
+        raise NotConverged(
+            f"the limits of {g.text} with the slope {s.text} have means of e^({weight:.4g} z*^2), carried by values of z* too rare "
+            "for the quadrature: take a link that grows more slowly, or a slope that does"
+        )
+    before = _limit(g, s, alpha, eta, 2 * PANEL, [], reach)
     for halving in range(HALVINGS):
         resolved = image(g, 1.0, "link").edges.tolist() if halving else []
-        now = _limit(g, s, alpha, eta, PANEL / 2**halving, resolved)
+        now = _limit(g, s, alpha, eta, PANEL / 2**halving, resolved, reach)
         gaps = np.abs(np.array(astuple(now)) - astuple(before))
         if (gaps <= AGREED * np.array([1.0, 1.0, max(1.0, abs(now.M))])).all():
             return now
@@ -79,6 +97,42 @@ def batch_reuse_limit(link: Any, alpha: float, rate: float, slope: Any = BUMP) -
         f"the limits of {g.text} at the rate {eta:g} were not resolved: the link or the slope {s.text} varies too fast, or the "
         "rate is too large"
     )
+
+
+def _weight(g: Activation, s: Activation) -> float:
+    """Return the largest q of the means of e^(q z*^2) and e^(q z^2) that E y^2 s'(h)^2 has, by the growth of g and s'; inf where it
+    is infinite.  h = eta y s'(z)/alpha + what grows linearly, and z, z*, zeta are independent, so that a sign of y and one of s'(z)
+    are met together."""
+    # Growth to infinity, of a sign that is known.
+    found = [[(side, growth(phi.expression, side)) for side in (-1, 1)] for phi in (g, s)]
+    links, slopes = ([(side, rate) for side, rate in rates if rate and rate.exact and rate.order > 0] for rates in found)
+    places = np.linspace(-REACH / 2, REACH / 2, 2001)
+    with np.errstate(all="ignore"):
+        values = [np.asarray(phi(places)) for phi in (g, s)]
+    largest = 0.0
+
+    def heavier(rate: Growth, times: Fraction) -> float:
+        """Of f^times, f growing like that: e^(q x^2) x^p against e^(-x^2/2)."""
+        power, q = rate.exponential[0] if rate.exponential else (0, 0.0)
+        if power != 2:
+            return largest
+        q *= float(times)
+        infinite = q > 0.5 + 1e-12 or (q > 0.5 - 1e-12 and times * rate.p >= -1)
+        return math.inf if infinite else max(largest, q)
+
+    for _, rate in links:
+        largest = heavier(rate, Fraction(2))
+    for side, slope in slopes:  # h -> side oo
+        for mine, growing in enumerate((links, slopes)):
+            for _, rate in growing:
+                exploding = any(q > 0 for _, q in rate.exponential[:1])
+                # One of y and s'(z) grows, the other is where their product has the sign of this side.
+                if not exploding or not (values[1 - mine] * rate.c * side > 0).any():
+                    continue
+                if any(q > 0 for _, q in slope.exponential[:1]):  # an exponential of an exponential
+                    return math.inf
+                largest = heavier(rate, 2 * slope.p + (2 if mine == 0 else 0))
+    return largest
 
 
 def _smoothed(s: Activation, spread: float, low: float, high: float, panel: float) -> Callable[[Array], tuple[Array, ...]]:
@@ -97,15 +151,22 @@ def _smoothed(s: Activation, spread: float, low: float, high: float, panel: floa
     zeta = np.arange(-round(REACH / panel * 2), round(REACH / panel * 2) + 1) * panel / 2
     table = np.zeros((len(places), 3))
     for node, mass in zip(zeta, np.exp(-(zeta**2) / 2) / math.sqrt(2 * math.pi) * panel / 2):
-        value = s(places + math.sqrt(spread) * node)
-        table += mass * np.stack([value, node * value, value**2], axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = s(places + math.sqrt(spread) * node)
+            table += mass * np.stack([value, node * value, value**2], axis=1)
+    if not np.isfinite(table).all():
+        raise NotConverged(
+            f"slope {s.text} is too large for the quadrature where the second step asks for it, at h from {low:.3g} to {high:.3g}: "
+            "E v^2 is infinite, or carried by values that are very rare; take a slope that is bounded, or a smaller rate"
+        )
     spline = make_interp_spline(places, table, k=5)
     return lambda m: tuple(np.moveaxis(spline(m), -1, 0))
 
 
-def _limit(g: Activation, s: Activation, alpha: float, eta: float, panel: float, resolved: list[float]) -> ReuseLimit:
-    """The limits by panels of at most that length, those in z* ending at the kinks of g and where it is ``resolved``."""
-    reach = max(REACH, *map(abs, resolved)) if resolved else REACH
+def _limit(g: Activation, s: Activation, alpha: float, eta: float, panel: float, resolved: list[float], reach: float) -> ReuseLimit:
+    """The limits by panels of at most that length, those in z* ending at the kinks of g, where it is ``resolved``, and at the
+    ``reach``."""
+    reach = max(reach, *map(abs, resolved)) if resolved else reach
     z, z_weights = nodes_of(panel_edges([0.0], -REACH, REACH, panel))
     star, star_weights = nodes_of(panel_edges(sorted({*kinks_of(g), *resolved}), -reach, reach, panel))
     density = np.exp(-z * z / 2) * z_weights / math.sqrt(2 * math.pi)
