@@ -106,6 +106,28 @@ def test_starts_up_to_1e30_are_proved_and_larger_ones_refused():
         tc.prove(bound, start=10**100)
 
 
+@pytest.mark.parametrize("phi", ["tanh", "relu"])
+def test_starts_that_no_float_holds_are_refused_in_words(phi):
+    with pytest.raises(NoCertificate, match=r"first sizes up to 1e30, got 1\.000e\+400"):
+        tc.prove(deviation(phi), start=10**400)
+
+
+@pytest.mark.parametrize(
+    ("phi", "digits"),
+    [("sin(x)**2 + cos(x)**2", "more than 9"), ("tanh(x)**2 + sech(x)**2", "more than 9"), ("1 + tanh(x)/10**7", "7")],
+)
+def test_of_what_hardly_varies_it_is_said_that_it_is_constant(phi, digits):
+    with pytest.raises(NoCertificate, match=rf"phi\(x\)\^2 is constant to {digits} digits .*take a phi that varies more"):
+        tc.prove(deviation(phi))
+
+
+@pytest.mark.parametrize(("phi", "exponent"), [("x**17", 17), ("tanh(x)**20 + tanh(x)", 20), ("(1 + x**2)**(-17)", 17)])
+def test_exponents_that_certificates_have_not_are_named(phi, exponent):
+    with pytest.raises(NoCertificate, match=f"phi has the exponent {exponent}, and .* up to 16 in phi"):
+        tc.prove(deviation(phi))
+    assert tc.prove(deviation("x**16")).scope.constant > 0
+
+
 @pytest.mark.parametrize("d", [1, 10**25, 10**100 + 1])
 @pytest.mark.parametrize("power", [Fraction(1), Fraction(3, 2), Fraction(1, 3)])
 def test_whole_parts_of_powers_are_exact_however_large(d, power):

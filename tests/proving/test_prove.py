@@ -142,6 +142,41 @@ def test_a_bound_without_its_hypothesis_is_refused_with_the_size_that_breaks_it(
     assert open_.value.breaks is None
 
 
+@pytest.mark.parametrize(
+    ("sizes", "rate", "own"),
+    [
+        ({"width": "sqrt(d)", "input_dim": "d"}, "1/d", "-1/2"),
+        ({"width": "d", "input_dim": "sqrt(d)"}, "1/d", "-1/2"),
+        ({"width": "d/2", "input_dim": "d"}, "d**(-3/2)", "-1"),
+    ],
+)
+def test_a_faster_rate_is_refused_in_the_size_of_the_path(sizes, rate, own):
+    """The size that breaks it is one of the path, where exact values over the rate have doubled."""
+    along = path(**sizes)
+    with pytest.raises(
+        tc.NoCertificate, match=rf"along the path decays like d\*\*\({own}\), .*take the rate d\*\*\({own}\)"
+    ) as refused:
+        tc.prove(bound(rate=rate, along=along))
+    broken = next(point for point in along.points if point["d"] == refused.value.breaks)
+    power = Fraction(rate[4:-1]) if "**" in rate else Fraction(-1)
+    first, later = (float(MOMENT.exact(point).midpoint) / float(point["d"]) ** float(power) for point in (along.points[0], broken))
+    assert later > 2 * first
+
+
+def test_a_bound_is_refuted_by_values_along_its_path_only():
+    """Widths 2 d: d E X^2 is 0.115 at d = 16, below 0.13, and where both sizes are d it is 0.162."""
+    along = path(width="2*d", input_dim="d")
+    assert all(MOMENT.exact(point).high * point["d"] < Decimal("0.13") for point in along.points)
+    with pytest.raises(tc.NoCertificate, match="where all sizes are d") as refused:
+        tc.prove(bound(along=along, constant=0.13))
+    assert refused.value.breaks is None
+    with pytest.raises(
+        tc.NoCertificate, match=r"exceeds 0\.1 \* d\*\*\(-1\) at d = 16, where it is 0\.007183, above 0\.00625"
+    ) as refused:
+        tc.prove(bound(along=along, constant=0.1))
+    assert refused.value.breaks == 16
+
+
 @pytest.mark.parametrize("rate", ["d**(-3/2)", "d**(-2)"])
 def test_a_faster_rate_is_refused_with_a_size(rate):
     with pytest.raises(tc.NoCertificate, match="no faster") as refused:

@@ -164,6 +164,12 @@ class Along:
         return cls(path.base, start, sizes, tuple(rates.values()), every)
 
     @property
+    def plain(self) -> bool:
+        """Whether every size is the base and the rate a power of it: what is said of the smallest size is said of the base."""
+        exact = {Power(Fraction(1), Fraction(1), 1.0, rate.power) for rate in self.rates}
+        return self.all and set(self.sizes) == {Power(Fraction(1), Fraction(1), 1.0, Fraction(1))} and exact == set(self.rates)
+
+    @property
     def smallest(self) -> Power:
         """A lower bound of all sizes; of those that grow faster the ratio to it is least at the start."""
         slowest = min(size.power for size in self.sizes)

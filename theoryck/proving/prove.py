@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -15,6 +15,8 @@ from theoryck.numerics.errors import ExactError
 from theoryck.proving import checker
 from theoryck.proving.along import Along, from_which
 from theoryck.quantities import NoCertificate, Quantity
+from theoryck.quantities.base import apart
+from theoryck.rates.paths import ScalingPath
 from theoryck.rates.rate import Rate
 from theoryck.records import Kind, Prediction, Proof, Scope, Toward
 from theoryck.records.arguments import integer
@@ -136,9 +138,11 @@ def _refuse_if_broken(statement: Statement, parameters: Mapping[str, Any], reaso
         allowed = prediction.constant * float(rate(point))
         if float(value.low) > allowed * (1 + 1e-9):  # far above the rounding of these floats
             size = int(point[path.base])
+            found, most = apart(float(value.low), allowed, digits=4)
+            shown = f"({rate})" if len(rate.terms) > 1 else str(rate)
             raise NoCertificate(
-                f"{quantity.name} exceeds {prediction.constant:g} * ({prediction.rate}) at {path.base} = {size}, where it is "
-                f"{float(value.low):.4g}, above {allowed:.4g}; moreover {reason}",
+                f"{quantity.name} exceeds {prediction.constant:.10g} * {shown} at {path.base} = {size}, where it is "
+                f"{found}, above {most}; moreover {reason}",
                 breaks=size,
             ) from reason
 
@@ -191,11 +195,10 @@ def _proved(
     try:
         allowed = along.allowed(prediction.constant)
         found, seconds, checked = _certificate(quantity, along.exponent, allowed, along.first, both=both)
+    except CertificateRefused:
+        raise
     except NoCertificate as error:
-        if error.start is None:
-            raise
-        base = from_which(at, first, error.start)
-        raise NoCertificate(f"{error}; along the path that is {path.base} >= {base}", start=base) from error
+        raise _said_along(error, quantity, along, at, prediction, path) from error
     limit = None if along.ratios is None else quantity.limiting_constant(along.ratios)
     scope = along.scope(found, limit)
     if both and scope.least is None:
@@ -207,6 +210,49 @@ def _proved(
         raise NoCertificate(f"the constant that is proved is {scope.constant}, above the claimed {prediction.constant:g}")
     about = (claim.id, claim.statement, describe_instance(parameters)) if claim is not None else ("", "", {})
     return Proof(quantity.name, rate, scope, found, path.describe(), *about, prediction.constant, seconds, checked)
+
+
+def _said_along(
+    error: NoCertificate, quantity: Quantity, along: Along, at: Callable[[int], Along], prediction: Prediction, path: ScalingPath
+) -> NoCertificate:
+    """Return a refusal in the base of the path: its sizes, rates and values are those where all sizes are the smallest one."""
+    base = path.base
+    if error.start is not None:
+        later = from_which(at, along.start, error.start)
+        said = f"; along the path that is {base} >= {later}" if along.plain else f", d the smallest size; that is {base} >= {later}"
+        return NoCertificate(f"{error}{said}", start=later)
+    if along.plain or (error.rate is None and error.breaks is None):
+        return error
+    if error.rate is None:  # where all sizes are the smallest one: along the path the values may be smaller
+        return NoCertificate(f"{error}; that is where all sizes are d, and a certificate bounds the value by its smallest size")
+    own = f"{base}**({error.rate * along.smallest.power})"
+    rate = Rate.parse(prediction.rate_text or "", **prediction.parameters)
+    grown = _grown(quantity, rate, path) if prediction.constant is None else None
+    said = f"is proved to decay like {own}, not like {rate}"
+    if grown is not None:
+        said = (
+            f"decays like {own}, no faster: over {rate} it is {grown[0]:.4g} at {base} = {grown[1]}, {grown[2]:.4g} at {grown[3]}"
+        )
+    text = f"{quantity.name} along the path {said}; take the rate {own}"
+    return NoCertificate(text, breaks=None if grown is None else grown[3])
+
+
+def _grown(quantity: Quantity, rate: Rate, path: ScalingPath) -> tuple[float, int, float, int] | None:
+    """Return two ratios of exact values to the rate along the path, the second twice the first, each with its size; None else."""
+    first: tuple[float, int] | None = None
+    for point in path.points:
+        try:
+            value = quantity.exact(point)
+        except ExactError:
+            continue
+        if value is None:
+            return None
+        low, high, size = float(value.low) / float(rate(point)), float(value.high) / float(rate(point)), int(point[path.base])
+        if first is not None and low > 2 * first[0]:
+            return (*first, low, size)
+        if first is None and low > 0:
+            first = high, size
+    return None
 
 
 def _certificate(

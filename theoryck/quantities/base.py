@@ -48,7 +48,7 @@ class NoCertificate(QuantityError):
     """A bound has no certificate for every size: the message says which inequality fails and what would do.
 
     ``breaks`` is a size at which the exact value exceeds the bound, None where none is known; ``start`` the size from which the
-    method would do, None where it would not.
+    method would do, None where it would not; ``rate`` the exponent at which it is proved to decay, where a larger one is claimed.
 
     >>> raise NoCertificate("at d = 64 the value is 0.03, above 1 * d**(-1): take a larger constant", breaks=64)
     Traceback (most recent call last):
@@ -56,9 +56,24 @@ class NoCertificate(QuantityError):
     theoryck.quantities.base.NoCertificate: at d = 64 the value is 0.03, above 1 * d**(-1): take a larger constant
     """
 
-    def __init__(self, message: str, *, breaks: int | None = None, start: int | None = None) -> None:
+    def __init__(self, message: str, *, breaks: int | None = None, start: int | None = None, rate: Fraction | None = None) -> None:
         super().__init__(message)
-        self.breaks, self.start = breaks, start
+        self.breaks, self.start, self.rate = breaks, start, rate
+
+
+def apart(one: Decimal | float, other: Decimal | float, digits: int = 10) -> tuple[str, str]:
+    """Write two different numbers with as many digits, ``digits`` or more, as tell them apart.
+
+    >>> apart(0.25, Decimal("0.2500000000001")), apart(0.5, 0.25)
+    (('0.25', '0.2500000000001'), ('0.5', '0.25'))
+    """
+    written = ((_bare(f"{Decimal(one):.{n}g}"), _bare(f"{Decimal(other):.{n}g}")) for n in range(digits, 41))
+    return next((pair for pair in written if pair[0] != pair[1]), (str(one), str(other)))
+
+
+def _bare(text: str) -> str:
+    number, mark, exponent = text.partition("e")
+    return (number.rstrip("0").rstrip(".") if "." in number else number) + mark + exponent
 
 
 class Quantity:

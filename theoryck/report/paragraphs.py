@@ -98,11 +98,20 @@ def constants(scope: Scope) -> str:
     'with the constant 2.31: 1.1 times the limit 2.1 of the ratio to the rate, 1.05 times its largest value measured, 2.2'
     >>> constants(Scope("d", 16, Decimal("0.115441"), Decimal("0.0694995")))
     'with the constant 0.1155, from below 0.06949'
+    >>> constants(Scope("d", 4096, Decimal("0.88191"), limit=0.8818))
+    'with the constant 0.882: 1.0001 times the limit 0.8818 of the ratio to the rate'
     """
     known = [("the limit {} of the ratio to the rate", scope.limit), ("its largest value measured, {}", scope.largest)]
-    parts = [f"{float(scope.constant) / value:.3g} times {text.format(numbers.plain(value))}" for text, value in known if value]
+    parts = [
+        f"{_factor(float(scope.constant) / value)} times {text.format(numbers.plain(value))}" for text, value in known if value
+    ]
     least = "" if scope.least is None else f", from below {numbers.bound(scope.least, up=False)}"
     return f"with the constant {numbers.bound(scope.constant, up=True)}{least}" + (f": {', '.join(parts)}" if parts else "")
+
+
+def _factor(ratio: float) -> str:
+    """Write a ratio by three digits, or as many as tell it from 1."""
+    return next((text for text in (f"{ratio:.{digits}g}" for digits in range(3, 8)) if text != "1"), "1")
 
 
 def _effort(result: Result) -> str:

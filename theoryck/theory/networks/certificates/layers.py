@@ -47,6 +47,8 @@ _STRIP, _STEEP = 2.0**-8, 3
 """Half the width of the strip of z, x = sqrt(sigma) z, in which phi must not grow by this factor: else grids are too fine."""
 _SHARE = 1e-9
 """The least ratio of f to the bound of phi^2 at which what lies beyond |z| = 12 is small beside phi^8."""
+_CONSTANT, _NEARLY = 1e-9, 1e-6
+"""Standard deviations of phi^2 over its mean that are not told from 0, and that are too small where an inequality fails."""
 _SMALL_GROWTH = 0.03
 """Share of nu(sigma)/sigma below which a larger ``growth`` costs too little to be worth another cell far away."""
 
@@ -248,6 +250,8 @@ def unit_layer(expression: Expr, centre: arb, envelope: Envelope) -> tuple[Layer
     scaled = expression if exponent == 0 else expression / sympy.Integer(10) ** (exponent // 2)
     layer = Layer(scaled, centre, envelope.times(-exponent))
     _need_size(layer)
+    if not layer.deviation > _CONSTANT * layer.image:
+        raise NoCertificate(_constant(layer))
     return layer, exponent
 
 
@@ -333,9 +337,17 @@ def layer_bounds(layer: Layer, furthest: int = 1) -> LayerBounds:
         if all(proved):
             bounds = [rounded_up(_RAISE * float(number)) for number in bounds]
     failing = next((name for name, done in zip(("curvature", "chord", "growth"), proved) if not done), "s near 0")
+    if layer.deviation < _NEARLY * layer.image:
+        raise NoCertificate(_constant(layer))
     raise NoCertificate(
         f"the inequality of {failing} of {_after(layer.centre)} could not be proved: take a less steep or less flat phi"
     )
+
+
+def _constant(layer: Layer) -> str:
+    share = float((layer.deviation / layer.image).upper())
+    digits = f" to {-math.log10(share):.0f} digits" if share > _CONSTANT else f" to more than {-math.log10(_CONSTANT):.0f} digits"
+    return f"phi(x)^2 is constant{digits} in {_after(layer.centre)}, and what varies of it too little: take a phi that varies more"
 
 
 def _after(centre: arb) -> str:

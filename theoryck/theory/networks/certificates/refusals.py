@@ -7,13 +7,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from sympy import exp, log
+from sympy import Pow, exp, log
 
 from theoryck.numerics.balls import precision
 from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
 from theoryck.numerics.proved.strips import FLOATS, NoBound, strip_size
-from theoryck.quantities.base import NoCertificate, Quantity
+from theoryck.quantities.base import NoCertificate, Quantity, apart
 from theoryck.records import Bracket, Certificate, Enclosure
 from theoryck.theory.networks.certificates.decimals import ball
 from theoryck.theory.networks.certificates.envelopes import Bounded, Growing
@@ -23,6 +23,8 @@ LARGEST_SIZE = 2**30
 LARGEST_START = 10**30
 LARGEST_POWER = 8
 LARGEST_DEPTH = 8
+LARGEST_EXPONENT = 16
+"""Of a whole power in phi that the format of certificates has."""
 _STRIP = 1 / 64
 _DIGITS = 10
 _BITS = 64
@@ -44,6 +46,9 @@ def outside(quantity: Any) -> str | None:
     if not network.activation.expression.free_symbols:
         exact = "0 at every size, so that there is nothing to prove" if network.depth else "that of the input: take any other phi"
         return f"phi(x) = {network.activation.text} is constant, and at depth {network.depth} the value is {exact}"
+    powers = [int(abs(each.exp)) for each in network.activation.expression.atoms(Pow) if each.exp.is_Integer]
+    if max(powers, default=1) > LARGEST_EXPONENT:
+        return f"phi has the exponent {max(powers)}, and proofs for every size are of exponents up to {LARGEST_EXPONENT} in phi"
     if not isinstance(power, int) or not 1 <= power <= LARGEST_POWER:
         return f"proofs for every size are of whole powers from 1 to {LARGEST_POWER}, got {power}"
     if network.depth > LARGEST_DEPTH:
@@ -89,7 +94,7 @@ def answer(
     C d^own is at most C N^(own - rate) d^rate for d >= N.
     """
     if reason is None and start > LARGEST_START:
-        reason = f"proofs are verified for first sizes up to 1e30, got {start:.3e}"
+        reason = f"proofs are verified for first sizes up to 1e30, got {Decimal(start):.3e}"
     if reason is not None:
         raise NoCertificate(f"{quantity.name} has no proof for every size: {reason}")
     own = Fraction(-quantity.parameters["power"], 2) if own is None else own
@@ -158,9 +163,9 @@ def _first_above(quantity: Quantity, rate: Fraction, constant: Decimal, start: i
 
 def _exceeded(quantity: Quantity, rate: Fraction, constant: Decimal, larger: tuple[int, Decimal]) -> NoCertificate:
     size, ratio = larger
+    most, value = apart(constant, ratio)
     return NoCertificate(
-        f"{quantity.name} exceeds {constant} d**({rate}) at d = {size}, where it is {float(ratio):.10g} d**({rate}): "
-        "take a larger constant",
+        f"{quantity.name} exceeds {most} d**({rate}) at d = {size}, where it is {value} d**({rate}): take a larger constant",
         breaks=size,
     )
 
@@ -173,9 +178,10 @@ def _too_fast(quantity: Quantity, own: Fraction, rate: Fraction, constant: Decim
         seen += "" if larger is None else f" and {float(larger[1]):.4g} d**({rate}) at d = {larger[0]}"
     else:
         larger = _first_above(quantity, rate, constant, start)
-        seen = "" if larger is None else f": it exceeds {constant} d**({rate}) at d = {larger[0]}"
+        seen = "" if larger is None else f": it exceeds {float(constant):.10g} d**({rate}) at d = {larger[0]}"
     said = f"is proved to decay like d**({own}), not like d**({rate})" if larger is None else f"decays like d**({own}), no faster"
-    return NoCertificate(f"{quantity.name} {said}{seen}; take the rate d**({own})", breaks=larger[0] if larger else None)
+    text = f"{quantity.name} {said}{seen}; take the rate d**({own})"
+    return NoCertificate(text, breaks=larger[0] if larger else None, rate=own)
 
 
 def _too_small(
@@ -184,9 +190,9 @@ def _too_small(
     """The constant is not refuted, and not reached from this start."""
     reached = _reached(found, slower)
     later = next((size for size in sizes_from(2 * found.start) if _reached(find(size), slower) <= constant), None)
-    advice = "take a larger one" if later is None else f"from d = {later} on {constant} is proved"
+    advice = "take a larger one" if later is None else f"from d = {later} on {float(constant):.10g} is proved"
     return NoCertificate(
-        f"{quantity.name} <= {constant} d**({rate}) is not proved from d = {found.start} on, where {float(reached):.7g} is "
-        f"the least constant that is: {advice}",
+        f"{quantity.name} <= {float(constant):.10g} d**({rate}) is not proved from d = {found.start} on, where "
+        f"{float(reached):.7g} is the least constant that is: {advice}",
         start=later,
     )
