@@ -207,6 +207,7 @@ def test_coefficients_of_a_layer():
     ("make", "message"),
     [
         (lambda: OnlineTask([[1, 0.3], [0.2, 1]], [1, 1], 0.1), "T must be symmetric"),
+        (lambda: OnlineTask([[1, 0.3j], [-0.3j, 1]], [1, 1], 0.1), "T must be an array of real numbers"),
         (lambda: OnlineTask(1, 1, 0), "rate must be a number > 0"),
         (lambda: OnlineTask(1, 1, 0.1, eigenvalues=[-1, 1]), "eigenvalues must be >= 0"),
         (lambda: OnlineTask(1, 1, 0.1, eigenvalues=[1, 2], weights=[1, 1]), "weights must be >= 0 and have the sum 1"),

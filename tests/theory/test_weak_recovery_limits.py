@@ -211,6 +211,13 @@ def test_labels_that_no_grid_holds():
         (lambda: matrix_state_evolution("z1 + z2**2", 2.0, noise=0, start=0.1 * np.eye(2)), "noise must be > 0"),
         (lambda: matrix_state_evolution("z1*z2", 2.0, noise=0, start=np.full((2, 2), 0.1)), "start must be diagonal"),
         (lambda: matrix_state_evolution("z1*z2", 2.0, noise=0, start=0.999 * np.eye(2)), "too near to 1"),
+        (
+            lambda: StateEvolution("z1*z2").posterior_variance(0.99),
+            r"q must be at most about 0.93 .*, got the overlaps \[0.99, 0.99\]",
+        ),
+        (lambda: StateEvolution("z**2").posterior_variance("a"), "q must be an overlap, at least 0 and below 1, got 'a'"),
+        (lambda: StateEvolution("z**2").posterior_variance([0.1, 0.2]), "q must be an overlap"),
+        (lambda: StateEvolution("z**2").posterior_variance(0.5 + 1j), "q must be an overlap"),
         (lambda: StateEvolution("z1 + z2"), "products of indices that enter alike"),
         (lambda: StateEvolution("sign(z1)*z2"), "products of indices that enter alike"),
         (lambda: StateEvolution("z1*z2").fixed_point(1.95), "not told from 1"),

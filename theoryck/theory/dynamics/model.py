@@ -42,9 +42,12 @@ def array(value: Any, name: str, dimensions: int, shape: tuple[int | None, ...] 
     [1.0, 2.0]
     """
     try:
-        found = np.array(value, dtype=float)
+        found = np.array(value)
+        if np.iscomplexobj(found):  # a cast would drop what is imaginary
+            raise ValueError
+        found = found.astype(float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of numbers, got {value!r}") from None
+        raise ValueError(f"{name} must be an array of real numbers, got {value!r}") from None
     if found.ndim < dimensions:
         found = found.reshape((1,) * (dimensions - found.ndim) + found.shape)
     wanted = shape or (None,) * dimensions

@@ -32,6 +32,9 @@ PLACES, NODES = 6.0, 2.0
 AGREED = 1e-4
 """Half the nodes of omega change an information by less, relative, so that all of them change it by its square."""
 
+FOLLOWED = {1: 0.99, 2: 0.93, 3: 0.6}
+"""Overlaps of a product of so many indices that are followed for every power."""
+
 MOST_PLACES = 1e8
 """Of y and omega together, about 3 s for two indices: they grow as (1 - q)^(-(r + 1)/2)."""
 
@@ -62,7 +65,10 @@ def _information(shape: Monomial, flips: float, q: tuple[float, ...], nodes: flo
     length = next_fast_len(sum(len(grid) for grid in grids.values()) or 1, real=True)
     omegas, masses = zip(*(_nodes(each, nodes) for each in q))
     if length * math.prod(map(len, omegas)) > MOST_PLACES:
-        raise QuantityError(f"overlaps {list(q)} are too near to 1 to be followed for a product of {r} indices")
+        raise QuantityError(
+            f"q must be at most about {FOLLOWED[r]} for a product of {r} indices, got the overlaps "
+            f"{list(map(float, q))}, which are too near to 1 to be followed"
+        )
     parts = [_densities(shape.powers[j], shape.signs[j], omegas[j], 1 - q[j], grids.get(j)) for j in range(r)]
     if moving:
         parts = [[rfft(each, length) * step if j in grids else each for each in part] for j, part in enumerate(parts)]

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import math
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ from theoryck.quantities.arguments import positive, real
 from theoryck.quantities.base import QuantityError
 from theoryck.theory.weak_recovery.limits.level_sets import UNSEEN, LevelSets, Piece, level_sets
 from theoryck.theory.weak_recovery.limits.noisy import information
-from theoryck.theory.weak_recovery.limits.product_evolution import product_information
+from theoryck.theory.weak_recovery.limits.product_evolution import FOLLOWED, product_information
 from theoryck.theory.weak_recovery.limits.thresholds import weak_recovery_threshold
 from theoryck.theory.weak_recovery.model import Link, Monomial, as_link, check_steps, core, monomial
 
@@ -66,7 +67,7 @@ class StateEvolution:
 
     def information(self, q: float) -> tuple[float, float]:
         """Return E (E[z | y, omega] - omega)^2 and mmse(q), whose sum is 1 - q; QuantityError for q outside [0, 1)."""
-        if not 0 <= q < 1:
+        if isinstance(q, bool) or not isinstance(q, numbers.Real) or not 0 <= q < 1:
             raise QuantityError(f"q must be an overlap, at least 0 and below 1, got {q!r}")
         return _told(self.link, float(q))
 
@@ -120,7 +121,7 @@ class StateEvolution:
     def last(self) -> float:
         """The largest overlap that is followed."""
         if self.product:
-            return {1: 0.99, 2: 0.93, 3: 0.6}[self.link.indices]
+            return FOLLOWED[self.link.indices]
         return 1 - (NEAREST_NOISY if self.link.noise else NEAREST)
 
     def end(self) -> float:
