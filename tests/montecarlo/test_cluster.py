@@ -61,6 +61,7 @@ def sampler(rng, draws):
 
 def test_the_bits_are_those_of_one_process(executor, monkeypatch):
     monkeypatch.setattr(cluster, "SPAN", HANG)  # so long may a message take: as short as a block is on any machine
+    monkeypatch.setattr(cluster, "LINGER", 0.0)  # a share of that
     run = functools.partial(sample, sampler, KEY, draws=2050, block_draws=100)
     assert run(executor=executor) == run()
     assert executor.workers == 2
