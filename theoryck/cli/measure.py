@@ -251,9 +251,8 @@ def _build(chosen: Measurable, options: Mapping[str, Any]) -> Quantity:
     try:
         measured = chosen.build(options)
         if measured.can_draw:
-            measured.sampler(
-                chosen.sizes(options)
-            )  # needs sigma_L, which an activation may not have: then there is nothing to measure
+            # It needs sigma_L, which an activation may not have: then there is nothing to measure.
+            measured.sampler(chosen.sizes(options))
     except ExactError as error:
         raise click.BadParameter(str(error), param_hint="--activation") from error
     except ValueError as error:
