@@ -325,10 +325,18 @@ def test_nothing_is_kept_of_blocks_that_were_merged(client, executor, monkeypatc
     most = 2 * executor.ahead * executor.workers  # what is in flight, and what of it is not forgotten yet
     early, late = seen[200 * 4], seen[2000 * 4]
     assert all(after <= max(before, most) for before, after in zip(early, late, strict=True)), seen
-    deadline = time.monotonic() + 30
-    while client.futures or scheduler.tasks:
-        assert time.monotonic() < deadline, (client.futures, scheduler.tasks)
-        time.sleep(0.05)
+    until(lambda: not (client.futures or scheduler.tasks))
+
+
+def test_an_executor_that_was_closed_may_be_used_again(client):
+    again = DaskExecutor(client)
+    again.close()
+    for _ in range(2):
+        results = again.start(abs, [-1, -2])
+        until(lambda job=results: again.poll() or job.ready)
+        assert list(results) == [1, 2]
+        again.close()
+        again.close()
 
 
 def test_what_cannot_be_sent_back_concerns_its_item_only(executor):

@@ -124,8 +124,9 @@ class DaskExecutor(JobExecutor):
         """Cancel what is under way; a client and a cluster that :func:`connect` made are closed, others stay."""
         self._end_jobs()
         self.notices.end()
-        self._done.put(None)
-        self._fetching = None
+        if self._fetching is not None:  # a None that nobody takes would end the next one at once
+            self._done.put(None)
+            self._fetching = None
         while self._own:
             self._own.pop()()
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from theoryck.montecarlo.blocks import Block, groups_of, with_groups
 from theoryck.montecarlo.histogram import Histogram
-from theoryck.montecarlo.moments import KEPT, MOST_KEPT, Moments, keep_largest, raised
+from theoryck.montecarlo.moments import KEPT, MOST_KEPT, Moments, factors, keep_largest, raised
 from theoryck.montecarlo.ranks import Ranks
 
 Drawn = tuple[float, Block]  # the seconds that a block took, and the block
@@ -297,7 +297,7 @@ def _merged(state: list[float], blocks: list[Floats], n: Integers, b: Integers) 
         before.append(delta)
         mean += delta * weight
     delta = np.array(before)
-    second, third, fourth = _factors(a, b, n)
+    second, third, fourth = _factors(a, b)
     _, s2, s3, s4, absolute = blocks
     d2 = delta * delta
     m2 = _added(state[1], s2, d2 * second)
@@ -317,16 +317,14 @@ def _added(start: float, *terms: Floats) -> Floats:
     return np.add.accumulate(each)[:: len(terms)]
 
 
-def _factors(a: Integers, b: Integers, n: Integers) -> tuple[Floats, ...]:
-    """Return ab/n, ab(a-b)/n^2 and ab(a^2-ab+b^2)/n^3, each rounded once (see the module)."""
+def _factors(a: Integers, b: Integers) -> tuple[Floats, ...]:
+    """Return the :func:`~theoryck.montecarlo.moments.factors` of each block and those before it (see the module)."""
     k = a // b
     fine = (a == k * b) & (b & (b - 1) == 0) & (k < _EXACT)
     k, size = np.where(fine, k, 0), b.astype(np.float64)
     found = size * (k / (k + 1)), size * (k * (k - 1) / (k + 1) ** 2), size * (k * (k * k - k + 1) / (k + 1) ** 3)
     for place in np.flatnonzero(~fine).tolist():
-        x, y, z = int(a[place]), int(b[place]), int(n[place])
-        numbers = x * y / z, x * y * (x - y) / z**2, x * y * (x * x - x * y + y * y) / z**3
-        for column, number in zip(found, numbers, strict=True):
+        for column, number in zip(found, factors(int(a[place]), int(b[place])), strict=True):
             column[place] = number
     return found
 

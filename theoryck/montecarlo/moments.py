@@ -132,9 +132,10 @@ class Moments:
         n = a + b
         delta = second[0] - first[0]
         d2 = delta * delta
-        m2 = first[1] + second[1] + d2 * (a * b / n)
-        m3 = first[2] + second[2] + d2 * delta * (a * b * (a - b) / n**2) + 3.0 * delta * (a * second[1] - b * first[1]) / n
-        m4 = first[3] + second[3] + d2 * d2 * (a * b * (a * a - a * b + b * b) / n**3)
+        of_2, of_3, of_4 = factors(a, b)
+        m2 = first[1] + second[1] + d2 * of_2
+        m3 = first[2] + second[2] + d2 * delta * of_3 + 3.0 * delta * (a * second[1] - b * first[1]) / n
+        m4 = first[3] + second[3] + d2 * d2 * of_4
         m4 += 6.0 * d2 * (a * (a / n) * second[1] + b * (b / n) * first[1]) / n + 4.0 * delta * (a * second[2] - b * first[2]) / n
         pool = np.concatenate((self.largest, other.largest))
         wanted = _wanted(n)
@@ -261,6 +262,12 @@ class Moments:
             floor=float(data["floor"]),
             histogram=Histogram.from_json(data["histogram"]) if data["histogram"] else None,
         )
+
+
+def factors(a: int, b: int) -> tuple[float, float, float]:
+    """Return ab/n, ab(a-b)/n^2 and ab(a^2-ab+b^2)/n^3 of groups of ``a`` and ``b`` draws, each rounded once."""
+    n = a + b
+    return a * b / n, a * b * (a - b) / n**2, a * b * (a * a - a * b + b * b) / n**3
 
 
 def raised(count: Any) -> Any:
