@@ -69,7 +69,8 @@ def test_texts_and_errors() -> None:
     found = log_resolution(data, "d", Rate.parse("log(d)**(-1/2)/d + log(d)/d**2"))
     assert found is not None
     assert {"log(d)^(-1/2)", "log(d)"} == set(found.factor.split(" and "))
-    assert without_logs(Rate.parse("log(d)/d")) == Rate.parse("1/d")
+    assert without_logs(Rate.parse("log(d)/d"), {"d"}) == Rate.parse("1/d")
+    assert without_logs(Rate.parse("log(2)*log(d + 1)/d"), {"d"}) == Rate.parse("log(2)/d")
     assert without_logs(Rate.parse("log(d)*log(n)/d"), {"n"}) == Rate.parse("log(d)/d")
     with pytest.raises((RateError, KeyError)):
         log_resolution(data, "d", Rate.parse("log(width)"))

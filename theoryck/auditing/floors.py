@@ -18,7 +18,7 @@ import numpy as np
 from theoryck.auditing.directions import Direction, as_path, positions
 from theoryck.auditing.points import Gathered
 from theoryck.auditing.tables import Measurements
-from theoryck.fitting.data import MIN_SIZES
+from theoryck.fitting.data import MIN_SIZES, STANDS_OUT
 from theoryck.fitting.fit import NOT_ASYMPTOTIC, SCATTERED
 from theoryck.fitting.scatter import MIN_SCATTER_SIZES
 from theoryck.judging.case import Claimed
@@ -32,7 +32,6 @@ AMPLIFIED = 2.0**-26  # to which quotients such as 1/h let roundings grow: no me
 LEAST_FALL = 10.0  # before the floor: a law that hardly falls does not show where it stops
 PREDICTED_FALL = 4.0  # which the law before the floor would make while the values stay within SAME
 SAME = 2.0
-CLEAR = 3.0  # times a floor that is declared, as values have to stand above their errors (fit_rate)
 FLAT, LEAST_FLAT = 0.05, 3  # of values, and how many of them: a plateau before which no law is seen
 ABRUPT = 4.0  # by how much a smooth approach to the plateau would go on to move, in units of how much the values do
 LEAST_SHRINKING = 64.0  # of the step before a plateau, where there is but one
@@ -175,7 +174,7 @@ class Floors:
     def _above(self) -> int:
         """How many values of a path stand clear of the floor that was declared."""
         values = [] if self.path is None else [each.estimate.value for each in self.path.points if each.estimate is not None]
-        return sum(abs(value) > CLEAR * self.declared for value in values) if values else MIN_SIZES
+        return sum(abs(value) > STANDS_OUT * self.declared for value in values) if values else MIN_SIZES
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -207,7 +206,7 @@ class Floors:
         if self.declared and found.verdict is Verdict.INCONCLUSIVE and self._above < MIN_SIZES:
             level = (
                 f"; a floor is an error of every value, on either side of 0, and {self._above or 'none'} of these exceed "
-                f"{CLEAR:g} times {self.declared:g}: a level that values tend to is a limit (--limit {self.declared:g})"
+                f"{STANDS_OUT:g} times {self.declared:g}: a level that values tend to is a limit (--limit {self.declared:g})"
             )
             return replace(found, reason=found.reason + level)
         if self.seen is None and self.ordered and found.verdict is Verdict.INCONCLUSIVE:

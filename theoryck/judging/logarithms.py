@@ -70,21 +70,17 @@ def log_resolution(
     return LogResolution(" and ".join(factors), exponents[0], exponents[1], reason)
 
 
-def without_logs(rate: Rate, names: set[str] | None = None) -> Rate:
-    """Return ``rate`` with the logarithms of ``names`` (of all sizes, if not given) left out of every term.
+def without_logs(rate: Rate, names: set[str]) -> Rate:
+    """Return ``rate`` with the logarithms of ``names`` left out of every term.
 
-    >>> str(without_logs(Rate.parse("sqrt(log(d)/d) + 2/d"))), str(without_logs(Rate.parse("h**2*log(1/h)")))
+    >>> str(without_logs(Rate.parse("sqrt(log(d)/d) + 2/d"), {"d"})), str(without_logs(Rate.parse("h**2*log(1/h)"), {"h"}))
     ('2*d**(-1) + d**(-1/2)', 'h**2')
     """
-
-    def stays(name: str) -> bool:
-        return names is not None and name not in names
-
     terms = (
         replace(
             term,
-            logs=tuple(log for log in term.logs if stays(log[0])),
-            others=tuple(other for other in term.others if not other[0].logs or stays(other[0].name)),
+            logs=tuple((name, power) for name, power in term.logs if name not in names),
+            others=tuple((each, power) for each, power in term.others if not (each.logs and each.name in names)),
         )
         for term in rate.terms
     )
