@@ -22,7 +22,7 @@ from . import DANDI2024
 def transform(z):
     """E[z given y] at y = z^3 - 3 z: the roots of the cubic equation, weighted by density over slope."""
     y = z**3 - 3 * z
-    # |y| < 2: three roots 2 cos of thirds of an angle; else the one that is given, of size 2 or more.
+    # |y| < 2: three roots 2 cos of thirds of an angle; else z, the only one, and what is clipped here is not used.
     angle = np.arccos(np.clip(y / 2, -1, 1)) / 3
     roots = np.stack([2 * np.cos(angle + 2 * np.pi * k / 3) for k in range(3)])
     weights = np.exp(-(roots**2) / 2) / np.maximum(np.abs(3 * roots**2 - 3), 1e-300)

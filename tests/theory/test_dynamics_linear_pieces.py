@@ -96,7 +96,7 @@ def test_units_split_in_two():
     assert two.eg == pytest.approx(one.eg, rel=1e-12)
 
 
-def test_relu_is_half_of_x_and_abs():
+def test_a_leaky_relu_of_slope_one_is_linear():
     """max(x, a x) with a = 1 is x: a student near it has the means of a linear one."""
     leaky = online_means(OnlineTask(T, TEACHER, 1, "max(x, 999999*x/1000000)"), Q, R, V)
     line = online_means(OnlineTask(T, TEACHER, 1, "x"), Q, R, V)

@@ -126,7 +126,7 @@ def test_batch_reuse(row):
 
 @pytest.mark.parametrize("row", rows("weak_batch_reuse.csv")[:4], ids=lambda row: f"{row['link']}-{row['alpha']}-{row['eta']}")
 def test_reuse_by_tables(row):
-    """The same slope in other letters has no closed form here: means over zeta by tables, the values of the file."""
+    """The same slope in other letters has no closed form here: means over zeta by tables, against the closed form."""
     same = "exp(-x**2/2)*(cos(x)**2 + sin(x)**2 + 1)/2"
     found = batch_reuse_limit(LINKS[row["link"]], float(row["alpha"]), float(row["eta"]), slope=same)
     closed = batch_reuse_limit(LINKS[row["link"]], float(row["alpha"]), float(row["eta"]))

@@ -26,7 +26,8 @@ class hitting_time(Quantity):
     The level is looked at every d/64 samples (every one below d = 128, every eighth from d = 512 on), and n rounded up to them.
     ``expected`` is about how many samples it takes: it says what a draw costs, and runs are given up after ``patience`` times it.
     Both are texts in d, such as "2*d*log(d)".  A block advances ``runs`` of them together, until three quarters have arrived, or
-    1/2 + 4/sqrt(runs): with 1024 a run costs half of what it does with 256, and no size gets fewer.  Raises QuantityError.
+    1/2 + 4/sqrt(runs): with 1024 a run costs 0.57 of what it does with 256, and no size gets fewer.  Raises
+    QuantityError.
 
     >>> quantity = hitting_time(OnePass("z", "1", "0.2/d", level=0.5, start="positive"), "3*d", unit="d")
     >>> draws = quantity.draw(np.random.default_rng(0), 256, {"d": 400})

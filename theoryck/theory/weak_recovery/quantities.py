@@ -151,8 +151,8 @@ def full_recovery_threshold(link: Link | str) -> ExactQuantity:
     """Return sup_q alpha(q), from which on message passing finds everything, as an exact quantity; one index, or a
     product of indices that enter alike.
 
-    It tends to 1/(1 - p) as q -> 1 for labels that are at rest with probability p.  Raises QuantityError where it is infinite: with
-    noise, or if f is a step function, q = 1 is never reached.
+    alpha(q) tends to 1/(1 - p) as q -> 1 for labels that are at rest with probability p, to r for a product of r indices.  Raises
+    QuantityError where the sup is infinite: with noise, or if f is a step function, q = 1 is never reached.
 
     >>> round(float(full_recovery_threshold("z**2").exact()), 12)
     1.128471406672
@@ -164,7 +164,8 @@ def full_recovery_threshold(link: Link | str) -> ExactQuantity:
 
 
 def fixed_point(link: Link | str, alpha: float) -> ExactQuantity:
-    """Return q at which message passing that starts from nothing stops, as an exact quantity; one index, or a product.
+    """Return q at which message passing that starts from nothing stops, as an exact quantity; one index, or a
+    product of indices that enter alike.
 
     >>> round(float(fixed_point("z**2", 1).exact()), 10)
     0.4762635855

@@ -33,7 +33,7 @@ AGREED = 1e-4
 """Half the nodes of omega change an information by less, relative, so that all of them change it by its square."""
 
 FOLLOWED = {1: 0.99, 2: 0.93, 3: 0.6}
-"""Overlaps of a product of so many indices that are followed for every power."""
+"""Overlaps of a product of so many indices that enter alike, which are followed for every power."""
 
 MOST_PLACES = 1e8
 """Of y and omega together, about 3 s for two indices: they grow as (1 - q)^(-(r + 1)/2)."""
