@@ -362,6 +362,13 @@ def test_both_sides_of_a_product_say_the_second_order(phi, depth, power):
             assert float(excess) * proof.scope.limit >= 0.99 * float(rest)
 
 
+@pytest.mark.parametrize(("phi", "depth", "start"), [("tanh", 3, 16384), ("sin(2*x)", 2, 1024)])
+def test_the_largest_moments_are_those_that_certificates_have(phi, depth, start):
+    """Of power 8: moments of order 48 would give the same constant."""
+    proof = tc.prove(tc.norm_deviation(tc.DeepNetwork(phi, depth=depth), power=8), start=start)
+    assert (proof.certificate.method, proof.certificate.proof["top"]) == ("expansion", 40)
+
+
 @pytest.mark.parametrize("phi", ["sqrt(1 + x**2)", "tanh(x/3)", "erf(x/5)", "asinh(x/10)", "1 + tanh(x)/1000"])
 def test_maps_whose_third_order_is_within_the_errors_of_series_are_proved_to_the_first(phi):
     for depth in (1, 2):

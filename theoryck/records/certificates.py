@@ -52,7 +52,7 @@ times the least number for which the inequality holds (R of a phi that oscillate
 the least one that it holds with and that the arguments of 2.4 near 0 and far out need with these cells: so that a number made 1%
 smaller is no longer proved.
 
-2.3 ``top``: an even integer K >= k; ``moments``: L + 1 lists.  Entry i (i = 1, 2, ...) of list l is a number H_(l,2i) with
+2.3 ``top``: an even integer K, k <= K <= 40; ``moments``: L + 1 lists.  Entry i (i = 1, 2, ...) of list l is a number H_(l,2i) with
 
     E X_l^(2i) <= H_(l,2i) d^(-i)   for every d >= N and all widths >= d.
 

@@ -49,14 +49,14 @@ def first_orders(order: int, root: arb) -> list[list[arb]]:
     return found
 
 
-def next_orders(chain: Chain, i: int, last: list[list[arb]]) -> list[list[arb]]:
-    """U_(l+1,j), K_(l+1,j), j = 0, 1, ..., k+1, from those of layer l = i, and its numbers and moments (the step)."""
-    layer, root, order = chain.layers[i], chain.root, len(last) - 1
+def next_orders(chain: Chain, index: int, last: list[list[arb]]) -> list[list[arb]]:
+    """U_(l+1,j), K_(l+1,j), j = 0, 1, ..., k+1, from those of layer l = index, and its numbers and moments (the step)."""
+    layer, root, order = chain.layers[index], chain.root, len(last) - 1
     keys = ("slope", "curvature", "deviation", "growth", *NUMBERS)
     alpha, curve, noise, growth, bend, third, tilt, sway = (layer.stated[key] for key in keys)
     one, two, spread = arb_poly([0, alpha, curve]), arb_poly([0, alpha, bend / 2, third]), arb_poly([noise**2, tilt, sway])
     pair = spread if chain.size.bounded else arb_poly([noise, growth]) ** 2
-    sums, h = partition_sums(order, chain.size.parts(order, layer.plus, pair)), moment_roots(chain.even[i], chain.order)
+    sums, h = partition_sums(order, chain.size.parts(order, layer.plus, pair)), moment_roots(chain.even[index], chain.order)
 
     def bracket(curve: arb_poly, q: int) -> arb:
         """[F]_q."""

@@ -49,8 +49,9 @@ _READER = 10
 """How much wider errors of a reader's series of f may be, squared where phi grows: third orders of a nearly linear f are small."""
 _FAR = 1.05
 """What the last cell may ask of a number, as a multiple of the largest value seen, before another cell is worth its time."""
-_TOPS = (3, 4, 6)
-"""The largest moments tried, as multiples of the power; the least constant is taken, so that it falls with the start."""
+_TOPS, _LARGEST_TOP = (3, 4, 6), 40
+"""The largest moments tried, as multiples of the power, and the largest that certificates have; the least constant is taken, so
+that it falls with the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +330,7 @@ def expansion_certificate(activation: Activation, depth: int, power: int, start:
     with precision(BITS):
         limit = variance(activation, depth)
         ends = rounded_down(limit / _CLEAR, 9), rounded_up(_CLEAR * limit, 9)
-        tops = (factor * power for factor in (_TOPS if depth else _TOPS[:1]))
+        tops = (min(factor * power, _LARGEST_TOP) for factor in (_TOPS if depth else _TOPS[:1]))
         tried = (_found(bounds, ends, power, start, growth, top) for top in tops)
         best = min(tried, key=lambda each: (each.constant, each.rests[-1].even[power][1]))
     if best.least == 0:
