@@ -11,6 +11,7 @@ import pytest
 from flint import arb, arb_poly, fmpq
 
 import theoryck as tc
+from tests.proving.expansions import partitions, splits
 from theoryck.numerics.balls import precision
 from theoryck.numerics.errors import ExactError
 from theoryck.numerics.functions.activation import Activation
@@ -137,26 +138,10 @@ def test_no_bound_of_what_has_none(text):
 # -- moments -----------------------------------------------------------------------------------------------------------------------
 
 
-def partitions(size, least=2):
-    if size == 0:
-        yield ()
-    for part in range(least, size + 1):
-        yield from ((part, *rest) for rest in partitions(size - part, part))
-
-
-def count(parts):
-    found = math.factorial(sum(parts))
-    for part in parts:
-        found //= math.factorial(part)
-    for part in set(parts):
-        found //= math.factorial(parts.count(part))
-    return found
-
-
 def test_partition_counts_by_enumeration():
     for size in range(2, 13):
         for m in range(1, size // 2 + 1):
-            assert partition_count(size, m) == sum(count(p) for p in partitions(size) if len(p) == m)
+            assert partition_count(size, m) == sum(splits(p) for p in partitions(size) if len(p) == m)
 
 
 @pytest.mark.parametrize("start", [1, 2, 7, 1024])
@@ -190,7 +175,7 @@ def brute_step(layer, moments, start, largest, j, top):
     for i in range(2, j + 1):
         for parts in partitions(i):
             m = len(parts)
-            total += math.comb(j, i) * count(parts) * start ** (m - i / 2) * big ** (i - 2 * m) * w(j - i, m)
+            total += math.comb(j, i) * splits(parts) * start ** (m - i / 2) * big ** (i - 2 * m) * w(j - i, m)
     return total
 
 
@@ -227,7 +212,7 @@ def brute_growing_step(layer, moments, start, envelope, j, top):
             for u, weight in enumerate(together.coeffs[::-1]):
                 q = j - i + u
                 mixed = 1.0 if q == 0 else gamma(q) ** ((j - i) / q) * h[q] ** (u / q)
-                total += math.comb(j, i) * count(parts) * start ** (len(parts) - i / 2 - u / 2) * weight * mixed
+                total += math.comb(j, i) * splits(parts) * start ** (len(parts) - i / 2 - u / 2) * weight * mixed
     return total
 
 
@@ -430,7 +415,7 @@ def brute_overlap_step(bounds, norms, given, start, largest, j, top):
     for i in range(2, j + 1):
         for parts in partitions(i):
             m = len(parts)
-            total += math.comb(j, i) * count(parts) * start ** (m - i / 2) * (2 * big) ** (i - 2 * m) * w(j - i, m)
+            total += math.comb(j, i) * splits(parts) * start ** (m - i / 2) * (2 * big) ** (i - 2 * m) * w(j - i, m)
     return total
 
 
@@ -613,7 +598,7 @@ def brute_rests(bounds, moments, rests, start, growth, j):
         whole += weight * math.comb(m, 2) * bracket(first**p * spread**m, p)
     for i in range(3, j + 1):
         for parts in partitions(i):
-            m, term = len(parts), math.comb(j, i) * count(parts) * bracket(first ** (j - i) * product(parts), j - i)
+            m, term = len(parts), math.comb(j, i) * splits(parts) * bracket(first ** (j - i) * product(parts), j - i)
             if 2 * m <= i - 1 - even:
                 whole += term * start ** (m - (i - 1 - even) / 2)
             elif even and 2 * m == i - 1:
