@@ -140,11 +140,13 @@ def test_explanations_are_fitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(calls) == 2
 
 
-def test_an_approach_that_needs_no_corrections_is_not_charged_for_them() -> None:
+def test_an_approach_that_needs_no_corrections_is_not_charged_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """1 + 2/log n explains itself, whatever looks like it: for five powers of 1/log n it was charged 16 of chi2."""
     sizes = [2.0**j for j in range(5, 16)]
-    gaps = [2 / math.log(n) - 0.14 for n in sizes]
+    gaps, power = [2 / math.log(n) - 0.14 for n in sizes], [n**-0.3 for n in sizes]
     declared = Approach([-0.3 * math.log(n) for n in sizes])
-    assert slower.Explanations(sizes, gaps, [1e-3] * 11, declared, 0.05).slower(2.0, beyond=0.057).log
-    power = [n**-0.3 for n in sizes]
-    assert not slower.Explanations(sizes, power, [1e-3] * 11, declared, 0.05).slower(2.0, beyond=0.057)
+    for error in (1e-3, 2e-3):
+        assert slower.Explanations(sizes, gaps, [error] * 11, declared, 0.05).slower(2.0, beyond=0.057).log
+        assert not slower.Explanations(sizes, power, [error] * 11, declared, 0.05).slower(2.0, beyond=0.057)
+    monkeypatch.setattr(slower, "SHARES", (1.0,))  # charged for all of them it is hidden
+    assert not slower.Explanations(sizes, gaps, [2e-3] * 11, declared, 0.05).slower(2.0, beyond=0.057).log
